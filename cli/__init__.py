@@ -1,0 +1,1 @@
+"""Commands, one file each: parse options, call the engine, print. No logic."""

@@ -1,0 +1,1 @@
+"""Dataset catalog, R-MAT generator, download."""

@@ -1,0 +1,1 @@
+"""Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers."""

@@ -1,0 +1,33 @@
+"""Every error a user can cause. ``csaw.cli.main`` catches ``CsawError`` and prints it without a traceback."""
+
+
+class CsawError(Exception):
+    """Base of all errors that say what was expected, what was found and what to do."""
+
+
+class FormatError(CsawError, ValueError):
+    """Text or a table that is not what the format promises; the message starts with ``file:line:``."""
+
+
+class StoreError(CsawError, OSError):
+    """A graph or sample store that is missing, torn, of a later version or cannot be written."""
+
+
+class OptionError(CsawError, ValueError):
+    """A parameter outside its range, or one that belongs to another algorithm."""
+
+
+class UnknownNameError(CsawError, LookupError):
+    """A name that no registry knows; the message lists those it does."""
+
+
+class BudgetError(CsawError, MemoryError):
+    """More memory or disk needed than there is; the message has both numbers and the way out."""
+
+
+class BiasError(CsawError, ValueError):
+    """A bias that is negative, NaN or infinite; the message names the edge."""
+
+
+class MissingDependencyError(CsawError, ImportError):
+    """An optional library is not installed; the message says which extra brings it."""
