@@ -1,0 +1,145 @@
+"""What an algorithm is: C-SAW's bias functions and sizes, declared once and compiled for every backend (C-SAW, section III).
+
+An algorithm is a class with options and up to four hooks, written in the subset of Python that Numba compiles:
+
+    edge_bias(self, e)    unnormalised chance of an edge; 0 means never       (default ``e.weight``)
+    vertex_bias(self, v)  unnormalised chance that a frontier vertex moves    (multidimensional walks only)
+    update(self, e)       vertex that follows a selected edge, or -1 to stop  (walks only; default ``e.dst``)
+    dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
+
+What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
+e.is_neighbor(a, b), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
+``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.weight`` is 1 in an unweighted run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from csaw.partition.errors import OptionError
+
+NONE = -1  # no vertex: no previous one, or the end of a walk
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of an algorithm: command-line option, manifest entry and ``self.NAME`` in the hooks."""
+
+    default: Any
+    help: str
+    kind: type = float  # float, int, bool, str (with choices) or tuple (comma-separated integers)
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False  # whether ``low`` itself is refused
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value in its own type; OptionError when it is outside the range."""
+        flag = "--" + name.replace("_", "-")
+        try:
+            value = tuple(int(v) for v in value) if self.kind is tuple else self.kind(value)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"{flag}: expected {self.kind.__name__}, found {value!r}") from error
+        if self.choices and value not in self.choices:
+            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {value!r}")
+        for one in value if self.kind is tuple else (value,) if self.kind in (int, float) else ():
+            self._in_range(flag, one)
+        return value
+
+    def _in_range(self, flag: str, value: float) -> None:
+        low, high = self.low, self.high
+        inside = value == value and abs(value) != float("inf")  # neither NaN nor infinite
+        if low is not None:
+            inside = inside and (value > low if self.open_low else value >= low)
+        if high is not None:
+            inside = inside and (value < high if self.open_high else value <= high)
+        if not inside:
+            left = "" if low is None else f"{low:g} {'<' if self.open_low else '<='} "
+            right = "" if high is None else f" {'<' if self.open_high else '<='} {high:g}"
+            raise OptionError(f"{flag}: expected a finite {left}value{right}, found {value:g}")
+
+
+def option(default: Any, *, help: str, **limits: Any) -> Any:
+    """Declare a parameter; its type is the default's. See :class:`Option` for the limits."""
+    return Option(default, help, limits.pop("kind", type(default)), **limits)
+
+
+class Algorithm:
+    """Base of all algorithms. ``Algorithm(**values)`` checks the options and sets them as attributes."""
+
+    paper: ClassVar[str] = ""
+    layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs: how its samples are stored
+    sources_from: ClassVar[str] = "all"  # all | random | none: where instances start when the user does not say
+
+    def __init__(self, **values: Any) -> None:
+        known = self.options()
+        for name in values.keys() - known.keys():
+            raise OptionError(
+                f"--{name.replace('_', '-')} is not an option of {self.name()}; "
+                f"it has {', '.join('--' + k.replace('_', '-') for k in known)}"
+            )
+        for name, declared in known.items():
+            setattr(self, name, declared.check(name, values.get(name, declared.default)))
+
+    @classmethod
+    def name(cls) -> str:
+        """The name on the command line: the class name in kebab case unless it says otherwise."""
+        return cls.__dict__.get("label") or "".join("-" + c.lower() if c.isupper() else c for c in cls.__name__)[1:]
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """All options, those of the base classes first."""
+        return {
+            name: value
+            for base in reversed(cls.__mro__)
+            for name, value in vars(base).items()
+            if isinstance(value, Option) and isinstance(getattr(cls, name), Option)
+        }
+
+    def parameters(self) -> dict[str, Any]:
+        """Every option's value, as plain data for the manifest."""
+        return {name: getattr(self, name) for name in self.options()}
+
+    def edge_bias(self, e: Any) -> float:
+        return e.weight
+
+
+class Walk(Algorithm):
+    """One frontier vertex an instance, one neighbor a step. Sample: the vertices in order."""
+
+    layout = "walks"
+    walk_length: int = option(80, help="steps of a walk: L edges, L+1 vertices", low=0, high=2**31 - 2)
+    num_walks: int = option(1, help="walks from every source", low=1)
+
+    bias_range: ClassVar[Callable | None] = None
+    """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
+    but those to ``e.prev``, where it is ``back``: then selection is by rejection."""
+
+    def update(self, e: Any) -> int:
+        return e.dst
+
+    def dead_end(self, v: Any) -> int:
+        return NONE
+
+    def law(self, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
+        """Chance of each next vertex (NONE: the walk ends), from that of each selected one. The oracle of tests and verify.
+
+        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices and ``degree(vertex)``.
+        """
+        return selected or {NONE: 1.0}
+
+
+class Traversal(Algorithm):
+    """A frontier that grows depth by depth; every frontier vertex selects ``neighbor_size_at(depth)`` neighbors."""
+
+    visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
+    collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
+    frontier_size: int = 1
+
+    def sizes(self) -> tuple[int, ...]:
+        """Neighbors to select at each depth; -1 is all of them."""
+        raise NotImplementedError
+
+    geometric: ClassVar[Callable | None] = None
+    """``geometric(self) -> probability`` when the size is drawn anew for each vertex: successes before the first failure."""
