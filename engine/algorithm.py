@@ -70,7 +70,9 @@ class Algorithm:
 
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs: how its samples are stored
-    sources_from: ClassVar[str] = "all"  # all | random | none: where instances start when the user does not say
+    sources_from: ClassVar[str] = "all"
+    """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
+    ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
 
     def __init__(self, **values: Any) -> None:
         known = self.options()
@@ -135,7 +137,14 @@ class Traversal(Algorithm):
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
+    induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
+    each_edge_once: ClassVar[bool] = False  # of an undirected edge's two directions, only src <= dst
+    clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     frontier_size: int = 1
+    replace: bool = False
+
+    def vertex_bias(self, v: Any) -> float:
+        return v.degree
 
     def sizes(self) -> tuple[int, ...]:
         """Neighbors to select at each depth; -1 is all of them."""

@@ -1,0 +1,1 @@
+"""One file an algorithm; the folder is the registry."""

@@ -1,0 +1,17 @@
+"""Forest fire: each burning vertex lights a geometric number of new neighbors (Leskovec et al., KDD 2005, section 4.2)."""
+
+from csaw.engine.algorithm import Traversal, option
+
+
+class ForestFire(Traversal):
+    """Burn outwards: a vertex lights on average burn_prob / (1 - burn_prob) of its unvisited neighbors."""
+
+    paper = "Leskovec et al., KDD 2005"
+    burn_prob: float = option(0.7, help="chance of each further neighbor", low=0, high=1, open_high=True)
+    depth: int = option(2, help="hops from the source", low=0, high=65535)
+
+    def geometric(self):
+        return self.burn_prob
+
+    def sizes(self):
+        return (-1,) * self.depth

@@ -1,0 +1,23 @@
+"""Frontier sampling: many dependent walkers, the one to move chosen by degree (Ribeiro and Towsley, IMC 2010, section 5).
+
+Drawn as its equivalent: walker w waits at v for an exponential time of rate vertex_bias(v); events are taken in order of time.
+"""
+
+from csaw.engine.algorithm import Traversal, option
+
+
+class Multidimensional(Traversal):
+    """Multidimensional random walk: of the frontier, one vertex moves a step, chosen by its degree."""
+
+    paper = "Ribeiro and Towsley, IMC 2010"
+    sources_from = "random"
+    visited_once = False
+    clocks = True
+    walk_length: int = option(80, help="steps of an instance, all walkers together", low=0, high=2**31 - 2)
+    frontier_size: int = option(10, help="walkers in an instance", low=1)
+
+    def vertex_bias(self, v):
+        return v.degree
+
+    def sizes(self):
+        return (1,) * self.walk_length

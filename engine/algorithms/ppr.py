@@ -1,0 +1,22 @@
+"""Personalized PageRank walk: ends with a fixed chance at every step (Fogaras et al., Internet Math. 2005)."""
+
+from csaw.engine.algorithm import Walk, option
+
+
+class Ppr(Walk):
+    """Walk of geometric length; its last vertex is a draw from personalized PageRank."""
+
+    paper = "Fogaras et al., Internet Mathematics 2005"
+    termination_prob: float = option(0.15, help="chance that the walk ends before a step", low=0, high=1)
+
+    def update(self, e):
+        if e.random() < self.termination_prob:
+            return -1
+        return e.dst
+
+    def law(self, selected, v):
+        if not selected:
+            return {-1: 1.0}
+        after = {u: (1.0 - self.termination_prob) * p for u, p in selected.items()}
+        after[-1] = self.termination_prob
+        return {u: p for u, p in after.items() if p > 0}

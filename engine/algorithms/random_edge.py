@@ -1,0 +1,20 @@
+"""Random edge sampling: a uniform set of edges in one pass (Leskovec and Faloutsos, KDD 2006)."""
+
+from csaw.engine.algorithm import Traversal, option
+
+
+class RandomEdge(Traversal):
+    """SIZE distinct edges, every set equally likely; an undirected edge counts once. One pass over the graph an instance."""
+
+    paper = "Leskovec and Faloutsos, KDD 2006"
+    sources_from = "every"
+    collective = True
+    visited_once = False
+    each_edge_once = True
+    neighbor_size: int = option(100, help="edges of an instance", low=0)
+
+    def edge_bias(self, e):
+        return 1.0
+
+    def sizes(self):
+        return (self.neighbor_size,)

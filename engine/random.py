@@ -1,0 +1,135 @@
+"""Philox4x32-10 (Salmon et al., SC 2011): a draw is a function of its address and nothing else.
+
+    key      seed (64 bits)
+    counter  draw (32 bits) | slot or step (32) | instance (64)
+
+So a sample does not depend on the thread, batch, partition, device or order that drew it. Draws of one slot:
+
+    walk selection   trial number                       (rejection: 0, 1, 2, ...; every other method: 0)
+    pick j of k      j + k * trial
+    exponential key  position of the edge in its row
+    hooks            HOOK_DRAWS + call site of ``random`` in the hook
+"""
+
+import numpy as np
+from numba import uint32, uint64
+
+from csaw.partition.compile import njit
+
+LOW = np.uint64(0xFFFFFFFF)
+SHIFT = np.uint64(32)
+HOOK_DRAWS = np.uint64(1 << 31)
+SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
+SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
+
+
+@njit(inline="always")
+def philox(seed, instance, slot, draw):
+    """Four words of 32 bits, each in a uint64, at one address (all arguments uint64)."""
+    c0, c1, c2, c3 = draw & LOW, slot & LOW, instance & LOW, instance >> SHIFT
+    k0, k1 = seed & LOW, seed >> SHIFT
+    for _ in range(10):
+        p0 = uint64(0xD2511F53) * c0
+        p1 = uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = (p1 >> SHIFT) ^ c1 ^ k0, p1 & LOW, (p0 >> SHIFT) ^ c3 ^ k1, p0 & LOW
+        k0 = (k0 + uint64(0x9E3779B9)) & LOW
+        k1 = (k1 + uint64(0xBB67AE85)) & LOW
+    return c0, c1, c2, c3
+
+
+@njit(inline="always")
+def draw64(seed, instance, slot, draw):
+    """64 random bits at one address."""
+    w0, w1, _, _ = philox(seed, instance, slot, draw)
+    return (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
+def below(word, bound):
+    """``floor(word / 2^64 * bound)`` for a bound below 2^32: an index whose chance is off by less than 2^-32 / bound."""
+    return ((word >> SHIFT) * bound + (((word & LOW) * bound) >> SHIFT)) >> SHIFT
+
+
+@njit(inline="always")
+def below_wide(word, bound):
+    """``floor(word / 2^64 * bound)`` for any 64-bit bound: the high half of the product."""
+    a, b = word >> SHIFT, word & LOW
+    c, d = bound >> SHIFT, bound & LOW
+    middle = a * d + ((b * d) >> SHIFT)
+    other = b * c + (middle & LOW)
+    return a * c + (middle >> SHIFT) + (other >> SHIFT)
+
+
+@njit(inline="always")
+def fraction(word):
+    """A float64 in [0, 1) with 53 random bits."""
+    return float(word >> uint64(11)) * 2.0**-53
+
+
+@njit
+def neg_log(word):
+    """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device.
+
+    log(m) = 2 atanh((m - 1) / (m + 1)) by its series on [sqrt(1/2), sqrt(2)); error below 1e-15 relative.
+    """
+    mantissa = float(word >> uint64(12)) + 0.5
+    exponent = -52
+    while mantissa >= 1.4142135623730951:
+        scale = 1
+        factor = 0.5
+        if mantissa >= 65536.0 * 65536.0:
+            scale, factor = 32, 2.0**-32
+        elif mantissa >= 65536.0:
+            scale, factor = 16, 2.0**-16
+        elif mantissa >= 256.0:
+            scale, factor = 8, 2.0**-8
+        mantissa *= factor
+        exponent += scale
+    if mantissa < 0.7071067811865476:
+        mantissa *= 2.0
+        exponent -= 1
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    z = s * s
+    series = 0.0
+    for k in range(23, 0, -2):
+        series = series * z + 1.0 / k
+    logarithm = 2.0 * s * series
+    return -((exponent * LN2_HIGH + logarithm) + exponent * LN2_LOW)
+
+
+@njit
+def hook_word(seed, instance, step, site):
+    """What ``e.random()`` and ``e.random_vertex()`` read at their call site."""
+    return draw64(uint64(seed), uint64(instance), uint64(step), HOOK_DRAWS + uint64(site))
+
+
+@njit
+def distinct_below(seed, instance, slot, bound, count):
+    """``count`` distinct integers below ``bound``, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+    capacity = 4
+    while capacity < 2 * count:
+        capacity *= 2
+    mask = uint64(capacity - 1)
+    taken = np.full(capacity, -1, np.int64)
+    out = np.empty(count, np.int64)
+    for j in range(count):
+        top = bound - count + j
+        value = np.int64(below_wide(draw64(uint64(seed), uint64(instance), uint64(slot), uint64(j)), uint64(top + 1)))
+        for candidate in (value, top):
+            cell = (uint64(candidate) * uint64(0x9E3779B97F4A7C15)) & mask
+            while taken[cell] != -1 and taken[cell] != candidate:
+                cell = (cell + uint64(1)) & mask
+            if taken[cell] == -1:
+                taken[cell] = candidate
+                out[j] = candidate
+                break
+    return out
+
+
+@njit
+def words(seed, instance, slot, draw):
+    """The four words as an array, for known-answer tests."""
+    w = philox(uint64(seed), uint64(instance), uint64(slot), uint64(draw))
+    return np.array([uint32(w[0]), uint32(w[1]), uint32(w[2]), uint32(w[3])], np.uint32)
