@@ -1,0 +1,40 @@
+"""What a kernel is specialised on, and hooks that do nothing. specialize.py writes the real ones in place of this file."""
+
+from csaw.partition.compile import njit
+
+STREAMED = False  # partitions come and go: look before reading a row
+UNDIRECTED = False  # every edge has its reverse
+SIMPLE = False  # no edge is there twice
+TABLE = False  # alias entries instead of indices
+WEIGHTED = False
+MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
+HAS_UPDATE = False
+HAS_DEAD_END = False
+UNIFORM = True  # every edge has the same bias
+NEIGHBOR_WEIGHTS = False  # some hook reads e.weight
+SELECT = "uniform"
+COLLISION = "bipartite"
+REPLACE = False
+POOLED = False  # the pool is a part of the row
+INDUCED = False
+EACH_EDGE_ONCE = False
+
+
+@njit
+def edge_bias(params, graph, seed, instance, depth, source, prev, src, dst, weight):
+    return 1.0
+
+
+@njit
+def update(params, graph, seed, instance, depth, source, prev, src, dst, weight):
+    return dst
+
+
+@njit
+def dead_end(params, graph, seed, instance, depth, source, prev, src, dst, weight):
+    return -1
+
+
+@njit
+def vertex_bias(params, graph, seed, instance, depth, source, prev, src, dst, weight):
+    return 1.0

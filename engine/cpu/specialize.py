@@ -1,0 +1,73 @@
+"""Kernels compiled for one algorithm: constants and hooks, then the kernel files' own text, written to a cache folder and imported.
+
+Numba caches compiled code by file and cannot cache a function that closes over another; a file per specialisation makes a second
+process start at once. Parameters such as p and q stay run-time arguments, so changing them compiles nothing.
+"""
+
+import hashlib
+import importlib.util
+import logging
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from csaw.engine.hooks import Hook
+from csaw.partition.compile import cache_dir
+
+FOLDER = Path(__file__).parent
+HEADER = """\
+# Written by csaw; delete at will.
+from typing import NamedTuple
+import math
+import numpy as np
+from numba import int64, uint64
+from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.cpu.memory import borrow, prefetch
+from csaw.engine.random import *
+from csaw.partition.compile import njit
+"""
+log = logging.getLogger(__name__)
+
+
+def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Hook]) -> ModuleType:
+    """The module of ``files`` (of this folder, in order) with these constants and hooks in place of constants.py's."""
+    defaults = _body("constants.py")
+    text = HEADER + defaults + "".join(f"{k} = {v!r}\n" for k, v in sorted(constants.items()))
+    text += _body("access.py").replace("class GraphArrays", "class _GraphArrays")
+    text += "\n".join(hook.source for hook in hooks)
+    text += "".join(_body(file) for file in files)
+    stamp = hashlib.sha256((text + (FOLDER.parent / "random.py").read_text() + _body("memory.py")).encode()).hexdigest()[:24]
+    name = f"csaw_kernel_{stamp}"
+    return sys.modules.get(name) or _load(name, text)
+
+
+def _load(name: str, text: str) -> ModuleType:
+    path = cache_dir() / "kernels" / f"{name}.py"
+    if not path.exists():
+        log.info("compiling kernels for this algorithm: once on this machine, some seconds")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(text)
+        draft.replace(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _body(file: str) -> str:
+    """A kernel file without its imports from csaw: everything it names is in the same text."""
+    lines, skipping = [], False
+    for line in (FOLDER / file).read_text().splitlines():
+        if line.startswith("from csaw."):
+            skipping = line.endswith("(")
+        elif skipping:
+            skipping = line != ")"
+        elif not line.startswith(("import ", "from ")):
+            lines.append(line)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,228 @@
+"""Hooks to plain functions: an algorithm's methods rewritten into source text that any compiler of Python scalars takes.
+
+    self.NAME          params[k]; options with choices are folded as constants, and dead branches with them
+    e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
+    e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
+    e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
+
+Every hook gets the same arguments, ARGUMENTS, so a kernel calls it without knowing what it reads.
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.partition.errors import OptionError
+
+ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
+VALUES = ("src", "dst", "prev", "depth", "instance", "source")
+STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
+BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
+
+
+@dataclass(frozen=True)
+class Hook:
+    """One rewritten method: ``source`` defines ``name(*ARGUMENTS)``; ``reads`` is what it looked at."""
+
+    name: str
+    source: str
+    reads: frozenset[str]
+
+    @cached_property
+    def constant(self) -> float | None:
+        """The number it always returns, if it is one."""
+        body = ast.parse(self.source).body[-1].body  # type: ignore[attr-defined]
+        last = body[-1]
+        if len(body) == 1 and isinstance(last, ast.Return) and isinstance(last.value, ast.Constant):
+            return float(last.value.value) if isinstance(last.value.value, (int, float)) else None
+        return None
+
+    @property
+    def static(self) -> bool:
+        """Whether it depends on the edge alone, so that a table per edge can be made once."""
+        return self.reads <= STATIC
+
+
+def params(algorithm: Algorithm) -> tuple[float, ...]:
+    """The run-time values behind ``self.NAME``, in the order of ``params[k]``."""
+    return tuple(getattr(algorithm, name) for name in _numeric(algorithm))
+
+
+def edge_bias(algorithm: Algorithm, weighted: bool) -> Hook:
+    return _rewrite(algorithm, "edge_bias", weighted, random=False)
+
+
+def others(algorithm: Algorithm, weighted: bool) -> dict[str, Hook | None]:
+    """update, dead_end, vertex_bias; None where the algorithm keeps the base's."""
+    bases: dict[str, Any] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
+    return {
+        name: _rewrite(algorithm, name, weighted, random=name != "vertex_bias")
+        if isinstance(algorithm, base) and getattr(type(algorithm), name) is not getattr(base, name)
+        else None
+        for name, base in bases.items()
+    }
+
+
+def _numeric(algorithm: Algorithm) -> list[str]:
+    return [name for name, declared in algorithm.options().items() if declared.kind in (int, float, bool)]
+
+
+def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
+    method = getattr(type(algorithm), name)
+    tree = ast.parse(_source(method)).body[0]
+    if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
+        raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
+    me, view = (a.arg for a in tree.args.args)
+    rewriter = _Rewriter(algorithm, f"{algorithm.name()}.{name}", me, view, weighted, random)
+    body = _fold(tree.body, rewriter)
+    function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
+    helpers = _globals(method, used - rewriter.engine - set(BUILTINS), f"{algorithm.name()}.{name}")
+    text = ast.unparse(ast.fix_missing_locations(function))
+    return Hook(name, helpers + f"@njit(forceinline=True)\n{text}\n", frozenset(rewriter.reads))
+
+
+def _source(method: Callable) -> str:
+    try:
+        return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
+    except OSError as error:
+        raise OptionError(f"the source of {method.__qualname__} cannot be read; put the class into a file") from error
+
+
+def _arguments() -> ast.arguments:
+    return ast.arguments([], [ast.arg(a) for a in ARGUMENTS], None, [], [], None, [])
+
+
+def _fold(body: list[ast.stmt], rewriter: "_Rewriter") -> list[ast.stmt]:
+    """Statements rewritten, with branches on constants decided and what follows a return dropped."""
+    out: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue  # a docstring
+        if isinstance(statement, ast.If):
+            test = rewriter.visit(statement.test)
+            known, value = _constant(test)
+            if known:
+                out += _fold(statement.body if value else statement.orelse, rewriter)
+            else:
+                out.append(ast.If(test, _fold(statement.body, rewriter), _fold(statement.orelse, rewriter)))
+        else:
+            out.append(rewriter.visit(statement))
+        if out and isinstance(out[-1], ast.Return):
+            break
+    return out
+
+
+def _constant(test: ast.expr) -> tuple[bool, Any]:
+    if any(not isinstance(n, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.cmpop, ast.boolop, ast.unaryop))
+           for n in ast.walk(test)):  # fmt: skip
+        return False, None
+    return True, eval(compile(ast.fix_missing_locations(ast.Expression(test)), "<folded>", "eval"))  # constants only
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, algorithm, where, me, view, weighted, random):
+        self.algorithm, self.where, self.me, self.view = algorithm, where, me, view
+        self.weighted, self.random = weighted, random
+        self.reads: set[str] = set()
+        self.sites = 0
+        self.engine: set[str] = set()  # engine functions that the text calls
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        target = node.func
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == self.view:
+            return self._engine_call(target.attr, [self.visit(a) for a in node.args])
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.value, ast.Name) and node.value.id == self.me:
+            return self._option(node.attr)
+        if isinstance(node.value, ast.Name) and node.value.id == self.view:
+            return self._field({"id": "src", "degree": "src_degree"}.get(node.attr, node.attr))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _option(self, name: str) -> ast.expr:
+        declared = self.algorithm.options().get(name)
+        if declared is not None and declared.kind in (int, float, bool):
+            return _expression(f"params[{_numeric(self.algorithm).index(name)}]")
+        value = getattr(self.algorithm, name, None)
+        if isinstance(value, (int, float, str)):
+            return ast.Constant(value)
+        raise OptionError(f"{self.where}: self.{name} is not an option or a number")
+
+    def _field(self, name: str) -> ast.expr:
+        self.reads.add(name)
+        if name == "weight":
+            if self.weighted:
+                return _expression("weight")
+            self.reads.discard("weight")
+            return ast.Constant(1.0)
+        if name in VALUES:
+            return _expression(name)
+        if name in ("src_degree", "dst_degree"):
+            self.engine.add("degree")
+            return _expression(f"degree(graph, {name[:3]})")
+        if name == "vertices":
+            self.engine.add("vertex_count")
+            return _expression("vertex_count(graph)")
+        known = (*VALUES, "weight", "src_degree", "dst_degree", "vertices", "is_neighbor(a, b)", "random()")
+        raise OptionError(f"{self.where}: no {self.view}.{name}; there are {', '.join(known)}, random_vertex()")
+
+    def _engine_call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
+        self.reads.add(name)
+        if name == "is_neighbor" and len(arguments) == 2:
+            self.engine.add("is_neighbor")
+            call = _expression("is_neighbor(graph, 0, 0)")
+            call.args[1:] = arguments  # type: ignore[attr-defined]
+            return call
+        if name in ("random", "random_vertex") and not arguments:
+            if not self.random:
+                raise OptionError(f"{self.where}: a bias is a function of the edge; {name}() is for update and dead_end")
+            self.sites += 1
+            self.engine |= {"hook_word", "fraction", "below_wide", "vertex_count", "uint64", "int64"}
+            word = f"hook_word(seed, instance, depth, {self.sites - 1})"
+            if name == "random":
+                return _expression(f"fraction({word})")
+            return _expression(f"int64(below_wide({word}, uint64(vertex_count(graph))))")
+        raise OptionError(f"{self.where}: no call {self.view}.{name}(...) with {len(arguments)} arguments")
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _globals(method: Callable, names: set[str], where: str) -> str:
+    """Source for what a hook takes from its module: numbers, modules, and functions with what those take."""
+    scope = {**getattr(method, "__globals__", {}), **inspect.getclosurevars(method).nonlocals}
+    text = ""
+    for name in sorted(names):
+        value = scope.get(name)
+        value = getattr(value, "py_func", value)  # a user's own @njit function
+        if isinstance(value, (bool, int, float)):
+            text += f"{name} = {value!r}\n"
+        elif isinstance(value, ModuleType):
+            text += f"import {value.__name__} as {name}\n"
+        elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
+            text += f"from math import {value.__name__} as {name}\n"
+        elif isinstance(value, FunctionType):
+            text += _helper(value, name, where)
+        else:
+            raise OptionError(f"{where}: {name} is not a number, a function, or a module; a hook can use nothing else")
+    return text
+
+
+def _helper(function: FunctionType, name: str, where: str) -> str:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    tree.decorator_list, tree.name = [], name
+    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    stored |= {a.arg for a in tree.args.args} | {name} | set(BUILTINS)
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
+    return _globals(function, used, where) + f"@njit\n{ast.unparse(tree)}\n"
