@@ -133,3 +133,14 @@ def words(seed, instance, slot, draw):
     """The four words as an array, for known-answer tests."""
     w = philox(uint64(seed), uint64(instance), uint64(slot), uint64(draw))
     return np.array([uint32(w[0]), uint32(w[1]), uint32(w[2]), uint32(w[3])], np.uint32)
+
+
+@njit
+def uniform_vertices(seed, first, instances, size, vertices):
+    """[instances, size] vertices, each drawn independently: the sources of a frontier."""
+    out = np.empty((instances, size), np.int64)
+    for i in range(instances):
+        for j in range(size):
+            word = draw64(seed, uint64(first + i), SOURCE_SLOT, uint64(j))
+            out[i, j] = np.int64(below_wide(word, uint64(vertices)))
+    return out

@@ -17,6 +17,7 @@ COLLISION = "bipartite"
 REPLACE = False
 POOLED = False  # the pool is a part of the row
 INDUCED = False
+COLLECTIVE = False
 EACH_EDGE_ONCE = False
 
 

@@ -1,0 +1,57 @@
+"""A batch of multidimensional walks in progress on the CPU."""
+
+import numpy as np
+
+
+class ClockWalks:
+    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
+
+    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.dtype = np.dtype(backend.graph.store.id_dtype)
+        shape = sources.shape
+        self.sources, self.at = sources, sources.astype(np.int64)
+        self.prev, self.moves = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+        self.times, self.heap = np.empty(shape, np.float64), np.empty(shape, np.int64)
+        self.step, self.alive = np.zeros(shape[0], np.int64), np.full(shape[0], self.length > 0, np.uint8)
+        self.src = np.empty((shape[0], self.length), self.dtype)
+        self.dst = np.empty((shape[0], self.length), self.dtype)
+        backend.in_slices(np.arange(shape[0]), 1, self._start)
+
+    def _start(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        b = self.backend
+        b.kernels.start_clocks(
+            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.at, self.times, self.heap, bad
+        )
+
+    def wants(self) -> np.ndarray:
+        waiting = np.flatnonzero(self.alive)
+        here = self.backend.graph.partition_of(self.at[waiting, self.heap[waiting, 0]]).astype(np.int64)
+        return np.stack([here, here], axis=1)
+
+    def advance(self) -> None:
+        self.backend.in_slices(np.flatnonzero(self.alive), 1, self._task)
+
+    def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        b = self.backend
+        b.kernels.run_clocks(
+            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.length, self.at, self.prev,
+            self.times, self.moves, self.heap, self.step, self.alive, self.src, self.dst, bad,
+        )  # fmt: skip
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        taken = np.arange(self.length) < self.step[:, None]
+        return {
+            "counts": self.step,
+            "src": self.src[taken],
+            "dst": self.dst[taken],
+            "depth": np.broadcast_to(np.arange(self.length), taken.shape)[taken],
+            "source_counts": np.full(len(self.step), self.sources.shape[1], np.int64),
+            "sources": self.sources.ravel().astype(self.dtype),
+        }
+
+    def edges(self) -> int:
+        return int(self.step.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.step < self.length).sum())

@@ -1,0 +1,125 @@
+"""The graph in this machine's memory: address space for all of it, memory for the partitions that are loaded.
+
+Kernels see whole arrays and never know what is resident; the scheduler takes care that they only read rows of loaded partitions.
+"""
+
+import mmap
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from csaw.engine.cpu.access import GraphArrays
+from csaw.partition.errors import BiasError
+
+PAGE = mmap.PAGESIZE
+
+
+class Reserved:
+    """An array that takes memory only where it has been written, and gives it back by the range."""
+
+    def __init__(self, count: int, dtype: np.dtype) -> None:
+        self.item = np.dtype(dtype).itemsize
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+        self.memory = mmap.mmap(-1, max(count * self.item, 1), flags=flags)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            self.memory.madvise(mmap.MADV_HUGEPAGE)
+        self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
+
+    def release(self, first: int, last: int) -> None:
+        """Give back the whole pages between two elements; what they held reads as zero from then on."""
+        begin, end = -(-first * self.item // PAGE) * PAGE, last * self.item // PAGE * PAGE
+        if end > begin:
+            self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
+
+
+class HostGraph:
+    """Loads and evicts partitions; builds the alias table, row sums and filters that the kernels were specialised for."""
+
+    def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
+                 bloom: bool, streamed: bool) -> None:  # fmt: skip
+        self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
+        self.params, self.threads = params, threads
+        self.table, self.weighted = bool(kernels.TABLE), weights
+        edges, none = store.edges, np.dtype(store.id_dtype)
+        self.indices = Reserved(edges, none)
+        self.weights = Reserved(edges if weights else 0, np.dtype(np.float32))
+        self.entries = Reserved(3 * edges if self.table else 0, none)
+        self.strength = Reserved(store.vertices if strength else 0, np.dtype(np.float64))
+        self.bloom = Reserved(edges // 8 + 2 if bloom else 0, np.dtype(np.uint64))
+        first = np.array([p.first_vertex for p in store.partitions], np.int64)
+        part_of = np.empty(0, np.uint16)
+        if streamed:
+            part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(np.uint16)
+        self.arrays = GraphArrays(
+            store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.strength.array,
+            self.bloom.array, np.zeros(len(first), np.uint8), part_of,
+        )  # fmt: skip
+        self.transfers, self.transfer_bytes = 0, 0
+
+    @property
+    def loaded(self) -> np.ndarray:
+        return self.arrays.loaded
+
+    def partition_of(self, vertices: np.ndarray) -> np.ndarray:
+        return self.arrays.part_of[vertices]
+
+    def load_all(self) -> None:
+        for number in range(len(self.store.partitions)):
+            self.load(number)
+
+    def load(self, number: int) -> None:
+        """Read a partition and build what the kernels want of it."""
+        part = self.store.partitions[number]
+        low, high = part.first_edge, part.first_edge + part.edges
+        weights = self.weights.array[low:high] if self.weighted else None
+        self.store.read_partition(number, self.indices.array[low:high], weights)
+        if self.table:
+            self._over_vertices(part, self._build_table)
+            self.indices.release(low, high)
+            if not self._reads_weights():
+                self.weights.release(low, high)
+        if self.bloom.array.size:
+            self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
+        self.arrays.loaded[number] = 1
+        self.transfers += 1
+        self.transfer_bytes += part.edges * self.edge_bytes()
+
+    def evict(self, number: int) -> None:
+        part = self.store.partitions[number]
+        low, high = part.first_edge, part.first_edge + part.edges
+        self.arrays.loaded[number] = 0
+        self.indices.release(low, high)
+        self.weights.release(low if self.weighted else 0, high if self.weighted else 0)
+        self.entries.release(3 * low if self.table else 0, 3 * high if self.table else 0)
+
+    def edge_bytes(self) -> int:
+        """Bytes an edge takes while its partition is loaded."""
+        kept = 3 * self.indices.item if self.table else self.indices.item
+        return kept + (4 if self.weighted and (not self.table or self._reads_weights()) else 0)
+
+    def _reads_weights(self) -> bool:
+        return self.strength.array.size > 0  # the return edge's weight is looked up
+
+    def _build_table(self, first: int, last: int, bad: np.ndarray) -> None:
+        self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
+
+    def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
+        """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
+        indptr = self.arrays.indptr
+        cuts = np.linspace(part.first_edge, part.first_edge + part.edges, 33).astype(np.int64)
+        bounds = np.searchsorted(indptr, cuts)
+        bounds = np.clip(bounds, part.first_vertex, part.last_vertex)
+        bounds[0], bounds[-1] = part.first_vertex, part.last_vertex
+        bads = np.zeros((32, 3), np.int64)
+        list(self.threads.map(work, bounds[:-1].tolist(), bounds[1:].tolist(), bads))
+        self.check(bads)
+
+    def check(self, bads: Iterable[np.ndarray]) -> None:
+        """Raise the first bias error that a kernel has noted."""
+        for bad in bads:
+            if bad[0]:
+                src, dst = self.store.original_ids(np.asarray(bad[1:3], self.store.id_dtype))
+                raise BiasError(
+                    f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+                )

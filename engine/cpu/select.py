@@ -1,0 +1,145 @@
+"""Selecting neighbors of one vertex from its pool: the methods of C-SAW section IV and their rivals, one function each.
+
+Every function fills ``picked`` with positions within the row, in order of selection, and returns how many. The pool is ``chosen[:count]``
+(positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n & 1 of draw n >> 1; trial t of
+pick j of k is number j + k t. ``tally`` counts draws, collisions, searches.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.constants import COLLISION
+from csaw.engine.cpu.weigh import accumulate, search
+from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
+from csaw.partition.compile import njit
+
+
+@njit(forceinline=True)
+def pick_word(seed, instance, slot, number):
+    """64 random bits of pick ``number`` at a slot."""
+    w0, w1, w2, w3 = philox(seed, instance, slot, number >> uint64(1))
+    return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
+
+
+@njit
+def uniform_distinct(seed, instance, slot, count, k, picked):
+    """k of ``count`` pool positions, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+    for j in range(k):
+        top = count - k + j
+        value = int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(top + 1)))
+        for i in range(j):
+            if picked[i] == value:
+                value = top
+                break
+        picked[j] = value
+    return k
+
+
+@njit
+def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, picked, tally):
+    """k of the pool by successive selection: inverse transform, with COLLISION deciding what a repeated candidate costs.
+
+    bipartite  shrink the region of the hit candidate out of the space and search again (C-SAW, section IV-B, repaired: the rest
+               of the draw is rescaled before it is used again, without which it is not uniform)
+    repeated   draw again
+    updated    rebuild the space without what is taken, after every pick
+    """
+    total = accumulate(biases, count, largest, ctps)
+    possible = 0
+    for i in range(count):
+        possible += biases[i] > 0.0
+        taken[i >> 6] = 0
+    k = min(k, possible)
+    for j in range(k):
+        if COLLISION == "updated" and j > 0:
+            biases[picked[j - 1]] = 0.0
+            total = accumulate(biases, count, largest, ctps)
+            tally[2] += count
+        number = uint64(j)
+        target = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
+        candidate = search(ctps, count, target)
+        tally[0] += 1
+        while taken[candidate >> 6] >> uint64(candidate & 63) & uint64(1):
+            tally[1] += 1
+            low = ctps[candidate - 1] if candidate > 0 else int64(0)
+            width = ctps[candidate] - low
+            rest = total - width
+            if COLLISION == "bipartite" and width >= int64(1) << 32:
+                target = min(rest - 1, int64((float(target - low) + 0.5) / float(width) * float(rest)))
+                target += width if target >= low else 0
+            else:
+                number += uint64(k)
+                target = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
+                tally[0] += 1
+            candidate = search(ctps, count, target)
+        if COLLISION != "updated":
+            taken[candidate >> 6] |= uint64(1) << uint64(candidate & 63)
+        picked[j] = candidate
+    return k
+
+
+@njit
+def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picked):
+    """The k smallest of -log(u) / bias, one u an edge, smallest first (Efraimidis and Spirakis, IPL 97(5), 2006).
+
+    Successive selection by the exponential race; ``keys`` gets the times, by which pools of several vertices merge.
+    """
+    size = 0
+    for i in range(count):
+        position = chosen[i] if chosen.size > 0 else i
+        if not uniform and not biases[i] > 0.0:
+            continue
+        time = neg_log(draw64(seed, instance, slot, uint64(position)))
+        if not uniform:
+            time /= biases[i]
+        if size < k:
+            size += 1
+            sift_up(keys, picked, size - 1, time, i)
+        elif size > 0 and time < keys[0]:
+            sift_down(keys, picked, size, time, i)
+    for end in range(size - 1, 0, -1):
+        time, i = keys[end], picked[end]
+        keys[end], picked[end] = keys[0], picked[0]
+        sift_down(keys, picked, end, time, i)
+    return size
+
+
+@njit
+def sift_up(keys, picked, cell, time, i):
+    """Put (time, i) into a max-heap whose last cell is ``cell``."""
+    while cell > 0:
+        parent = (cell - 1) >> 1
+        if keys[parent] >= time:
+            break
+        keys[cell], picked[cell] = keys[parent], picked[parent]
+        cell = parent
+    keys[cell], picked[cell] = time, i
+
+
+@njit
+def sift_down(keys, picked, size, time, i):
+    """Put (time, i) in place of the top of a max-heap of ``size``."""
+    cell = 0
+    while 2 * cell + 1 < size:
+        child = 2 * cell + 1
+        if child + 1 < size and keys[child + 1] > keys[child]:
+            child += 1
+        if keys[child] <= time:
+            break
+        keys[cell], picked[cell] = keys[child], picked[child]
+        cell = child
+    keys[cell], picked[cell] = time, i
+
+
+@njit
+def with_replacement(seed, instance, slot, ctps, count, uniform, k, picked):
+    """k independent picks, uniform or by the CTPS."""
+    for j in range(k):
+        word = pick_word(seed, instance, slot, uint64(j))
+        if uniform:
+            picked[j] = int64(below(word, uint64(count)))
+        else:
+            picked[j] = search(ctps, count, int64(below_wide(word, uint64(ctps[count - 1]))))
+    return k
+
+

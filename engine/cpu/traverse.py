@@ -1,0 +1,165 @@
+"""Traversal kernels: neighbors for a list of frontier entries, each (instance, slot, vertex, previous vertex).
+
+Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and how many to ``found[i]``. The entries of one call all have their
+rows in memory; nothing depends on which call an entry is in.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.constants import COLLECTIVE, EACH_EDGE_ONCE, INDUCED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
+from csaw.engine.cpu.memory import prefetch
+from csaw.engine.cpu.select import (
+    by_inverse_transform,
+    by_keys,
+    pick_word,
+    uniform_distinct,
+    with_replacement,
+)
+from csaw.engine.cpu.walk import neighbor_by_alias
+from csaw.engine.cpu.weigh import accumulate, weigh
+from csaw.engine.random import below
+from csaw.partition.compile import njit
+
+AHEAD = 32
+
+
+@njit
+def has(seen, low, high, value):
+    """Whether the sorted seen[low:high] holds ``value``."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if seen[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and seen[low] == value
+
+
+@njit
+def fill_pool(graph, v, row, count, seen, low, high, chosen):
+    """Positions within the row that may be selected at all; returns how many."""
+    size = 0
+    for i in range(count):
+        dst = neighbor_at(graph, row + i)
+        if EACH_EDGE_ONCE:
+            keep = v <= dst
+        else:
+            keep = has(seen, low, high, dst) == INDUCED
+        if keep:
+            chosen[size] = i
+            size += 1
+    return size
+
+
+@njit(nogil=True)
+def geometric_sizes(instance, slot, seed, chance, sizes):
+    """Forest fire's neighbor sizes: successes of ``chance`` before the first failure, a 32-bit coin each."""
+    limit = uint64(chance * 4294967296.0)
+    for i in range(instance.size):
+        flips = uint64(0)
+        while True:
+            words = philox(seed, uint64(instance[i]), uint64(slot[i]), SIZE_DRAWS + (flips >> uint64(2)))
+            part = flips & uint64(3)
+            word = words[0] if part == 0 else words[1] if part == 1 else words[2] if part == 2 else words[3]
+            if word >= limit:
+                break
+            flips += uint64(1)
+        sizes[i] = int64(flips)
+
+
+@njit(nogil=True)
+def select_neighbors(
+    entries, graph, params, seed, depth, instance, slot, vertex, previous, source,
+    seen_from, seen_to, seen, start, capacity, found, out, out_key, bad, tally,
+):  # fmt: skip
+    """Neighbors of the frontier entries numbered ``entries``."""
+    graph = borrowed(graph)
+    room = 64
+    biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
+    pool, picked, taken = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint64)
+    for i in entries:
+        v, k = vertex[i], capacity[i]
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        found[i] = 0
+        if count == 0 or k == 0:
+            continue
+        if max(count, k) > room:
+            room = 2 * max(count, k)
+            biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
+            pool, picked, taken = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint64)
+        chosen = pool[:0]
+        if POOLED:
+            count = fill_pool(graph, v, row, count, seen, seen_from[i], seen_to[i], pool)
+            chosen = pool
+            if count == 0:
+                continue
+        where, at = uint64(instance[i]), uint64(slot[i])
+        largest = 1.0
+        if not UNIFORM:
+            largest = weigh(
+                params, graph, seed, instance[i], depth, source[i], previous[i], v, row, chosen, count, biases, bad
+            )
+            if largest < 0.0:
+                return
+            if largest == 0.0:
+                continue
+        if SELECT == "keys":
+            size = by_keys(seed, where, at, biases, chosen, count, UNIFORM, min(k, count), keys, picked)
+        elif REPLACE:
+            if not UNIFORM:
+                accumulate(biases, count, largest, ctps)
+            size = with_replacement(seed, where, at, ctps, count, UNIFORM, k, picked)
+        elif k >= count:
+            size = 0
+            for j in range(count):
+                if UNIFORM or biases[j] > 0.0:
+                    picked[size] = j
+                    size += 1
+        elif UNIFORM and SELECT == "uniform":
+            size = uniform_distinct(seed, where, at, count, k, picked)
+        else:
+            if UNIFORM:
+                biases[:count] = 1.0
+            size = by_inverse_transform(seed, where, at, biases, count, largest, k, ctps, taken, picked, tally)
+        for j in range(size):
+            position = row + (chosen[picked[j]] if POOLED else picked[j])
+            out[start[i] + j] = neighbor_at(graph, position)
+            if COLLECTIVE:
+                out_key[start[i] + j] = keys[j]
+        found[i] = size
+
+
+@njit(nogil=True)
+def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out):
+    """With replacement, uniform or by alias table: the frontier entries in groups, their lines asked for ahead."""
+    graph = borrowed(graph)
+    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    for group in range(0, entries.size, AHEAD):
+        size = min(AHEAD, entries.size - group)
+        for j in range(size):
+            prefetch(graph.indptr, uint64(vertex[entries[group + j]]))
+        for j in range(size):
+            i = entries[group + j]
+            rows[j] = graph.indptr[vertex[i]]
+            counts[j] = graph.indptr[vertex[i] + 1] - rows[j]
+            for n in range(capacity[i]):
+                word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
+                prefetch_edge(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
+        for j in range(size):
+            i = entries[group + j]
+            size_here = 0
+            for n in range(capacity[i] if counts[j] > 0 else 0):
+                word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
+                if TABLE:
+                    dst = neighbor_by_alias(graph, rows[j], counts[j], word)
+                else:
+                    dst = neighbor_at(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
+                if dst < 0:
+                    break
+                out[start[i] + size_here] = dst
+                size_here += 1
+            found[i] = size_here

@@ -1,0 +1,57 @@
+"""A batch of walks in progress on the CPU."""
+
+import numpy as np
+
+SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
+
+
+class Walks:
+    """Walkers ``first .. first + len(sources)``; see walk.py for the state arrays."""
+
+    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.source = sources.astype(np.int64)
+        self.at = self.source.copy()
+        self.prev = np.full(sources.size, -1, np.int64)
+        self.step = np.zeros(sources.size, np.int64)
+        self.alive = np.full(sources.size, self.length > 0, np.uint8)
+        self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
+        self.out[:, 0] = sources
+
+    def wants(self) -> np.ndarray:
+        """The partition, or pair of partitions, that each walker waits for: int64 [walkers, 2]."""
+        waiting = np.flatnonzero(self.alive)
+        here = self.backend.graph.partition_of(self.at[waiting]).astype(np.int64)
+        before = here
+        if self.backend.second_order:
+            before = np.where(self.prev[waiting] < 0, here, self.backend.graph.partition_of(np.maximum(self.prev[waiting], 0)))
+        return np.stack([here, before], axis=1)
+
+    def advance(self) -> None:
+        """Take every walker as far as the loaded partitions reach."""
+        todo = np.flatnonzero(self.alive)
+        if self.backend.streamed:
+            todo = todo[self.backend.graph.loaded[self.wants()].all(axis=1)]
+        self.backend.in_slices(todo, SLICE, self._task)
+
+    def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        backend = self.backend
+        kernels, graph = backend.kernels, backend.graph.arrays
+        seed, length = np.uint64(backend.seed), self.length
+        state = (self.source, self.at, self.prev, self.step, self.alive, self.out)
+        if backend.select == "rejection":
+            bounds = tuple(float(b) for b in backend.algorithm.bias_range())
+            kernels.walk_by_rejection(todo, self.first, graph, backend.params, bounds, seed, length, *state, tally)
+        elif backend.select in ("uniform", "alias"):
+            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state)
+        else:
+            kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"walks": self.out, "lengths": self.step}
+
+    def edges(self) -> int:
+        return int(self.step.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.step < self.length).sum())

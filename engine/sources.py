@@ -1,0 +1,94 @@
+"""Where instances start: ``all``, ``random:N``, a file of original ids, an array, or what the algorithm asks for."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import Algorithm
+from csaw.partition.errors import FormatError, OptionError
+
+LISTED = 2**64 - 1  # the instance number whose draws choose random:N
+
+
+class Sources:
+    """The sources of every instance, computed when they are needed.
+
+    With a list of S sources, instance i of a walk starts at number i % S, one of a traversal holds numbers i m .. i m + m - 1.
+    """
+
+    def __init__(self, store, algorithm: Algorithm, given: Any = None, instances: int | None = None, seed: int = 0) -> None:
+        self.vertices, self.seed = store.vertices, seed
+        self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
+        self.kind = "list" if given is not None and given != "all" else algorithm.sources_from
+        if isinstance(given, str) and given == "all" and algorithm.sources_from != "every":
+            self.kind = "all"
+        self.listed = self._listed(store, given) if self.kind == "list" else None
+        if self.kind == "every":
+            self.frontier_size = store.vertices
+        if self.kind == "distinct" and self.frontier_size > store.vertices:
+            raise OptionError(f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}")
+        self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
+
+    def _instances(self, wanted: int | None, num_walks: int) -> int:
+        if wanted is not None and wanted < 1:
+            raise OptionError(f"--instances: expected at least 1, found {wanted}")
+        if self.kind in ("random", "distinct", "every"):
+            return wanted or 1
+        count = self.vertices if self.listed is None else self.listed.size
+        if count == 0:
+            raise OptionError("--sources: no source to start from; give a vertex of the graph")
+        return wanted or max(1, count // self.frontier_size) * num_walks
+
+    def _listed(self, store, given: Any) -> np.ndarray:
+        if not isinstance(given, str):
+            return np.asarray(store.dense_ids(list(np.asarray(given).ravel().tolist())), np.int64)
+        if given.startswith("random:"):
+            return self._random(given)
+        path = Path(given)
+        if not path.is_file():
+            raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {given!r}")
+        words = path.read_text().split()
+        if store.id_kind == "string":
+            return np.asarray(store.dense_ids(words), np.int64)
+        numbers = []
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            for word in text.split():
+                try:
+                    numbers.append(int(word))
+                except ValueError as error:
+                    raise FormatError(f"{path}:{line}: expected a vertex id, found {word!r}") from error
+        return np.asarray(store.dense_ids(numbers), np.int64)
+
+    def _random(self, given: str) -> np.ndarray:
+        from csaw.engine.random import SOURCE_SLOT, distinct_below
+
+        text = given.removeprefix("random:")
+        if not text.isdigit() or not 0 < int(text) <= self.vertices:
+            raise OptionError(f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {text!r}")
+        return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, int(text))
+
+    def take(self, first: int, last: int, flat: bool) -> np.ndarray:
+        """Dense source ids of instances first .. last - 1: [n] when ``flat``, else [n, frontier size]."""
+        from csaw.engine.random import SOURCE_SLOT, distinct_below, uniform_vertices
+
+        numbers = np.arange(first, last, dtype=np.int64)
+        m = self.frontier_size
+        if self.kind == "every":
+            return np.tile(np.arange(self.vertices, dtype=np.int64), (numbers.size, 1))
+        if self.kind == "distinct":
+            rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, self.vertices, m) for i in numbers]
+            return np.sort(np.stack(rows), axis=1)
+        if self.kind == "random":
+            return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
+        count = self.vertices if self.listed is None else self.listed.size
+        chosen = (numbers[:, None] * m + np.arange(m)) % count
+        sources = chosen if self.listed is None else self.listed[chosen]
+        return sources[:, 0] if flat else sources
+
+    def digest(self) -> str:
+        """What identifies the sources in a request."""
+        if self.listed is None:
+            return f"{self.kind} x {self.frontier_size}"
+        return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} x {self.frontier_size}"
