@@ -1,0 +1,200 @@
+"""Writing a graph store: partitions one after the other into a folder beside the final name, which it gets when all is there."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.errors import StoreError
+from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
+
+CHUNK_BYTES = 16 << 20
+
+
+class StoreWriter:
+    """Takes partitions in order of their vertices; ``finish`` gives the store its name. As a context, cleans up after an error."""
+
+    def __init__(self, path: str | Path, *, vertices: int, weighted: bool, compression: str | None = None,
+                 overwrite: bool = False) -> None:  # fmt: skip
+        self.path = Path(path)
+        if self.path.exists() and not overwrite:
+            raise StoreError(f"{self.path} exists; choose another name or pass --overwrite")
+        if self.path.exists() and not (self.path / "zarr.json").exists():
+            raise StoreError(f"{self.path} exists and is not a store of csaw; it is not overwritten")
+        self.draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
+        sweep_drafts(self.path)
+        self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
+        self.vertices, self.weighted, self.compression = vertices, weighted, compression
+        self.hashes = {name: hashlib.sha256() for name in ("degrees", "indices", "weights", "ids")}
+        self.rows: list[tuple[int, int, int, int, int]] = []
+        self.edges = self.max_degree = 0
+        self.multigraph = False
+        self.draft.mkdir(parents=True)
+        self._group(self.draft / "partitions", {})
+
+    def __enter__(self) -> "StoreWriter":
+        return self
+
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        if kind is not None:
+            shutil.rmtree(self.draft, ignore_errors=True)
+
+    def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
+        """The next partition: local int64 ``indptr`` from zero, dense sorted ``indices``."""
+        first = self.rows[-1][1] if self.rows else 0
+        folder = self.draft / "partitions" / f"{len(self.rows):05d}"
+        self._group(folder, {})
+        indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
+        degrees = np.diff(indptr)
+        parts = {"indptr": indptr, "indices": indices} | ({"weights": np.asarray(weights, np.float32)} if self.weighted else {})
+        for name, array in parts.items():
+            self._array(folder / name, array)
+        self.hashes["degrees"].update(np.ascontiguousarray(degrees))
+        self.hashes["indices"].update(np.ascontiguousarray(indices))
+        if self.weighted:
+            self.hashes["weights"].update(np.ascontiguousarray(parts["weights"]))
+        same = indices[1:] == indices[:-1]
+        inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
+        same[inner - 1] = False
+        self.multigraph = self.multigraph or bool(same.any())
+        self.max_degree = max(self.max_degree, int(degrees.max(initial=0)))
+        nbytes = sum(a.nbytes for a in parts.values())
+        self.rows.append((first, first + degrees.size, self.edges, int(indices.size), nbytes))
+        self.edges += int(indices.size)
+
+    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | None, report: dict[str, Any]) -> GraphStore:
+        """Write ids and attributes, then rename; ``vertex_ids`` None means 0 .. V - 1."""
+        kind = "identity"
+        if vertex_ids is not None:
+            kind = self._ids(np.asarray(vertex_ids))
+        digest = hashlib.sha256("".join(h.hexdigest() for h in self.hashes.values()).encode()).hexdigest()
+        attributes = {
+            "csaw_kind": "graph", "format_version": FORMAT_VERSION, "vertices": self.vertices, "edges": self.edges,
+            "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
+            "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
+            "fingerprint": digest[:32], "partitions": self.rows, "report": report,
+        }  # fmt: skip
+        self._group(self.draft, attributes)
+        sync_tree(self.draft)
+        if self.path.exists():
+            shutil.rmtree(self.path)
+        self.draft.replace(self.path)
+        return open_graph(self.path)
+
+    def _ids(self, ids: np.ndarray) -> str:
+        if ids.dtype.kind in "iu":
+            ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
+            self._array(self.draft / "vertex_ids", ids)
+            self.hashes["ids"].update(ids)
+            return ids.dtype.name
+        words = [str(word).encode("utf-8", "surrogateescape") for word in ids]
+        offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype(np.int64)
+        text = np.frombuffer(b"".join(words), np.uint8)
+        self._array(self.draft / "vertex_ids", text)
+        self._array(self.draft / "vertex_id_offsets", offsets)
+        self.hashes["ids"].update(text)
+        self.hashes["ids"].update(offsets)
+        return "string"
+
+    def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
+        import zarr
+
+        with full_disk_named(self.path):
+            zarr.open_group(str(folder), mode="a", zarr_format=3).attrs.update(attributes)
+
+    def _array(self, path: Path, data: np.ndarray) -> None:
+        import zarr
+        from zarr.codecs import BloscCodec
+
+        packer = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle", typesize=data.itemsize)
+        with full_disk_named(self.path):
+            array = zarr.create_array(
+                str(path), shape=data.shape, dtype=data.dtype, chunks=(max(1, min(data.size, CHUNK_BYTES // data.itemsize)),),
+                compressors=packer if self.compression == "lz4" else None, filters=None,
+                config={"write_empty_chunks": True},
+            )  # fmt: skip
+            if data.size:
+                array[:] = data
+
+
+class full_disk_named:
+    """Turns a full disk or a forbidden folder into an error that names it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, OSError) and not isinstance(error, StoreError):
+            raise StoreError(f"{self.path} cannot be written: {error.strerror or error}; nothing is left under its name") from error
+
+
+def sync_tree(folder: Path) -> None:
+    """Ask the disk to keep every file below ``folder``."""
+    for parent, _, files in os.walk(folder):
+        for name in [*files, "."]:
+            handle = os.open(os.path.join(parent, name), os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def sweep_drafts(path: Path) -> None:
+    """Remove drafts of this store that a killed process left behind."""
+    for draft in path.parent.glob(f".{path.name}.*.partial"):
+        pid = draft.name.split(".")[-2]
+        if pid.isdigit() and not _running(int(pid)):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def cut_points(indptr: np.ndarray, partitions: int, balance: str = "edges") -> np.ndarray:
+    """First vertices of ``partitions`` contiguous ranges of about equal edges or vertices, and V at the end."""
+    vertices, edges = indptr.size - 1, int(indptr[-1])
+    parts = max(1, min(partitions, max(vertices, 1)))
+    if balance == "vertices":
+        cuts = np.linspace(0, vertices, parts + 1).astype(np.int64)
+    else:
+        cuts = np.searchsorted(indptr, np.linspace(0, edges, parts + 1))
+        cuts = np.minimum(np.maximum(cuts, np.arange(parts + 1)), vertices - parts + np.arange(parts + 1))
+    cuts[0], cuts[-1] = 0, vertices
+    return np.maximum.accumulate(cuts)
+
+
+def partition_count(edges: int, vertices: int, item_bytes: int, partitions: int | None, partition_bytes: int | None) -> int:
+    """How many partitions: as asked, or as many as keep each below ``partition_bytes``."""
+    if partitions is not None:
+        return partitions
+    return max(1, -(-(edges * item_bytes + 8 * vertices) // (partition_bytes or 256 << 20)))
+
+
+def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,
+                directed: bool, vertex_ids: np.ndarray | None = None, partitions: int | None = None,
+                partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
+                report: dict[str, Any] | None = None, overwrite: bool = False) -> GraphStore:  # fmt: skip
+    """A store from CSR arrays in memory; rows must be sorted."""
+    vertices = indptr.size - 1
+    item = indices.dtype.itemsize + (4 if weights is not None else 0)
+    count = partition_count(indices.size, vertices, item, partitions, partition_bytes)
+    cuts = cut_points(indptr, count, balance)
+    with StoreWriter(path, vertices=vertices, weighted=weights is not None, compression=compression,
+                     overwrite=overwrite) as writer:  # fmt: skip
+        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            span = slice(indptr[a], indptr[b])
+            writer.add(indptr[a : b + 1] - indptr[a], indices[span], None if weights is None else weights[span])
+        return writer.finish(directed=directed, vertex_ids=vertex_ids, report=report or {})
