@@ -1,0 +1,14 @@
+"""Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``."""
+
+from importlib import import_module
+from typing import Any
+
+_WHERE = {"open_samples": "samples", "prepare": "run", "sample": "run", "execute": "run"}
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    """Names load with their module: importing a registry must not import Numba."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"csaw.engine.{_WHERE[name]}"), name)

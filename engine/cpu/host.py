@@ -29,7 +29,7 @@ class Reserved:
     def release(self, first: int, last: int) -> None:
         """Give back the whole pages between two elements; what they held reads as zero from then on."""
         begin, end = -(-first * self.item // PAGE) * PAGE, last * self.item // PAGE * PAGE
-        if end > begin:
+        if end > begin and self.array.size:
             self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
@@ -90,8 +90,8 @@ class HostGraph:
         low, high = part.first_edge, part.first_edge + part.edges
         self.arrays.loaded[number] = 0
         self.indices.release(low, high)
-        self.weights.release(low if self.weighted else 0, high if self.weighted else 0)
-        self.entries.release(3 * low if self.table else 0, 3 * high if self.table else 0)
+        self.weights.release(low, high)
+        self.entries.release(3 * low, 3 * high)
 
     def edge_bytes(self) -> int:
         """Bytes an edge takes while its partition is loaded."""

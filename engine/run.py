@@ -1,0 +1,175 @@
+"""One run: a graph and an algorithm in, a finished sample store out."""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine import registry
+from csaw.engine.algorithm import Walk
+from csaw.engine.plan import Plan, make_plan
+from csaw.engine.sample_writer import SampleWriter
+from csaw.engine.samples import Samples, open_samples
+from csaw.engine.schedule import Counters, run_batch
+from csaw.engine.sources import Sources
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.errors import OptionError
+
+log = logging.getLogger(__name__)
+VERSION = "0.1.0"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A plan with what it needs to run."""
+
+    store: GraphStore
+    algorithm: Any
+    sources: Sources
+    plan: Plan
+
+
+def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
+            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
+            ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
+            **parameters: Any) -> Job:  # fmt: skip
+    """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``."""
+    from csaw.engine.cpu.backend import default_threads
+
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    if weighted and not store.weighted:
+        raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
+    if not 0 <= seed < 2**64:
+        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {seed}")
+    if threads is not None and threads < 1:
+        raise OptionError(f"--threads: expected at least 1, found {threads}")
+    if batch_size is not None and batch_size < 1:
+        raise OptionError(f"--batch-size: expected at least 1, found {batch_size}")
+    algorithm = registry.build(algo, parameters, edge_bias)
+    chosen = Sources(store, algorithm, sources, instances, seed)
+    plan = make_plan(
+        store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
+        seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
+        threads=threads or default_threads(),
+    )  # fmt: skip
+    return Job(store, algorithm, chosen, plan)
+
+
+def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,
+           **options: Any) -> Samples:  # fmt: skip
+    """Draw a sample into the store ``out`` and open it. Options as for :func:`prepare`."""
+    execute(prepare(graph, algo, **options), out, resume=resume, overwrite=overwrite)
+    return open_samples(out)
+
+
+def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool = False,
+            progress: Callable[[int], None] | None = None) -> dict[str, Any]:  # fmt: skip
+    """Sample what is missing of ``out``, commit it group by group, and return the run's summary."""
+    from csaw.engine.cpu.backend import CpuBackend
+
+    began = time.perf_counter()
+    plan = job.plan
+    writer = SampleWriter(
+        out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=plan.request.group_size,
+        dense_dtype=job.store.id_dtype, vertex_ids=job.store.vertex_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
+    )  # fmt: skip
+    if resume and writer.finished:
+        return open_samples(out).results | {"resumed": "nothing was missing"}
+    backend = CpuBackend(plan, job.store, job.algorithm)
+    summary = {"edges": 0, "dead_ends": 0, "sampling_seconds": 0.0}
+    counters = Counters()
+    try:
+        _sample_groups(job, backend, writer, summary, counters, progress)
+    finally:
+        backend.close()
+    writer_bytes = writer.bytes_written
+    seconds = time.perf_counter() - began
+    results = {
+        "version": VERSION, "instances": plan.request.instances, "sampled_edges": summary["edges"], "dead_ends": summary["dead_ends"],
+        "bytes_written": writer_bytes, "sampling_seconds": round(summary["sampling_seconds"], 6), "run_seconds": round(seconds, 6),
+        "seps_sampling": rate(summary["edges"], summary["sampling_seconds"]), "seps_run": rate(summary["edges"], seconds),
+        "draws": int(backend.tally[0]), "collisions": int(backend.tally[1]), "searches": int(backend.tally[2]),
+        "transfers": backend.graph.transfers, "transfer_bytes": backend.graph.transfer_bytes, "evictions": counters.evictions,
+        "plan": plan.as_dict(),
+    }  # fmt: skip
+    writer.finish(results)
+    return results
+
+
+def manifest(job: Job) -> dict[str, Any]:
+    """What a sample store says of itself, apart from timings."""
+    store = job.store
+    graph = {
+        "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
+        "directed": store.directed, "id_kind": store.id_kind,
+    }  # fmt: skip
+    return {"version": VERSION, "request": job.plan.request.as_dict(), "graph": graph}
+
+
+def rate(edges: int, seconds: float) -> float:
+    """Sampled edges per second."""
+    return round(edges / seconds, 1) if seconds > 0 else 0.0
+
+
+def _sample_groups(job: Job, backend, writer: SampleWriter, summary: dict, counters: Counters, progress) -> None:
+    """Units of one or more groups: sampled batch by batch, written while the next is sampled."""
+    plan, group = job.plan, job.plan.request.group_size
+    missing = [g for g in range(writer.groups) if g not in writer.done]
+    done = (writer.groups - len(missing)) * group
+    capacity = None if plan.residency == "resident" else plan.budget_bytes - plan.fixed_bytes - plan.batch_bytes
+    with ThreadPoolExecutor(1) as writing:
+        pending: list[Future] = []
+        for unit in _units(missing, max(1, plan.batch // group)):
+            first, last = unit[0] * group, min((unit[-1] + 1) * group, plan.request.instances)
+            pieces = []
+            for begin in range(first, last, plan.batch):
+                clock = time.perf_counter()
+                batch = _begin(job, backend, begin, min(begin + plan.batch, last))
+                run_batch(batch, backend.graph, capacity, counters)
+                pieces.append(batch.arrays())
+                summary["sampling_seconds"] += time.perf_counter() - clock
+                summary["edges"] += batch.edges()
+                summary["dead_ends"] += batch.dead_ends()
+            if pending:
+                pending.pop().result()
+            pending.append(writing.submit(_write_unit, writer, unit, group, pieces))
+            done += last - first
+            if progress:
+                progress(min(done, plan.request.instances))
+        for future in pending:
+            future.result()
+
+
+def _begin(job: Job, backend, first: int, last: int):
+    return backend.begin(first, job.sources.take(first, last, flat=isinstance(job.algorithm, Walk)))
+
+
+def _units(groups: list[int], size: int) -> list[list[int]]:
+    """Runs of at most ``size`` consecutive groups."""
+    units: list[list[int]] = []
+    for g in groups:
+        if units and units[-1][-1] == g - 1 and len(units[-1]) < size:
+            units[-1].append(g)
+        else:
+            units.append([g])
+    return units
+
+
+def _write_unit(writer: SampleWriter, unit: list[int], group: int, pieces: list[dict[str, np.ndarray]]) -> None:
+    arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
+    edges = sources = 0
+    for number, g in enumerate(unit):
+        rows = slice(number * group, (number + 1) * group)
+        if "counts" not in arrays:
+            writer.write(g, {name: array[rows] for name, array in arrays.items()})
+            continue
+        counts, held = arrays["counts"][rows], arrays["source_counts"][rows]
+        part = {name: arrays[name][edges : edges + int(counts.sum())] for name in ("src", "dst", "depth")}
+        part["sources"] = arrays["sources"][sources : sources + int(held.sum())]
+        writer.write(g, {"counts": counts, "source_counts": held, **part})
+        edges, sources = edges + int(counts.sum()), sources + int(held.sum())
