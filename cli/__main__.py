@@ -1,0 +1,5 @@
+"""``python -m csaw.cli``."""
+
+from csaw.cli.main import main
+
+main()

@@ -1,0 +1,72 @@
+"""``csaw``: the command group. A command is a file of this folder and loads when it is called."""
+
+import logging
+import pkgutil
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from csaw.partition.errors import CsawError
+
+NOT_COMMANDS = ("main", "console", "__main__")
+
+
+class Lazy(click.Group):
+    """Finds commands by file name, so that ``csaw --help`` imports click alone."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in NOT_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return getattr(import_module(f"csaw.cli.{name}"), name) if name in self.list_commands(ctx) else None
+
+
+def _version() -> str:
+    try:
+        return version("csaw")
+    except PackageNotFoundError:
+        return "uninstalled"
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.version_option(_version(), prog_name="csaw")
+def cli() -> None:
+    """Exact, reproducible, durable samples of huge graphs.
+
+    \b
+    Example:
+        csaw partition web-Google.txt.gz web.zarr
+        csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2
+    """
+    logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", stream=sys.stderr)
+
+
+def main() -> None:
+    """Run, and turn what a user can cause into one line: exit 1, or 130 after Ctrl-C. Usage errors are click's: exit 2."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("interrupted", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt as error:
+        _fail(f"interrupted{': ' + str(error) if str(error) else ''}", 130)
+    except CsawError as error:
+        _fail(str(error), 1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except MemoryError:
+        _fail("out of memory; give csaw a budget below what is free with --memory", 1)
+    except OSError as error:
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(code)

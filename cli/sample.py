@@ -1,0 +1,93 @@
+"""``csaw sample``. Options that belong to an algorithm are passed on by name; the algorithm refuses what it does not have."""
+
+from typing import Any
+
+import click
+
+OWNED = ("walk_length", "num_walks", "p", "q", "fanout", "restart_prob", "jump_prob", "termination_prob", "burn_prob", "frontier_size",
+         "neighbor_size", "depth", "replace", "bias")  # fmt: skip
+
+
+def _fanout(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(int(v) for v in value.split(","))
+    except ValueError as error:
+        raise click.BadParameter(f"expected integers such as 25,10, found {value!r}") from error
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    from csaw.partition.sizes import parse_size
+
+    return None if value is None else parse_size(value)
+
+
+def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    pairs = [item.partition("=") for item in value]
+    if bad := [name for name, equals, _ in pairs if not equals]:
+        raise click.BadParameter(f"expected NAME=VALUE, found {bad[0]!r}")
+    return {name.replace("-", "_"): text for name, _, text in pairs}
+
+
+@click.command()
+@click.argument("graph")
+@click.argument("out", type=click.Path())
+@click.option("--algo", default="deepwalk", help="A name of csaw algorithms, or FILE.py:CLASS.")
+@click.option("--walk-length", type=int, help="Steps of a walk: L edges, L+1 vertices.")
+@click.option("--num-walks", type=int, help="Walks from every source.")
+@click.option("--p", type=float, help="node2vec's return parameter.")
+@click.option("--q", type=float, help="node2vec's in-out parameter.")
+@click.option("--fanout", callback=_fanout, help="Neighbors at each hop, such as 25,10; -1 is all.")
+@click.option("--restart-prob", type=float, help="Chance of a return to the source.")
+@click.option("--jump-prob", type=float, help="Chance of a jump to any vertex.")
+@click.option("--termination-prob", type=float, help="Chance that a walk ends.")
+@click.option("--burn-prob", type=float, help="Forest fire: chance of each further neighbor.")
+@click.option("--frontier-size", type=int, help="Vertices an instance starts from.")
+@click.option("--neighbor-size", type=int, help="Neighbors selected at a time; -1 is all.")
+@click.option("--depth", type=int, help="Hops from the source.")
+@click.option("--replace/--no-replace", default=None, help="Draw neighbors with replacement.")
+@click.option("--bias", help="weight, degree or none.")
+@click.option("--option", "own", multiple=True, callback=_own, help="NAME=VALUE for an algorithm of your own.")
+@click.option("--edge-bias", help='One line over e, such as "e.weight * e.dst_degree ** -0.5".')
+@click.option("--sources", help="all, random:N, or a file of vertex ids.")
+@click.option("--instances", type=int, help="Samples to draw.")
+@click.option("--seed", type=int, default=0, help="Same seed, same sample, on any machine.")
+@click.option("--weighted/--unweighted", default=None, help="Use edge weights [default: if there are any].")
+@click.option("--select", type=click.Choice(["uniform", "alias", "rejection", "its", "keys"]), help="Force a selection method.")
+@click.option("--collision", type=click.Choice(["bipartite", "repeated", "updated"]), default="bipartite",
+              help="What a repeated candidate costs (its without replacement).")  # fmt: skip
+@click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
+@click.option("--threads", type=int, help="Threads [default: all processors].")
+@click.option("--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free].")
+@click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
+@click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def sample(graph: str, out: str, algo: str, resume: bool, overwrite: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
+    """Draw a sample of GRAPH into the store OUT.
+
+    GRAPH is a store of csaw partition, a text edge list, or a dataset such as karate or rmat:scale=16.
+
+    \b
+    Example:
+        csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
+    """
+    from csaw.cli import console
+    from csaw.datasets.resolve import resolve
+    from csaw.engine.run import execute, prepare
+
+    given = {name: value for name in OWNED if (value := options.pop(name)) is not None} | options.pop("own")
+    job = prepare(resolve(graph), algo, **options, **given)
+    if dry_run:
+        plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
+        console.print_json(plan) if as_json else console.print_table([*job.plan.request.as_dict().items(), *job.plan.as_dict().items()])
+        return
+    try:
+        with console.progress("sampling", job.plan.request.instances, "instances") as update:
+            results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"finished groups are safe; run the same command with --resume to complete {out}") from error
+    results = {key: value for key, value in results.items() if key != "plan"}
+    console.print_json(results) if as_json else console.print_table([("sample", out), *results.items()])
