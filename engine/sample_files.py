@@ -5,10 +5,10 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,9 +19,9 @@ TEMPORARY = ".tmp"
 PIECE = 1 << 24
 
 
-def write_file(path: Path, data: Any) -> str:
-    """The SHA-256 of ``data`` (bytes or a contiguous array), once it is safe under ``path``."""
-    view = memoryview(np.frombuffer(data, np.uint8)) if len(memoryview(data).cast("B")) else memoryview(b"")
+def write_file(path: Path, data: np.ndarray | bytes) -> str:
+    """The SHA-256 of ``data``, once it is safe under ``path``."""
+    view = memoryview(data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else data)
     temporary = path.with_name(path.name + TEMPORARY)
     digest = hashlib.sha256()
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -47,8 +47,13 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise StoreError(f"{path}: expected JSON, found damaged text ({error})") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}; sample again with --overwrite") from error
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON gives it back: lists for tuples, Python numbers for NumPy's."""
+    return json.loads(json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one)))
 
 
 def sync(path: Path) -> None:
@@ -65,26 +70,39 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def lock(folder: Path) -> int:
-    """A descriptor that keeps every other writer out of ``folder`` until it is closed, or its process ends."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise StoreError(f"{folder}: another csaw is writing here; wait until it ends") from None
-    except OSError:
-        pass  # some network file systems have no locks
-    return descriptor
+class Lock:
+    """Keeps writers of other processes out of a folder until closed; ends with the process, so a kill leaves none."""
+
+    _held: ClassVar[dict[Path, "Lock"]] = {}
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        if self.folder in Lock._held:  # an earlier run of this process was interrupted
+            Lock._held[self.folder].close()
+        self.descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self.descriptor)
+            raise StoreError(f"{folder}: another csaw is writing here; wait until it ends") from None
+        except OSError:
+            pass  # some network file systems have no locks
+        Lock._held[self.folder] = self
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+            Lock._held.pop(self.folder, None)
 
 
 @contextmanager
-def writing(path: Path, how_to_go_on: str) -> Iterator[None]:
-    """Disk errors inside the block, as a StoreError that says ``how_to_go_on``."""
+def writing(path: Path, way_out: Callable[[], str]) -> Iterator[None]:
+    """Disk errors inside the block, as a StoreError that ends with the way out."""
     try:
         yield
     except StoreError:
         raise
     except OSError as error:
-        reason = "the disk is full" if error.errno in FULL else f"cannot be written ({error.strerror})"
-        raise StoreError(f"{path}: {reason}; {how_to_go_on}") from error
+        reason = "the disk is full" if error.errno in FULL else f"cannot be written ({error.strerror or error})"
+        raise StoreError(f"{path}: {reason}; {way_out()}") from error

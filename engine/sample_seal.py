@@ -1,0 +1,149 @@
+"""From finished groups to a finished store: array metadata, subgraphs joined, string ids, checksums of all files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from csaw.engine import sample_files as files
+from csaw.engine.sample_layout import EDGES_A_CHUNK, WHOLE, chunk_name
+
+if TYPE_CHECKING:
+    from csaw.engine.sample_writer import SampleWriter
+
+
+def group_node(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The zarr.json of a Zarr v3 group."""
+    return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
+
+
+def marker_path(partial: Path, group: int) -> Path:
+    return partial / "groups" / f"{group:06d}.json"
+
+
+def part_path(partial: Path, group: int, name: str) -> Path:
+    return partial / "parts" / f"{group:06d}" / name
+
+
+def seal(writer: "SampleWriter") -> None:
+    """Complete the arrays; the checksums come last and say that they are. Can be repeated after a kill."""
+    partial = writer.partial
+    checksums = _join_subgraphs(writer) if writer.layout == "subgraphs" else _describe_rows(writer)
+    checksums |= _names(writer)
+    for node in sorted(partial.glob("*/zarr.json")):
+        files.sync(node)
+        files.sync(node.parent)
+        checksums[f"{node.parent.name}/zarr.json"] = files.sha256(node)
+    checksums["zarr.json"] = files.sha256(partial / "zarr.json")
+    (partial / "checksums").mkdir(exist_ok=True)
+    files.sync(partial)
+    files.write_json(partial / "checksums" / "zarr.json", group_node({"sha256": checksums}))
+
+
+def sealed(partial: Path) -> bool:
+    """Whether :func:`seal` has come to its end."""
+    return (partial / "checksums" / "zarr.json").exists()
+
+
+def _describe_rows(writer: "SampleWriter") -> dict[str, str]:
+    """Metadata of the arrays whose chunks are the groups; their checksums are in the markers."""
+    checksums: dict[str, str] = {}
+    widths: dict[str, int | None] = {"walks": 1, "lengths": None} if writer.layout == "walks" else {"hop_0": 1}
+    for group in range(writer.groups):
+        marker = files.read_json(marker_path(writer.partial, group))
+        checksums |= marker["checksums"]
+        widths = marker["widths"]
+    rows = max(1, min(writer.group_size, writer.instances))
+    for name, width in widths.items():
+        shape = (writer.instances,) if width is None else (writer.instances, width)
+        _array_node(
+            writer, name, shape, (rows, *(max(1, side) for side in shape[1:])), *writer.identifiers.type_of(name)
+        )
+    return checksums
+
+
+def _array_node(writer: "SampleWriter", name: str, shape: tuple, chunks: tuple, dtype: np.dtype, fill: int) -> None:
+    import zarr
+
+    if not (writer.partial / name / "zarr.json").exists():
+        zarr.create_array(
+            str(writer.partial), name=name, shape=shape, chunks=chunks, dtype=dtype, fill_value=fill, compressors=None, filters=None,
+            chunk_key_encoding={"name": "default", "separator": "."},
+        )  # fmt: skip
+
+
+def _join_subgraphs(writer: "SampleWriter") -> dict[str, str]:
+    """All groups' parts as one array each; a part's file goes as soon as its array is complete, so the disk never holds both."""
+    checksums: dict[str, str] = {}
+    for name, part in WHOLE.items():
+        marker = writer.partial / "groups" / f"{name}.json"
+        if not marker.exists():
+            files.write_json(marker, _join(writer, name, part))
+        for group in range(writer.groups):
+            part_path(writer.partial, group, part).unlink(missing_ok=True)
+        checksums |= files.read_json(marker)
+    return checksums
+
+
+def _join(writer: "SampleWriter", name: str, part: str) -> dict[str, str]:
+    dtype, _ = writer.identifiers.type_of(name)
+    sizes = [files.read_json(marker_path(writer.partial, group))["sizes"][part] for group in range(writer.groups)]
+    pieces = (np.fromfile(part_path(writer.partial, group, part), dtype) for group in range(writer.groups))
+    if name.endswith("_ptr"):
+        return write_whole(writer, name, _running_sum(pieces), sum(sizes) + 1)
+    return write_whole(writer, name, pieces, sum(sizes))
+
+
+def write_whole(writer: "SampleWriter", name: str, pieces: Iterator[np.ndarray], length: int) -> dict[str, str]:
+    """A one-dimensional array from its pieces, and the checksums of its chunks."""
+    dtype, fill = _type_of(writer, name)
+    size = max(1, min(length, EDGES_A_CHUNK))
+    _array_node(writer, name, (length,), (size,), dtype, fill)
+    checksums = {}
+    for index, chunk in enumerate(_chunked(pieces, dtype, size)):
+        key = f"{name}/{chunk_name(index, 1)}"
+        checksums[key] = files.write_file(writer.partial / key, chunk)
+    files.sync(writer.partial / name)
+    return checksums
+
+
+def _type_of(writer: "SampleWriter", name: str) -> tuple[np.dtype, int]:
+    tables = {"vertex_ids": "u1", "vertex_id_offsets": "<i8"}
+    return (np.dtype(tables[name]), 0) if name in tables else writer.identifiers.type_of(name)
+
+
+def _names(writer: "SampleWriter") -> dict[str, str]:
+    """The string ids behind the stored numbers, as UTF-8 text and offsets, like a graph store's."""
+    table = writer.identifiers.table
+    if writer.identifiers.kind != "names" or table is None:
+        return {}
+    words = [str(word).encode("utf-8", "surrogateescape") for word in table]
+    offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
+    text = np.frombuffer(b"".join(words), np.uint8)
+    checksums = write_whole(writer, "vertex_ids", iter([text]), text.size)
+    return checksums | write_whole(writer, "vertex_id_offsets", iter([offsets]), offsets.size)
+
+
+def _running_sum(pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    total = np.zeros(1, np.int64)
+    yield total
+    for piece in pieces:
+        sums = total[-1] + np.cumsum(piece)
+        yield sums
+        total = sums[-1:] if len(sums) else total
+
+
+def _chunked(pieces: Iterator[np.ndarray], dtype: np.dtype, size: int) -> Iterator[np.ndarray]:
+    """The same elements in chunks of one length, the last padded with zeros."""
+    chunk, filled = np.zeros(size, dtype), 0
+    for piece in pieces:
+        while len(piece):
+            taken = min(len(piece), size - filled)
+            chunk[filled : filled + taken] = piece[:taken]
+            filled, piece = filled + taken, piece[taken:]
+            if filled == size:
+                yield chunk
+                chunk, filled = np.zeros(size, dtype), 0
+    if filled:
+        yield chunk
