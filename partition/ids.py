@@ -1,0 +1,81 @@
+"""Original ids to dense ones: the dense id of a vertex is the rank of its original id."""
+
+import numpy as np
+
+from csaw.partition.csr import mark, rank_by_table
+from csaw.partition.errors import FormatError
+from csaw.partition.spool import Spool
+
+TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
+
+
+class Numbering:
+    """Made from all ids; ``vertex_ids`` is None when they are 0 .. V - 1."""
+
+    def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype) -> None:
+        self.low, self.table = low, None
+        if high - low < max(TABLE_FACTOR * raw.rows, 1 << 20):
+            seen = np.zeros(high - low + 1, np.bool_)
+            base = np.dtype(dtype).type(low)
+            for src, dst, *_ in raw:
+                mark(src.astype(dtype, copy=False), base, seen)
+                mark(dst.astype(dtype, copy=False), base, seen)
+            self.ids = np.flatnonzero(seen).astype(dtype) + base
+            self.table = (np.cumsum(seen) - 1).astype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
+        else:
+            self.ids = np.empty(0, dtype)
+            for src, dst, *_ in raw:
+                self.ids = np.union1d(self.ids, np.union1d(src.astype(dtype, copy=False), dst.astype(dtype, copy=False)))
+        self.dtype = np.dtype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
+
+    @property
+    def vertices(self) -> int:
+        return int(self.ids.size)
+
+    @property
+    def vertex_ids(self) -> np.ndarray | None:
+        identity = self.ids.size and self.ids[0] == 0 and int(self.ids[-1]) == self.ids.size - 1
+        return None if identity else self.ids
+
+    def dense(self, ids: np.ndarray) -> np.ndarray:
+        out = np.empty(ids.size, self.dtype)
+        if self.table is not None:
+            rank_by_table(ids.astype(self.ids.dtype, copy=False), self.ids.dtype.type(self.low), self.table, out)
+            return out
+        out[:] = np.searchsorted(self.ids, ids.astype(self.ids.dtype, copy=False))
+        return out
+
+
+class StringNumbering:
+    """Words by their bytes; provisional numbers while reading, ranks afterwards."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+
+    def provisional(self, words: list[bytes]) -> np.ndarray:
+        numbers = self.numbers
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
+
+    def finish(self) -> None:
+        self.words = sorted(self.numbers)
+        self.rank = np.empty(len(self.words), np.uint32)
+        self.rank[[self.numbers[word] for word in self.words]] = np.arange(len(self.words))
+        self.dtype = np.dtype(np.uint32)
+
+    @property
+    def vertices(self) -> int:
+        return len(self.words)
+
+    @property
+    def vertex_ids(self) -> np.ndarray:
+        return np.array([word.decode("utf-8", "surrogateescape") for word in self.words], dtype=object)
+
+    def dense(self, ids: np.ndarray) -> np.ndarray:
+        return self.rank[ids]
+
+
+def number(raw: Spool, bounds: list[int], big: bool, path: str) -> Numbering:
+    """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
+    if big and bounds[0] < 0:
+        raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")
+    return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64))

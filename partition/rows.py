@@ -1,0 +1,146 @@
+"""Rows of a text file as arrays of ids and weights, with everything counted that is not a row."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+
+import numpy as np
+
+from csaw.partition import text as parser
+from csaw.partition.blocks import read_blocks
+from csaw.partition.errors import FormatError
+from csaw.partition.sniff import Shape, sniff
+
+THREADS = 2
+WRONG = {parser.NOT_A_NUMBER: "a number", parser.TOO_LARGE: "an id of at most 64 bits"}
+
+
+class TextRows:
+    """Iterate for (src, dst, weights or None): int64, uint64 or, for string ids, lists of bytes. ``counts`` is complete afterwards."""
+
+    def __init__(self, path: str, ids: str, weight_column: str, skip_errors: bool, progress: Callable | None) -> None:
+        self.path, self.skip_errors = path, skip_errors
+        self.blocks = read_blocks(path, progress)
+        head = next(self.blocks, b"")
+        self.head = head
+        self.shape: Shape = sniff(path, head, ids)
+        self.weight_column = self._weight_column(weight_column)
+        self.counts = {"lines": self.shape.skip_lines, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
+        self.bad_weights, self.bad_weight_line = 0, 0
+
+    @property
+    def weighted(self) -> bool:
+        return self.weight_column >= 0
+
+    def _weight_column(self, choice: str) -> int:
+        if choice == "none":
+            self.shape.columns = 0
+            return -1
+        if choice != "auto":
+            self.shape.columns = 0
+            return int(choice) - 1
+        return 2 if self.shape.columns == 3 else -1
+
+    def __iter__(self) -> Iterator[tuple]:
+        blocks = chain([self.head[self.shape.skip :]], self.blocks)
+        self.head = b""
+        if not self.shape.strings and self.weight_column < 0 and self.shape.columns > 3:
+            raise FormatError(
+                f"{self.path}: expected 2 or 3 columns, found {self.shape.columns}; say which holds weights with --weight-column N, or none"
+            )
+        yield from (self._strings(b) for b in blocks) if self.shape.strings else self._numbers(blocks)
+        if self.bad_weights and not self.skip_errors:
+            raise FormatError(
+                f"{self.path}:{self.bad_weight_line}: {self.bad_weights} weights are negative, NaN, infinite or beyond float32, the first on "
+                f"this line; mend them, or pass --weight-column none or --on-error skip"
+            )
+
+    def _numbers(self, blocks: Iterator[bytes]) -> Iterator[tuple]:
+        with ThreadPoolExecutor(THREADS) as threads:
+            waiting: list[Future] = []
+            for block in blocks:
+                waiting.append(threads.submit(self._parse, block))
+                if len(waiting) > THREADS:
+                    yield self._checked(*waiting.pop(0).result())
+            while waiting:
+                yield self._checked(*waiting.pop(0).result())
+
+    def _parse(self, block: bytes) -> tuple:
+        room = block.count(bytes([self.shape.newline])) + 1
+        src, dst = np.empty(room, np.uint64), np.empty(room, np.uint64)
+        weights = np.empty(room if self.weighted else 0, np.float32)
+        counts = np.zeros(12, np.int64)
+        columns = self.shape.columns if self.shape.columns in (2, 3) else 0
+        rows = parser.parse_block(
+            np.frombuffer(block, np.uint8), self.shape.newline, columns, self.weight_column, self.skip_errors,
+            src, dst, weights, counts,
+        )  # fmt: skip
+        return block, src[:rows], dst[:rows], weights[:rows], counts
+
+    def _checked(self, block: bytes, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tuple:
+        line = self.counts["lines"]
+        if counts[parser.ERROR]:
+            self._raise(block, line + int(counts[parser.ERROR_LINE]), int(counts[parser.ERROR]), counts)
+        if counts[parser.BIG] and counts[parser.NEGATIVE]:
+            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+        for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
+            self.counts[name] += int(counts[at])
+        self.counts["edges"] += src.size
+        if counts[parser.BAD_WEIGHTS]:
+            self.bad_weight_line = self.bad_weight_line or line + int(counts[parser.WEIGHT_LINE])
+            self.bad_weights += int(counts[parser.BAD_WEIGHTS])
+        kind = np.uint64 if counts[parser.BIG] else np.int64
+        return src.view(kind), dst.view(kind), weights if self.weighted else None
+
+    def _raise(self, block: bytes, line: int, status: int, counts: np.ndarray) -> None:
+        row = block.split(bytes([self.shape.newline]))[int(counts[parser.ERROR_LINE]) - 1]
+        shown = row[:60].decode("utf-8", "replace").strip()
+        if status == parser.COLUMNS:
+            want = "2 or 3" if self.shape.columns == 0 else str(self.shape.columns)
+            raise FormatError(f"{self.path}:{line}: expected {want} columns, found {counts[parser.ERROR_FOUND]}: {shown!r}")
+        raise FormatError(f"{self.path}:{line}: expected {WRONG[status]}, found {shown!r}")
+
+    def _strings(self, block: bytes) -> tuple:
+        sources, targets, weights = [], [], []
+        for line in block.split(bytes([self.shape.newline])):
+            self.counts["lines"] += 1
+            row = line.strip()
+            if not row:
+                self.counts["blank"] += 1
+            elif row[:1] in b"#%":
+                self.counts["comments"] += 1
+            else:
+                words = [w.strip() for w in (row.split(self.shape.separator) if self.shape.separator else row.split())]
+                if len(words) < max(2, self.weight_column + 1) or (self.shape.columns and len(words) != self.shape.columns):
+                    self._bad_row(f"expected {self.shape.columns or '2 or 3'} columns, found {len(words)}: {row[:60].decode('utf-8', 'replace')!r}")
+                    continue
+                weight = self._string_weight(words)
+                if weight is None:
+                    continue
+                sources.append(words[0])
+                targets.append(words[1])
+                weights.append(weight)
+        if block.endswith(bytes([self.shape.newline])):
+            self.counts["lines"] -= 1
+            self.counts["blank"] -= 1
+        self.counts["edges"] += len(sources)
+        return sources, targets, np.array(weights, np.float32) if self.weighted else None
+
+    def _string_weight(self, words: list[bytes]) -> float | None:
+        if not self.weighted:
+            return 1.0
+        try:
+            weight = float(words[self.weight_column])
+        except ValueError:
+            self._bad_row(f"expected a number as weight, found {words[self.weight_column].decode('utf-8', 'replace')!r}")
+            return None
+        if not 0.0 <= weight <= float(np.finfo(np.float32).max):
+            self.bad_weights += 1
+            self.bad_weight_line = self.bad_weight_line or self.counts["lines"]
+            return None
+        return weight
+
+    def _bad_row(self, what: str) -> None:
+        if not self.skip_errors:
+            raise FormatError(f"{self.path}:{self.counts['lines']}: {what}")
+        self.counts["skipped"] += 1

@@ -1,0 +1,176 @@
+"""Edge-list rows to numbers: a Numba parser for a block of bytes. Ids keep all 64 bits; a row that is not one is reported, never guessed."""
+
+import numpy as np
+
+from csaw.partition.compile import njit
+
+GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
+LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = range(12)
+TENS = np.array([10.0**k for k in range(23)])
+
+
+@njit(nogil=True)
+def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, weights, counts):
+    """Fill src, dst (uint64 bits of the ids), weights; ``counts`` by the names above. Stops at the first bad row unless skipping.
+
+    ``columns`` is the number each row must have, 0 for any above the needed ones; ``weight_column`` counts from 0, -1 for none.
+    """
+    position, size, rows = 0, text.size, 0
+    need = max(2, weight_column + 1)
+    while position < size:
+        counts[LINES] += 1
+        while position < size and is_space(text[position], newline):
+            position += 1
+        if position == size or text[position] == newline:
+            counts[BLANK] += 1
+            position += 1
+            continue
+        if text[position] == 35 or text[position] == 37:  # '#', '%'
+            counts[COMMENTS] += 1
+            position = end_of_line(text, position, newline)
+            continue
+        column, status, weight = 0, GOOD, 1.0
+        a = b = np.uint64(0)
+        negative = big = False
+        while position < size and text[position] != newline:
+            if column < 2:
+                position, value, minus, wrong = parse_id(text, position, newline)
+                if wrong and status == GOOD:
+                    status = wrong
+                if minus:
+                    negative = True
+                elif value >> np.uint64(63):
+                    big = True
+                if column == 0:
+                    a = value
+                else:
+                    b = value
+            elif column == weight_column:
+                position, weight, wrong = parse_weight(text, position, newline)
+                if wrong and status == GOOD:
+                    status = wrong
+            else:
+                while position < size and text[position] != newline and not is_space(text[position], newline):
+                    position += 1
+            column += 1
+            commas = 0
+            while position < size and text[position] != newline and is_space(text[position], newline):
+                commas += text[position] == 44 or text[position] == 59
+                position += 1
+            if commas > 1:
+                status = COLUMNS
+        position += 1
+        if column < need or (columns > 0 and column != columns):
+            status = COLUMNS
+        if status == GOOD and not (weight >= 0.0 and weight <= 3.4028234663852886e38):
+            counts[BAD_WEIGHTS] += 1
+            if counts[WEIGHT_LINE] == 0:
+                counts[WEIGHT_LINE] = counts[LINES]
+            status = BAD_WEIGHT
+        if status != GOOD:
+            if skip_errors:
+                counts[SKIPPED] += 1
+                continue
+            if status == BAD_WEIGHT:
+                continue  # all are counted before the run is refused
+            counts[ERROR], counts[ERROR_LINE], counts[ERROR_FOUND] = status, counts[LINES], column
+            return rows
+        counts[NEGATIVE] |= negative
+        counts[BIG] |= big
+        src[rows], dst[rows] = a, b
+        if weight_column >= 0:
+            weights[rows] = weight
+        rows += 1
+    counts[ROWS] = rows
+    return rows
+
+
+@njit(inline="always")
+def is_space(byte, newline):
+    """Separators: space, tab, comma, semicolon, and the carriage return of CRLF."""
+    return byte == 32 or byte == 9 or byte == 44 or byte == 59 or (byte == 13 and newline != 13)
+
+
+@njit
+def end_of_line(text, position, newline):
+    while position < text.size and text[position] != newline:
+        position += 1
+    return position + 1
+
+
+@njit
+def parse_id(text, position, newline):
+    """An integer of up to 64 bits: (after it, its bits, negative, what is wrong)."""
+    minus = text[position] == 45
+    if minus or text[position] == 43:
+        position += 1
+    value, digits, wrong = np.uint64(0), 0, GOOD
+    while position < text.size and text[position] != newline and not is_space(text[position], newline):
+        digit = np.uint64(text[position]) - np.uint64(48)
+        if digit > np.uint64(9):
+            wrong = NOT_A_NUMBER
+        elif value > np.uint64(1844674407370955161) or (value == np.uint64(1844674407370955161) and digit > np.uint64(5)):
+            wrong = TOO_LARGE
+        else:
+            value = value * np.uint64(10) + digit
+        digits += 1
+        position += 1
+    if digits == 0:
+        wrong = NOT_A_NUMBER
+    if minus:
+        if value > np.uint64(1 << 63):
+            wrong = TOO_LARGE
+        value = ~value + np.uint64(1)
+    return position, value, minus and value != np.uint64(0), wrong
+
+
+@njit
+def parse_weight(text, position, newline):
+    """A decimal number: (after it, value, what is wrong). nan and inf come out as NaN, which no weight may be."""
+    sign = 1.0
+    if text[position] == 45 or text[position] == 43:
+        sign = -1.0 if text[position] == 45 else 1.0
+        position += 1
+    mantissa, digits, scale, point, exponent, wrong = 0.0, 0, 0, False, 0, GOOD
+    while position < text.size and text[position] != newline and not is_space(text[position], newline):
+        byte = text[position]
+        if 48 <= byte <= 57:
+            digits += 1
+            if mantissa < 1e17:
+                mantissa = mantissa * 10.0 + (byte - 48)
+                scale -= point
+            else:
+                scale += not point
+        elif byte == 46 and not point:
+            point = True
+        elif (byte == 101 or byte == 69) and digits > 0:
+            position += 1
+            minus = position < text.size and text[position] == 45
+            if position < text.size and (text[position] == 45 or text[position] == 43):
+                position += 1
+            while position < text.size and 48 <= text[position] <= 57:
+                exponent = min(exponent * 10 + (text[position] - 48), 9999)
+                position += 1
+            exponent = -exponent if minus else exponent
+            continue
+        else:
+            wrong = NOT_A_NUMBER
+            if byte == 110 or byte == 78 or byte == 105 or byte == 73:  # nan, inf
+                while position < text.size and text[position] != newline and not is_space(text[position], newline):
+                    position += 1
+                return position, np.nan, GOOD
+        position += 1
+    if digits == 0:
+        wrong = NOT_A_NUMBER
+    scale += exponent
+    while scale > 0 and mantissa != 0.0:
+        step = min(scale, 22)
+        mantissa *= TENS[step]
+        scale -= step
+        if mantissa > 1e300:
+            break
+    while scale < 0 and mantissa != 0.0:
+        step = min(-scale, 22)
+        mantissa /= TENS[step]
+        scale += step
+    return position, sign * mantissa, wrong
