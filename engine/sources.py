@@ -21,9 +21,11 @@ class Sources:
     def __init__(self, store, algorithm: Algorithm, given: Any = None, instances: int | None = None, seed: int = 0) -> None:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
-        self.kind = "list" if given is not None and given != "all" else algorithm.sources_from
-        if isinstance(given, str) and given == "all" and algorithm.sources_from != "every":
-            self.kind = "all"
+        self.kind = algorithm.sources_from
+        if isinstance(given, str) and given == "all":
+            self.kind = "every" if self.kind == "every" else "all"
+        elif given is not None:
+            self.kind = "list"
         self.listed = self._listed(store, given) if self.kind == "list" else None
         if self.kind == "every":
             self.frontier_size = store.vertices
@@ -43,7 +45,7 @@ class Sources:
 
     def _listed(self, store, given: Any) -> np.ndarray:
         if not isinstance(given, str):
-            return np.asarray(store.dense_ids(list(np.asarray(given).ravel().tolist())), np.int64)
+            return np.asarray(store.dense_ids(np.asarray(given).ravel()), np.int64)
         if given.startswith("random:"):
             return self._random(given)
         path = Path(given)

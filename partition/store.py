@@ -108,19 +108,29 @@ class GraphStore:
 
     def dense_ids(self, originals: Any) -> np.ndarray:
         """Dense ids of original ones; OptionError names the first that the graph does not have."""
-        originals = list(originals)
         ids = self._ids
-        if ids is not None and self.id_kind == STRING:
-            known = {word: i for i, word in enumerate(ids.tolist())}
-            found = [known.get(str(word), -1) for word in originals]
-        elif ids is not None:
-            found = [self._rank(ids, int(v)) for v in originals]
+        if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
+            wrong = (originals < 0) | (originals >= self.vertices)
+            found, originals = np.where(wrong, -1, originals).astype(np.int64), originals[wrong][:1].tolist()
+            if not originals:
+                return found.astype(self.id_dtype)
+            found = [-1]
         else:
-            found = [int(v) if 0 <= int(v) < self.vertices else -1 for v in originals]
+            originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
+            found = self._found(ids, originals)
         for original, dense in zip(originals, found, strict=True):
             if dense < 0:
                 raise OptionError(f"vertex {original} is not in {self.path}; it has {self.vertices} vertices (see csaw info)")
         return np.array(found, self.id_dtype)
+
+    def _found(self, ids: np.ndarray | None, originals: list) -> list[int]:
+        """Dense ids, -1 for what the graph does not have."""
+        if ids is not None and self.id_kind == STRING:
+            known = {word: i for i, word in enumerate(ids.tolist())}
+            return [known.get(str(word), -1) for word in originals]
+        if ids is not None:
+            return [self._rank(ids, int(v)) for v in originals]
+        return [int(v) if 0 <= int(v) < self.vertices else -1 for v in originals]
 
     def _rank(self, ids: np.ndarray, original: int) -> int:
         limits = np.iinfo(ids.dtype)

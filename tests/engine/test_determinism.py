@@ -1,0 +1,63 @@
+"""The same bytes whatever the threads, partitions, batches and residency; resumed or not."""
+
+import numpy as np
+import pytest
+from helpers.graphs import arrays_of, random_store
+
+from csaw.engine import registry
+from csaw.engine.run import execute, prepare
+
+OPTIONS = {
+    "multidimensional": {"frontier_size": 5, "instances": 40, "walk_length": 60},
+    "random-node": {"frontier_size": 30, "instances": 10},
+    "random-edge": {"neighbor_size": 30, "instances": 10},
+    "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
+    "neighbor": {"fanout": (4, 3)},
+    "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
+}
+MORE = [("neighbor", {"fanout": (4, 3), "replace": True}), ("neighbor", {"fanout": (-1, 3)}), ("node2vec", {"select": "its", "walk_length": 8})]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
+
+
+def same(a, b):
+    assert a.keys() == b.keys()
+    for name in a:
+        assert np.array_equal(a[name], b[name]), name
+
+
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_nothing_but_the_request_decides_the_sample(tmp_path, algo, options):
+    one = random_store(tmp_path / "one.zarr")
+    seven = random_store(tmp_path / "seven.zarr", partitions=7)
+    assert one.fingerprint == seven.fingerprint
+    reference = arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=1, **options)
+    same(reference, arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=2, batch_size=17, **options))
+    same(reference, arrays_of(seven, tmp_path / "s.zarr", algo, seed=5, **options))
+    other = arrays_of(one, tmp_path / "s.zarr", algo, seed=6, threads=1, **options)
+    exhaustive = algo == "snowball"
+    assert exhaustive or any(not np.array_equal(reference[k], other[k]) for k in reference if reference[k].shape == other[k].shape or True)
+
+
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
+    resident = prepare(store, algo, seed=5, **options)
+    assert resident.plan.residency == "resident"
+    batch = 8
+    row = resident.plan.output_bytes // resident.plan.request.instances
+    memory = resident.plan.fixed_bytes + batch * row + resident.plan.graph_bytes // 3
+    streamed = prepare(store, algo, seed=5, memory=memory, batch_size=batch, **options)
+    assert streamed.plan.residency == "disk"
+    execute(streamed, tmp_path / "s.zarr", overwrite=True)
+    results = execute(streamed, tmp_path / "t.zarr", overwrite=True)
+    assert results["transfers"] >= len(store.partitions) // 2
+    drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
+    same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, memory=memory, batch_size=batch, **options))
+
+
+def test_different_seeds_share_no_walk(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    walks = [arrays_of(store, tmp_path / "s.zarr", "deepwalk", seed=s, walk_length=40)["walks"] for s in (0, 1, 2**32, 2**64 - 1)]
+    for i, a in enumerate(walks):
+        for b in walks[:i]:
+            assert not (a[:, 1:] == b[:, 1:]).all(axis=1)[a[:, 1] != 2**32 - 1].any()

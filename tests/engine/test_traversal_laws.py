@@ -1,0 +1,163 @@
+"""Traversal samples follow their law: closed forms on graphs small enough to enumerate."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from helpers.graphs import FIVE, SQUARE, arrays_of, random_store, rows_of, store_of
+from helpers.stats import assert_drawn_from
+
+BIASES = [3, 6, 2, 2, 2]
+MANY = 60_000
+
+
+def successive(biases, k):
+    """Chance of each ordered selection of k without replacement."""
+    law = {}
+    for order in permutations(range(len(biases)), k):
+        left, chance = float(sum(biases)), 1.0
+        for i in order:
+            chance *= biases[i] / left
+            left -= biases[i]
+        law[order] = chance
+    return law
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"select": "its", "collision": c} for c in ("bipartite", "repeated", "updated")] + [{"select": "keys"}],
+    ids=["bipartite", "repeated", "updated", "keys"],
+)
+def test_without_replacement_is_successive_selection(tmp_path, how):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    sources = np.zeros(MANY, np.int64)
+    picks = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(3,), sources=sources, **how)["hop_1"].astype(int) - 1
+    law = successive(BIASES, 3)
+    code = picks @ [25, 5, 1]
+    assert_drawn_from([np.sum(code == np.dot(order, [25, 5, 1])) for order in law], list(law.values()))
+
+
+@pytest.mark.parametrize("how", [{}, {"select": "its"}, {"select": "keys"}], ids=["floyd", "its", "keys"])
+def test_unweighted_subsets_are_equally_likely(tmp_path, how):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), weighted=False, **how)
+    picks = np.sort(drawn["hop_1"].astype(int), axis=1)
+    assert (picks[:, 0] < picks[:, 1]).all()
+    assert_drawn_from(np.unique(picks @ [10, 1], return_counts=True)[1], np.ones(10))
+
+
+@pytest.mark.parametrize("select", ["alias", "its"])
+def test_with_replacement_picks_are_independent(tmp_path, select):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, select=select)
+    joint = np.outer(BIASES, BIASES).ravel()
+    picks = drawn["hop_1"].astype(int) - 1
+    assert_drawn_from(np.bincount(picks @ [5, 1], minlength=25), joint)
+
+
+def test_second_hop_starts_where_the_first_ended(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(4, 3))
+    rows = rows_of(store, False)
+    for parents, children in zip(drawn["hop_1"], drawn["hop_2"], strict=True):
+        for i, parent in enumerate(parents.tolist()):
+            mine = [v for v in children[3 * i : 3 * i + 3].tolist() if v != 2**32 - 1]
+            size = 0 if parent == 2**32 - 1 else min(3, len(rows[parent]))
+            assert len(mine) == len(set(mine)) == size
+            assert size == 0 or set(mine) <= {v for v, _ in rows[parent]}
+
+
+def test_snowball_is_breadth_first_search(tmp_path):
+    store = random_store(tmp_path / "g.zarr", edges=600)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "snowball", depth=2)
+    rows = rows_of(store, False)
+    for source in range(store.vertices):
+        span = slice(*drawn["instance_ptr"][source : source + 2])
+        seen, frontier = {source}, [source]
+        expected = set()
+        for depth in range(2):
+            reached = [(u, v, depth) for u in frontier for v, _ in rows[u] if v not in seen]
+            expected |= set(reached)
+            frontier = list(dict.fromkeys(v for _, v, _ in reached))
+            seen |= set(frontier)
+        found = list(zip(*(drawn[name][span].tolist() for name in ("src", "dst", "depth")), strict=True))
+        assert len(found) == len(expected)
+        assert set(found) == expected
+
+
+def test_forest_fire_burns_a_geometric_number_of_neighbors(tmp_path):
+    star = store_of(tmp_path / "g.zarr", [(0, v, 1) for v in range(1, 31)], directed=True, weighted=False)
+    drawn = arrays_of(star, tmp_path / "s.zarr", "forest-fire", burn_prob=0.7, depth=1, sources=np.zeros(MANY, int))
+    burnt = np.diff(drawn["instance_ptr"])
+    law = [0.3 * 0.7**k for k in range(15)] + [0.7**15]
+    assert_drawn_from(np.bincount(np.minimum(burnt, 15), minlength=16), law)
+    assert_drawn_from(np.bincount(drawn["dst"], minlength=31)[1:], np.ones(30))
+
+
+def test_no_vertex_is_expanded_twice(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    for algo, options in (("forest-fire", {"depth": 4}), ("layer", {"depth": 4, "neighbor_size": 8})):
+        drawn = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+        for i in range(store.vertices):
+            span = slice(*drawn["instance_ptr"][i : i + 2])
+            depth_of = {}
+            for u, d in zip(drawn["src"][span].tolist(), drawn["depth"][span].tolist(), strict=True):
+                assert depth_of.setdefault(u, d) == d
+
+
+def test_layer_selects_from_the_pool_of_the_whole_frontier(tmp_path):
+    store = store_of(tmp_path / "g.zarr", [(0, 2, 3), (0, 3, 6), (1, 4, 2), (1, 5, 2), (1, 6, 2)], directed=True)
+    sources = np.tile([0, 1], MANY)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "layer", depth=1, neighbor_size=2, frontier_size=2, sources=sources)
+    picks = drawn["dst"].reshape(-1, 2).astype(int) - 2
+    law = successive(BIASES, 2)
+    assert_drawn_from([np.sum(picks @ [5, 1] == np.dot(order, [5, 1])) for order in law], list(law.values()))
+
+
+def test_random_node_sets_are_equally_likely_and_induced(tmp_path):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "random-node", frontier_size=3, instances=20_000)
+    chosen = drawn["sources"].reshape(-1, 3).astype(int)
+    assert_drawn_from(np.unique(np.sort(chosen, axis=1) @ [25, 5, 1], return_counts=True)[1], np.ones(10))
+    rows = rows_of(store, False)
+    for i in range(200):
+        span = slice(*drawn["instance_ptr"][i : i + 2])
+        inside = set(chosen[i].tolist())
+        expected = {(u, v) for u in inside for v, _ in rows[u] if v in inside}
+        assert set(zip(drawn["src"][span].tolist(), drawn["dst"][span].tolist(), strict=True)) == expected
+
+
+def test_random_edge_sets_are_equally_likely(tmp_path):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=2, instances=20_000)
+    names = {(u, v): i for i, (u, v) in enumerate(sorted((min(u, v), max(u, v)) for u, v, _ in SQUARE))}
+    edges = [names[pair] for pair in zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True)]
+    pairs = np.sort(np.array(edges).reshape(-1, 2), axis=1)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert_drawn_from(np.unique(pairs @ [10, 1], return_counts=True)[1], np.ones(15))
+
+
+def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
+    """Two steps of three walkers: choose one by degree, move it to a uniform neighbor (Ribeiro and Towsley, algorithm 1)."""
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False, weighted=False)
+    rows = rows_of(store, False)
+    start = [0, 3, 4]
+    drawn = arrays_of(store, tmp_path / "s.zarr", "multidimensional", frontier_size=3, walk_length=2, sources=np.tile(start, MANY))
+    law = {}
+
+    def step(frontier, path, chance):
+        if len(path) == 2:
+            law[tuple(path)] = law.get(tuple(path), 0) + chance
+            return
+        total = sum(len(rows[v]) for v in frontier)
+        for i, v in enumerate(frontier):
+            for u, _ in rows[v]:
+                step([*frontier[:i], u, *frontier[i + 1 :]], [*path, (v, u)], chance / total)
+
+    step(start, [], 1.0)
+    moves = list(zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True))
+    found = {}
+    for pair in zip(moves[::2], moves[1::2], strict=True):
+        found[pair] = found.get(pair, 0) + 1
+    assert set(found) <= set(law)
+    assert_drawn_from([found.get(path, 0) for path in law], list(law.values()))

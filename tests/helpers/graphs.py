@@ -1,0 +1,54 @@
+"""Small graphs with every trouble in them, and a way to draw from one."""
+
+import numpy as np
+
+from csaw.engine import open_samples, sample
+from csaw.partition import write_graph
+
+# (source, target, weight): a triangle with a tail, a dead end, a self loop, zero weights, a repeated edge, an isolated vertex (6)
+TROUBLED = [(0, 1, 1), (0, 2, 2), (0, 3, 0), (1, 0, 1), (1, 2, 4), (1, 1, 2), (2, 0, 3), (2, 1, 1), (2, 3, 5), (2, 3, 0.5), (3, 2, 1),
+            (3, 4, 1), (3, 5, 0.25), (5, 0, 0)]  # fmt: skip
+SQUARE = [(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5)]  # undirected
+FIVE = [(0, 1, 3), (0, 2, 6), (0, 3, 2), (0, 4, 2), (0, 5, 2)]  # the biases of C-SAW's figure 5
+
+
+def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=True):
+    """A graph store of weighted edges."""
+    rows = [(u, v, w) for u, v, w in edges] + ([] if directed else [(v, u, w) for u, v, w in edges if u != v])
+    rows.sort(key=lambda row: row[:2])
+    size = vertices or 1 + max(max(u, v) for u, v, _ in rows)
+    indptr = np.zeros(size + 1, np.int64)
+    for u, _, _ in rows:
+        indptr[u + 1] += 1
+    indices = np.array([v for _, v, _ in rows], np.uint32)
+    weights = np.array([w for *_, w in rows], np.float32) if weighted else None
+    return write_graph(path, np.cumsum(indptr), indices, weights, directed=directed, partitions=partitions, overwrite=True)
+
+
+def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weighted=True, directed=False):
+    """A graph with hubs: endpoints drawn towards small ids."""
+    rng = np.random.default_rng(seed)
+    ends = (rng.random((edges, 2)) ** 2 * vertices).astype(int)
+    pairs = sorted({(min(u, v), max(u, v)) for u, v in ends.tolist() if u != v})
+    return store_of(path, [(u, v, float(rng.integers(1, 64)) / 8) for u, v in pairs], directed=directed, vertices=vertices,
+                    partitions=partitions, weighted=weighted)  # fmt: skip
+
+
+def rows_of(store, weighted):
+    """The graph as lists of (neighbor, weight): nothing of the engine."""
+    graph = store.load()
+    weights = graph.weights if weighted and graph.weights is not None else np.ones(graph.indices.size)
+    ends = zip(graph.indptr, graph.indptr[1:], strict=False)
+    return [list(zip(graph.indices[a:b].tolist(), weights[a:b].tolist(), strict=True)) for a, b in ends]
+
+
+def arrays_of(store, out, algo, **options):
+    """Draw, and read back every array of the sample."""
+    sample(store, out, algo, overwrite=True, ids="dense", **options)
+    samples = open_samples(out)
+    names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
+    wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
+    import zarr
+
+    group = zarr.open_group(str(out), mode="r")
+    return {name: group[name][:] for name in wanted}
