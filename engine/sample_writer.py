@@ -12,7 +12,7 @@ import shutil
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -190,7 +190,7 @@ class SampleWriter:
             self._lock.close()
             self._lock = None
 
-    def __enter__(self) -> "SampleWriter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ class Samples:
         if self.ids != "names":
             return None
         offsets, text = self["vertex_id_offsets"][:].tolist(), self["vertex_ids"][:].tobytes()
-        words = [text[a:b].decode("utf-8", "surrogateescape") for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        words = [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(offsets)]
         return np.array(words, dtype=np.str_)
 
     def edge_index(self) -> np.ndarray:

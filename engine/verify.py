@@ -1,0 +1,76 @@
+"""Is a sample what it says it is: intact, of this graph, within the algorithm's rules, and drawn from its exact law."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from csaw.engine import registry
+from csaw.engine import sample_files as files
+from csaw.engine.samples import Samples, open_samples
+from csaw.engine.verify_checks import ALPHA, Check, Checks, Subject
+from csaw.partition import open_graph
+from csaw.partition.errors import StoreError
+
+BUDGET = 1_000_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """The checks, in the order they were made."""
+
+    path: str
+    graph: str
+    checks: tuple[Check, ...]
+    alpha: float = ALPHA
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"ok": self.ok}
+
+
+def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET) -> Report:
+    """Check a sample store against its graph (default: where it was sampled); ``budget`` bounds the biases evaluated in Python."""
+    samples = open_samples(samples_path)
+    where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
+    checks = Checks()
+    _checksums(samples, checks)
+    if not all(check.ok for check in checks.made):
+        return Report(str(samples_path), where, tuple(checks.judge()))
+    if not where:
+        raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
+    store = open_graph(where)
+    wanted = samples.manifest["request"].get("fingerprint", store.fingerprint)
+    same = wanted == store.fingerprint
+    checks.add(
+        Check("graph", same, None, f"fingerprint {store.fingerprint}" + ("" if same else f", the sample's is {wanted}"))
+    )
+    if same:
+        _contents(samples, store, checks, budget)
+    return Report(str(samples_path), where, tuple(checks.judge()))
+
+
+def _checksums(samples: Samples, checks: Checks) -> None:
+    wanted = samples.checksums
+
+    def differs(name: str) -> bool:
+        file = samples.path / name
+        return not file.is_file() or files.sha256(file) != wanted[name]
+
+    with ThreadPoolExecutor(4) as threads:
+        wrong = [name for name, bad in zip(wanted, threads.map(differs, wanted), strict=True) if bad]
+    details = f"{len(wanted):,} files" + (f"; {len(wrong)} differ: {', '.join(wrong[:3])}" if wrong else "")
+    checks.add(Check("checksums", not wrong, None, details))
+
+
+def _contents(samples: Samples, store: Any, checks: Checks, budget: int) -> None:
+    from csaw.engine.verify_trees import verify_hops, verify_subgraphs
+    from csaw.engine.verify_walks import verify_walks
+
+    request = samples.manifest["request"]
+    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
+    by_layout = {"walks": verify_walks, "hops": verify_hops, "subgraphs": verify_subgraphs}
+    by_layout[samples.layout](Subject(samples, store, algorithm, budget), checks)

@@ -1,0 +1,313 @@
+"""The rules of traversals, induced subgraphs, random edges and multidimensional walks, each checked over all instances."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.law import edge_law
+from csaw.engine.verify_checks import Checks, Subject, statistics
+from csaw.engine.verify_kernels import pool_sizes, replay
+from csaw.engine.verify_statistics import Choices, Laws, fit, pooled_test
+from csaw.engine.verify_trees import ENTRIES, copies, count_missing, fits, unexplained
+
+
+class Group:
+    """The subgraphs of one group in dense ids; a key is instance * vertices + vertex."""
+
+    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
+        self.start, self.counts, self.source_counts = start, arrays["counts"], arrays["source_counts"]
+        self.src, self.dst, self.sources = (subject.dense(arrays[name]) for name in ("src", "dst", "sources"))
+        self.depth = arrays["depth"].astype(np.int64)
+        self.instance = np.repeat(np.arange(len(self.counts)), self.counts)
+        self.source_instance = np.repeat(np.arange(len(self.counts)), self.source_counts)
+        vertices = subject.view.vertices
+        self.src_key, self.dst_key = self.instance * vertices + self.src, self.instance * vertices + self.dst
+        self.source_key = self.source_instance * vertices + self.sources
+
+
+def _groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Any:
+    """Groups whose vertices exist; counts edges that do not, and sources other than asked for."""
+    for start, arrays in subject.samples.iter_groups():
+        group = Group(subject, start, arrays)
+        wrong["edges"] += count_missing(subject, group.src, group.dst)
+        wrong["sources"] += int((group.sources < 0).sum())
+        if subject.starts_at_all:
+            before = start * int(group.source_counts[0]) if len(group.source_counts) else 0
+            asked = (np.arange(group.sources.size) + before) % subject.view.vertices
+            wrong["sources"] += int((group.sources != asked).sum())
+        if min(group.src.min(initial=0), group.dst.min(initial=0), group.sources.min(initial=0)) >= 0:
+            yield group
+
+
+def _count(checks: Checks, wrong: dict[str, int]) -> None:
+    said = {
+        "edges": "sampled edges that are not in the graph",
+        "sources": "sources missing or other than asked for",
+        "depths": "edges that start at a vertex not in the frontier of their depth",
+        "visits": "edges to vertices visited before",
+        "repeats": "edges selected more often than they exist",
+        "sizes": "frontier vertices or depths with another number of edges than asked for",
+    }
+    for name, count in wrong.items():
+        checks.count(name, count, said[name])
+
+
+def verify_traversal(subject: Subject, checks: Checks) -> None:
+    """Depth by depth: frontier, first visits, repeats, sizes; then the law of the first selections."""
+    algorithm: Any = subject.algorithm
+    wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    sizes: list[np.ndarray] = []
+    for group in _groups(subject, checks, wrong):
+        _check_group(subject, group, wrong, sizes)
+        single = (group.source_counts == 1).all()
+        if single and sum(len(k[0]) for k in kept) < ENTRIES and "prev" not in subject.columns[1:2]:
+            kept.append(_first_choices(subject, group))
+    _count(checks, wrong)
+    if algorithm.geometric is not None:
+        _geometric(subject, checks, sizes)
+    fits(subject, checks, kept, ("v",) if algorithm.visited_once else ())
+
+
+def _check_group(subject: Subject, group: Group, wrong: dict[str, int], sizes: list[np.ndarray]) -> None:
+    algorithm: Any = subject.algorithm
+    entry_key, entry_depth, times = _frontier(group, algorithm.visited_once)
+    at = _find(entry_key, entry_depth, group.src_key, group.depth)
+    wrong["depths"] += int((at < 0).sum())
+    if algorithm.visited_once:
+        visited = np.searchsorted(entry_key, group.dst_key)
+        wrong["visits"] += int((entry_depth[visited] != group.depth + 1).sum())
+    if not algorithm.replace:
+        wrong["repeats"] += _repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
+    pool = np.empty(entry_key.size, np.int64)
+    view = subject.view
+    visits = (entry_key, entry_depth) if algorithm.visited_once else (entry_key[:0], entry_depth[:0])
+    pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.visited_once, pool)
+    selected = np.bincount(at[at >= 0], minlength=entry_key.size)
+    wrong["sizes"] += _wrong_sizes(subject, entry_key, entry_depth, pool * times, selected, times)
+    first = entry_depth == 0
+    sizes.append(np.column_stack([pool[first], selected[first]]))
+
+
+def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Frontier entries by (key, depth), and how often each is there; only the first visit of a vertex when ``once``."""
+    key = np.concatenate([group.source_key, group.dst_key])
+    depth = np.concatenate([np.zeros(group.source_key.size, np.int64), group.depth + 1])
+    order = np.lexsort((depth, key))
+    key, depth = key[order], depth[order]
+    fresh = np.ones(key.size, bool)
+    fresh[1:] = (key[1:] != key[:-1]) | ((depth[1:] != depth[:-1]) & (not once))
+    start = np.flatnonzero(fresh)
+    times = np.diff(np.append(start, key.size))
+    return key[start], depth[start], np.ones_like(times) if once else times
+
+
+def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Numbers of the entries (key, depth), -1 where there is none."""
+    span = int(max(depths.max(initial=0), depth.max(initial=0))) + 1
+    _, ranked = np.unique(np.concatenate([keys, key]), return_inverse=True)
+    table, wanted = ranked[: keys.size] * span + depths, ranked[keys.size :] * span + depth
+    at = np.minimum(np.searchsorted(table, wanted), max(table.size - 1, 0))
+    return np.where(table[at] == wanted, at, -1) if table.size else np.full(wanted.size, -1)
+
+
+def _repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
+    order = np.lexsort((group.dst, group.depth, group.src_key))
+    table = np.column_stack([group.src_key, group.depth, group.dst])[order]
+    if not len(table):
+        return 0
+    fresh = np.concatenate([[True], (table[1:] != table[:-1]).any(axis=1)])
+    start = np.flatnonzero(fresh)
+    runs, first = np.diff(np.append(start, len(table))), order[start]
+    allowed = np.maximum(copies(subject, group.src[first], group.dst[first]), 1) * times[first]
+    return int(np.maximum(runs - allowed, 0).sum())
+
+
+def _wrong_sizes(
+    subject: Subject, key: np.ndarray, depth: np.ndarray, pool: np.ndarray, selected: np.ndarray, times: np.ndarray
+) -> int:
+    """Entries (depths of an instance, when collective) that selected too many or, unless biases may be 0, too few."""
+    algorithm: Any = subject.algorithm
+    asked = np.append(algorithm.sizes(), 0)[np.minimum(depth, len(algorithm.sizes()))]
+    if algorithm.collective:
+        levels = int(depth.max(initial=0)) + 1
+        number = key // subject.view.vertices * levels + depth
+        size, pool, selected = (
+            asked[np.unique(number, return_index=True)[1]],
+            _sums(number, pool),
+            _sums(number, selected),
+        )
+    else:
+        size = np.where(asked < 0, asked, asked * times)
+    most = np.where(size < 0, pool, np.where(algorithm.replace, size * (pool > 0), np.minimum(size, pool)))
+    many, few = int((selected > most).sum()), np.flatnonzero(selected < most)
+    if algorithm.geometric is not None or not set(subject.columns) <= {"v", "depth"}:
+        return many
+    if algorithm.collective:
+        return many + (few.size if subject.uniform else 0)
+    known = {"v": key % subject.view.vertices, "depth": depth}
+    return many + unexplained(subject, np.column_stack([known[name][few] for name in subject.columns]))
+
+
+def _sums(number: np.ndarray, values: np.ndarray) -> np.ndarray:
+    _, inverse = np.unique(number, return_inverse=True)
+    return np.bincount(inverse, values).astype(np.int64)
+
+
+def _first_choices(subject: Subject, group: Group) -> tuple[np.ndarray, np.ndarray]:
+    """Situations of the sources, and what each selected at depth 0."""
+    first = np.flatnonzero(group.depth == 0)
+    owner = group.instance[first]
+    place = np.arange(owner.size) - np.searchsorted(owner, owner)
+    instances = np.arange(len(group.counts))
+    chosen = np.full((instances.size, int(place.max(initial=-1)) + 1), -1)
+    chosen[owner, place] = group.dst[first]
+    nothing = np.full(instances.size, -1)
+    known = {
+        "v": group.sources,
+        "prev": nothing,
+        "source": group.sources,
+        "depth": nothing + 1,
+        "instance": instances + group.start,
+    }
+    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64), chosen
+
+
+def _geometric(subject: Subject, checks: Checks, sizes: list[np.ndarray]) -> None:
+    """Numbers selected by the sources: successes before the first failure, at most the pool."""
+    chance = float(subject.algorithm.geometric())  # type: ignore[attr-defined]
+    table = np.concatenate(sizes) if sizes else np.zeros((0, 2), np.int64)
+
+    def law(pool: int) -> dict[int, float]:
+        exact = {n: chance**n * (1 - chance) for n in range(min(pool, 2000))}
+        return exact | {pool: chance**pool} if pool < 2000 else exact
+
+    laws = Laws(law, lambda rows: np.minimum(rows[:, 0], 2000) + 1, subject.budget)
+    used, p = pooled_test(Choices(table[:, :1], table[:, 1], ("pool",)), laws)
+    checks.p_values("burning", [] if p is None else [p], f"{used:,} numbers of lit neighbors")
+
+
+def verify_induced(subject: Subject, checks: Checks) -> None:
+    """A set of vertices and all edges among them."""
+    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
+    drawn = np.zeros(subject.view.vertices, np.int64)
+    for group in _groups(subject, checks, wrong):
+        keys = np.unique(group.source_key)
+        wrong["sources"] += group.source_key.size - keys.size
+        wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
+        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
+        outside = np.empty(keys.size, np.int64)
+        zero = np.zeros(keys.size, np.int64)
+        view = subject.view
+        pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
+        inside = subject.degree[keys % view.vertices] - outside
+        selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
+        wrong["sizes"] += int((inside != selected).sum())
+        drawn += np.bincount(group.sources, minlength=view.vertices)
+    _count(checks, wrong)
+    if subject.sources.startswith("distinct"):
+        size = int(getattr(subject.algorithm, "frontier_size", 1))
+        checks.p_values("vertices", _even(drawn, size), f"{int(drawn.sum()):,} drawn, every one equally likely")
+
+
+def verify_edges(subject: Subject, checks: Checks) -> None:
+    """A set of edges, every one equally likely; of an undirected edge's two directions the one with src <= dst."""
+    algorithm: Any = subject.algorithm
+    view, size = subject.view, int(algorithm.sizes()[0])
+    once = algorithm.each_edge_once and not subject.store.directed
+    row = np.repeat(np.arange(view.vertices), subject.degree)
+    may = row <= view.indices if once else np.ones(row.size, bool)
+    wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
+    drawn = np.zeros(view.vertices, np.int64)
+    for group in _groups(subject, checks, wrong):
+        wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
+        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
+        wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
+        drawn += np.bincount(group.src, minlength=view.vertices)
+    _count(checks, wrong)
+    if subject.uniform and not algorithm.visited_once:
+        owned = np.bincount(row[may], minlength=view.vertices)
+        checks.p_values("selection", _even(drawn, size, owned), f"{int(drawn.sum()):,} drawn, every one equally likely")
+
+
+def _even(drawn: np.ndarray, size: int, weights: np.ndarray | None = None) -> list[float]:
+    """p-value of draws over vertices in proportion to ``weights``, gathered in at most 32 ranges of vertices."""
+    weights = np.ones(drawn.size) if weights is None else weights.astype(float)
+    total, n = weights.sum(), drawn.sum()
+    if n < 20 or size >= total:
+        return []
+    bins = int(min(32, n // 10))
+    number = np.minimum((np.cumsum(weights) - weights) * bins // total, bins - 1).astype(np.int64)
+    expected = np.bincount(number, weights, bins) / total * n
+    found = np.bincount(number, drawn, bins)
+    used = expected > 0
+    p = fit(
+        found[used], expected[used]
+    )  # without replacement the counts vary less: the p-value is too large, if anything
+    return [] if p is None else [0.0 if found[~used].any() else p]
+
+
+def verify_clocks(subject: Subject, checks: Checks) -> None:
+    """Many walkers: each edge starts where one stands; which one moves, and where, fit their laws."""
+    algorithm: Any = subject.algorithm
+    wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
+    steps: list[np.ndarray] = []
+    moves: list[tuple[np.ndarray, np.ndarray]] = []
+    for group in _groups(subject, checks, wrong):
+        order = np.arange(group.src.size) - np.repeat(np.cumsum(group.counts) - group.counts, group.counts)
+        bad, ends = np.empty(group.counts.size, np.int64), group.sources.copy()
+        replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
+        wrong["depths"] += int((bad >= 0).sum() + (order != group.depth).sum())
+        alive = np.bincount(group.source_instance, subject.degree[ends] > 0, group.counts.size) > 0
+        short = (group.counts < algorithm.walk_length) & alive if subject.uniform else np.zeros(1, bool)
+        wrong["sizes"] += int(((group.counts > algorithm.walk_length).sum() + short.sum()))
+        if "prev" not in subject.columns and len(subject.columns) == 1:
+            steps.append(np.column_stack([group.src, group.dst]))
+        if (bad < 0).all():
+            moves += _movers(subject, group)
+    _count(checks, wrong)
+    if steps:
+        table = np.concatenate(steps)
+        laws = Laws(
+            lambda v: edge_law(subject.view, algorithm, v) or {-1: 1.0},
+            lambda r: subject.degree[r[:, 0]] + 1,
+            subject.budget,
+        )
+        statistics(checks, Choices(table[:, :1], table[:, 1]), laws, subject)
+    _moves(subject, checks, moves)
+
+
+def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(where the walkers stand, who moves) at each step, of as many instances as the budget allows."""
+    out, edge, source, left = [], 0, 0, subject.budget // 20
+    for steps, walkers in zip(group.counts.tolist(), group.source_counts.tolist(), strict=True):
+        left -= steps * walkers
+        if left < 0:
+            break
+        at = group.sources[source : source + walkers].copy()
+        for k in range(edge, edge + steps):
+            out.append((np.sort(at), group.src[k]))
+            at[np.flatnonzero(at == group.src[k])[0]] = group.dst[k]
+        edge, source = edge + steps, source + walkers
+    return out
+
+
+def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    algorithm, view = subject.algorithm, subject.view
+    frontiers = [tuple(at.tolist()) for at, _ in moves]
+
+    def law(number: int) -> dict[int, float]:
+        chances: dict[int, float] = {}
+        for v in frontiers[number]:
+            seen = SimpleNamespace(
+                id=v, src=v, degree=view.degree(v), src_degree=view.degree(v), prev=-1, vertices=view.vertices
+            )
+            chances[v] = chances.get(v, 0.0) + float(algorithm.vertex_bias(seen))  # type: ignore[attr-defined]
+        total = sum(chances.values())
+        return {v: chance / total for v, chance in chances.items() if chance > 0}
+
+    laws = Laws(law, lambda rows: np.ones(len(rows)), len(moves) + 1)
+    made = np.array([src for _, src in moves], np.int64)
+    used, p = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
+    checks.p_values("movers", [] if p is None else [p], f"{used:,} steps: which walker moves")

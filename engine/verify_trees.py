@@ -1,0 +1,177 @@
+"""Are sampled trees and subgraphs what this traversal may draw: edges, frontiers, visits, sizes, and the law of every choice."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import NONE, Traversal
+from csaw.engine.law import edge_biases, edge_law
+from csaw.engine.verify_checks import Checks, Subject, statistics
+from csaw.engine.verify_kernels import multiplicity
+from csaw.engine.verify_statistics import Choices, Laws, set_tests
+
+ENTRIES = 1_000_000  # frontier entries that the statistics look at
+
+
+def verify_hops(subject: Subject, checks: Checks) -> None:
+    """Each column's children: edges to neighbors, as many as asked for, no edge twice unless with replacement."""
+    wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    for start, arrays in subject.samples.iter_groups():
+        hops = [subject.dense(array) for array in arrays.values()]
+        wrong["sources"] += _wrong_sources(subject, start, hops[0])
+        for depth in range(len(hops) - 1):
+            _check_hop(subject, hops, depth, start, wrong, kept)
+    checks.count("sources", wrong["sources"], "sources missing or other than asked for")
+    checks.count("edges", wrong["edges"], "sampled edges that are not in the graph")
+    checks.count("sizes", wrong["sizes"], "frontier vertices with another number of neighbors than the fanout allows")
+    checks.count("repeats", wrong["repeats"], "edges selected twice without replacement")
+    fits(subject, checks, kept, ())
+
+
+def _wrong_sources(subject: Subject, start: int, sources: np.ndarray) -> int:
+    wrong = sources < 0
+    if subject.starts_at_all:
+        slots = np.arange(sources.size).reshape(sources.shape) + start * sources.shape[1]
+        wrong |= sources != slots % subject.view.vertices
+    return int(wrong.sum())
+
+
+def _check_hop(
+    subject: Subject, hops: list[np.ndarray], depth: int, start: int, wrong: dict[str, int], kept: list
+) -> None:
+    algorithm = subject.algorithm
+    assert isinstance(algorithm, Traversal)
+    size, parents = algorithm.sizes()[depth], hops[depth].ravel()
+    children = hops[depth + 1].reshape(parents.size, size)
+    found = (children >= 0).sum(axis=1)
+    degree = np.where(parents >= 0, subject.degree[np.maximum(parents, 0)], 0)
+    most = np.where(degree > 0, size, 0) if algorithm.replace else np.minimum(size, degree)
+    few = np.flatnonzero(found < most)
+    wrong["sizes"] += int((found > most).sum()) + unexplained(subject, _situations(subject, hops, depth, start)[few])
+    wrong["edges"] += count_missing(
+        subject, np.repeat(parents, size)[children.ravel() != NONE], children[children != NONE]
+    )
+    if not algorithm.replace:
+        wrong["repeats"] += _repeats(subject, parents, children)
+    if sum(len(k[0]) for k in kept) < ENTRIES:
+        situations = _situations(subject, hops, depth, start)
+        alive = parents >= 0
+        kept.append((situations[alive], children[alive]))
+
+
+def _situations(subject: Subject, hops: list[np.ndarray], depth: int, start: int) -> np.ndarray:
+    width = hops[depth].shape[1]
+    instances = np.repeat(np.arange(len(hops[0])), width)
+    above = hops[depth - 1] if depth else np.full((len(hops[0]), 1), NONE)
+    known = {
+        "v": hops[depth].ravel(),
+        "prev": np.repeat(above, width // max(above.shape[1], 1) if width else 0, axis=1).ravel(),
+        "source": hops[0][instances, 0],
+        "depth": np.full(instances.size, depth),
+        "instance": instances + start,
+    }
+    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64)
+
+
+def count_missing(subject: Subject, src: np.ndarray, dst: np.ndarray) -> int:
+    """How many pairs are no edge of the graph."""
+    return int((copies(subject, src, dst) == 0).sum())
+
+
+def unexplained(subject: Subject, situations: np.ndarray) -> int:
+    """Of situations where fewer edges were selected than there are: those without an edge of bias 0 (of the first thousand)."""
+    if subject.uniform:
+        return len(situations)
+    wrong = 0
+    for row in situations[:1000].tolist():
+        named = dict(zip(subject.columns, row, strict=True))
+        wrong += all(bias > 0.0 for _, bias in edge_biases(subject.view, subject.algorithm, named.pop("v"), **named))
+    return wrong
+
+
+def copies(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """How many edges of the graph lead from each src to its dst."""
+    out = np.empty(src.size, np.int64)
+    multiplicity(subject.view.indptr, subject.view.indices, np.ascontiguousarray(src), np.ascontiguousarray(dst), out)
+    return out
+
+
+def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int:
+    """Selections of a neighbor beyond the number of edges to it."""
+    ordered = np.sort(children, axis=1)
+    same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    suspects = np.flatnonzero(same.any(axis=1))
+    rows, counts = np.unique(np.column_stack([np.repeat(suspects, children.shape[1]), ordered[suspects].ravel()]), axis=0,
+                             return_counts=True)  # fmt: skip
+    rows, counts = rows[rows[:, 1] >= 0], counts[rows[:, 1] >= 0]
+    edges = copies(subject, parents[rows[:, 0]], rows[:, 1])
+    return int(np.maximum(counts - np.maximum(edges, 1), 0).sum())
+
+
+def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]], avoid: tuple[str, ...]) -> None:
+    """Statistics of (situations, chosen neighbors): one by one with replacement, as sets without.
+
+    ``avoid`` names the columns whose vertices the instance has visited already.
+    """
+    if not kept:
+        return
+    picks = max(k[1].shape[1] for k in kept)
+    situations = np.concatenate([k[0] for k in kept])
+    chosen = np.concatenate([np.pad(k[1], ((0, 0), (0, picks - k[1].shape[1])), constant_values=NONE) for k in kept])
+    view, algorithm, columns = subject.view, subject.algorithm, subject.columns
+
+    def biases(*situation: int) -> list[tuple[int, float]]:
+        named = dict(zip(columns, situation, strict=True))
+        visited = {named[name] for name in avoid}
+        found = edge_biases(view, algorithm, named.pop("v"), **named)
+        return [(dst, 0.0 if dst in visited else bias) for dst, bias in found]
+
+    def law(*situation: int) -> dict[int, float]:
+        named = dict(zip(columns, situation, strict=True))
+        visited = {named[name] for name in avoid}
+        return edge_law(view, algorithm, named.pop("v"), visited=visited, **named) or {NONE: 1.0}
+
+    if algorithm.replace:  # type: ignore[attr-defined]
+        _with_replacement(subject, checks, situations, chosen, law)
+    else:
+        _without(subject, checks, situations, chosen, biases)
+
+
+def _with_replacement(
+    subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, law: Callable
+) -> None:
+    taken = chosen >= 0
+    taken[:, :1] |= ~taken.any(axis=1)[:, None]  # that nothing was selected is a choice too
+    row, pick = np.nonzero(taken)
+    laws = Laws(law, lambda rows: subject.degree[rows[:, 0]] + 1, subject.budget)
+    statistics(checks, Choices(situations[row], chosen[row, pick], subject.columns), laws, subject, "neighbors")
+
+
+def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, biases: Callable) -> None:
+    found = (chosen >= 0).sum(axis=1)
+    choices = Choices(np.column_stack([situations, found]), chosen, (*subject.columns, "selected"))
+    results, pooled = set_tests(choices, biases, subject.degree, subject.budget)
+    worst: Any = min(results, key=lambda r: r[2], default=None)
+    details = f"{len(results)} situations, {sum(r[1] for r in results):,} sets"
+    if worst:
+        details += f"; worst at v = {worst[0][0]} (dense id) with p = {worst[2]:.2g}"
+    checks.p_values("neighbors", [r[2] for r in results], details)
+    checks.p_values(
+        "neighbors, pooled", [] if pooled is None else [pooled], "how often the likelier half of each row is selected"
+    )
+
+
+def verify_subgraphs(subject: Subject, checks: Checks) -> None:
+    from csaw.engine import verify_subgraphs as rules
+
+    algorithm: Any = subject.algorithm
+    if algorithm.clocks:
+        rules.verify_clocks(subject, checks)
+    elif algorithm.sources_from == "every":
+        rules.verify_edges(subject, checks)
+    elif algorithm.induced:
+        rules.verify_induced(subject, checks)
+    else:
+        rules.verify_traversal(subject, checks)
