@@ -21,7 +21,7 @@ PIECE = 1 << 24
 
 def write_file(path: Path, data: np.ndarray | bytes) -> str:
     """The SHA-256 of ``data``, once it is safe under ``path``."""
-    view = memoryview(data.reshape(-1).view(np.uint8) if isinstance(data, np.ndarray) else data)
+    view = memoryview(data) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8).data
     temporary = path.with_name(path.name + TEMPORARY)
     digest = hashlib.sha256()
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)

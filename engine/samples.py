@@ -41,7 +41,7 @@ class Rows:
             start, stop, step = key.indices(len(self))
             return self._range(start, max(start, stop)) if step == 1 else self[np.arange(start, stop, step)]
         if isinstance(key, int | np.integer):
-            row = int(key) + len(self) * (key < 0)
+            row = int(key) + (len(self) if key < 0 else 0)
             if not 0 <= row < len(self):
                 raise IndexError(f"row {key} of {len(self)}")
             return self._range(row, row + 1)[0]
@@ -237,8 +237,10 @@ def read_attributes(path: Path) -> dict[str, Any]:
     if not path.exists():
         if partial.exists():
             done = len(list((partial / "groups").glob("[0-9]*.json")))
-            raise StoreError(f"{path}: unfinished, {done} groups are done; repeat its command with --resume")
-        raise StoreError(f"{path}: no such sample store")
+            raise StoreError(
+                f"{path} is not finished ({done} groups are); run the same csaw sample again with --resume"
+            )
+        raise StoreError(f"{path} does not exist; make one with csaw sample")
     if not (path / "zarr.json").is_file():
         raise StoreError(f"{path}: not a sample store; expected a folder that `csaw sample` wrote")
     found = files.read_json(path / "zarr.json")
@@ -252,5 +254,5 @@ def read_attributes(path: Path) -> dict[str, Any]:
             f"{path}: format version {attributes['format_version']}, and this csaw reads up to {FORMAT_VERSION}; upgrade it"
         )
     if path.name.endswith(".partial"):
-        raise StoreError(f"{path}: unfinished; repeat its command with --resume")
+        raise StoreError(f"{path} is not finished; run the same csaw sample again with --resume")
     return attributes

@@ -25,7 +25,7 @@ def multiplicity(indptr, indices, src, dst, out):
                 low += 1
 
 
-@njit
+@njit(nogil=True)
 def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, once, out):
     """Edges that each frontier entry could select: all of its row, or those to vertices not yet visited (``once``).
 
@@ -46,7 +46,7 @@ def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, 
             out[i] += not seen
 
 
-@njit
+@njit(nogil=True)
 def replay(counts, src, dst, source_counts, sources, out):
     """Walkers moved one after the other: out is the first edge of each instance that starts where no walker is, or -1.
 

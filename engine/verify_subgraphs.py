@@ -1,13 +1,11 @@
-"""The rules of traversals, induced subgraphs, random edges and multidimensional walks, each checked over all instances."""
+"""The rules of traversals, induced subgraphs and random edges, each checked over all instances."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.law import edge_law
-from csaw.engine.verify_checks import Checks, Subject, statistics
-from csaw.engine.verify_kernels import pool_sizes, replay
+from csaw.engine.verify_checks import Checks, Subject
+from csaw.engine.verify_kernels import pool_sizes
 from csaw.engine.verify_statistics import Choices, Laws, fit, pooled_test
 from csaw.engine.verify_trees import ENTRIES, copies, count_missing, fits, unexplained
 
@@ -26,7 +24,7 @@ class Group:
         self.source_key = self.source_instance * vertices + self.sources
 
 
-def _groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Any:
+def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Any:
     """Groups whose vertices exist; counts edges that do not, and sources other than asked for."""
     for start, arrays in subject.samples.iter_groups():
         group = Group(subject, start, arrays)
@@ -40,7 +38,7 @@ def _groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Any:
             yield group
 
 
-def _count(checks: Checks, wrong: dict[str, int]) -> None:
+def count(checks: Checks, wrong: dict[str, int]) -> None:
     said = {
         "edges": "sampled edges that are not in the graph",
         "sources": "sources missing or other than asked for",
@@ -59,12 +57,12 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
     kept: list[tuple[np.ndarray, np.ndarray]] = []
     sizes: list[np.ndarray] = []
-    for group in _groups(subject, checks, wrong):
+    for group in groups(subject, checks, wrong):
         _check_group(subject, group, wrong, sizes)
         single = (group.source_counts == 1).all()
         if single and sum(len(k[0]) for k in kept) < ENTRIES and "prev" not in subject.columns[1:2]:
             kept.append(_first_choices(subject, group))
-    _count(checks, wrong)
+    count(checks, wrong)
     if algorithm.geometric is not None:
         _geometric(subject, checks, sizes)
     fits(subject, checks, kept, ("v",) if algorithm.visited_once else ())
@@ -192,7 +190,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
     """A set of vertices and all edges among them."""
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn = np.zeros(subject.view.vertices, np.int64)
-    for group in _groups(subject, checks, wrong):
+    for group in groups(subject, checks, wrong):
         keys = np.unique(group.source_key)
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
@@ -205,7 +203,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
         wrong["sizes"] += int((inside != selected).sum())
         drawn += np.bincount(group.sources, minlength=view.vertices)
-    _count(checks, wrong)
+    count(checks, wrong)
     if subject.sources.startswith("distinct"):
         size = int(getattr(subject.algorithm, "frontier_size", 1))
         checks.p_values("vertices", _even(drawn, size), f"{int(drawn.sum()):,} drawn, every one equally likely")
@@ -220,12 +218,12 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     may = row <= view.indices if once else np.ones(row.size, bool)
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn = np.zeros(view.vertices, np.int64)
-    for group in _groups(subject, checks, wrong):
+    for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
         wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
-    _count(checks, wrong)
+    count(checks, wrong)
     if subject.uniform and not algorithm.visited_once:
         owned = np.bincount(row[may], minlength=view.vertices)
         checks.p_values("selection", _even(drawn, size, owned), f"{int(drawn.sum()):,} drawn, every one equally likely")
@@ -246,68 +244,3 @@ def _even(drawn: np.ndarray, size: int, weights: np.ndarray | None = None) -> li
         found[used], expected[used]
     )  # without replacement the counts vary less: the p-value is too large, if anything
     return [] if p is None else [0.0 if found[~used].any() else p]
-
-
-def verify_clocks(subject: Subject, checks: Checks) -> None:
-    """Many walkers: each edge starts where one stands; which one moves, and where, fit their laws."""
-    algorithm: Any = subject.algorithm
-    wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
-    steps: list[np.ndarray] = []
-    moves: list[tuple[np.ndarray, np.ndarray]] = []
-    for group in _groups(subject, checks, wrong):
-        order = np.arange(group.src.size) - np.repeat(np.cumsum(group.counts) - group.counts, group.counts)
-        bad, ends = np.empty(group.counts.size, np.int64), group.sources.copy()
-        replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
-        wrong["depths"] += int((bad >= 0).sum() + (order != group.depth).sum())
-        alive = np.bincount(group.source_instance, subject.degree[ends] > 0, group.counts.size) > 0
-        short = (group.counts < algorithm.walk_length) & alive if subject.uniform else np.zeros(1, bool)
-        wrong["sizes"] += int(((group.counts > algorithm.walk_length).sum() + short.sum()))
-        if "prev" not in subject.columns and len(subject.columns) == 1:
-            steps.append(np.column_stack([group.src, group.dst]))
-        if (bad < 0).all():
-            moves += _movers(subject, group)
-    _count(checks, wrong)
-    if steps:
-        table = np.concatenate(steps)
-        laws = Laws(
-            lambda v: edge_law(subject.view, algorithm, v) or {-1: 1.0},
-            lambda r: subject.degree[r[:, 0]] + 1,
-            subject.budget,
-        )
-        statistics(checks, Choices(table[:, :1], table[:, 1]), laws, subject)
-    _moves(subject, checks, moves)
-
-
-def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(where the walkers stand, who moves) at each step, of as many instances as the budget allows."""
-    out, edge, source, left = [], 0, 0, subject.budget // 20
-    for steps, walkers in zip(group.counts.tolist(), group.source_counts.tolist(), strict=True):
-        left -= steps * walkers
-        if left < 0:
-            break
-        at = group.sources[source : source + walkers].copy()
-        for k in range(edge, edge + steps):
-            out.append((np.sort(at), group.src[k]))
-            at[np.flatnonzero(at == group.src[k])[0]] = group.dst[k]
-        edge, source = edge + steps, source + walkers
-    return out
-
-
-def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    algorithm, view = subject.algorithm, subject.view
-    frontiers = [tuple(at.tolist()) for at, _ in moves]
-
-    def law(number: int) -> dict[int, float]:
-        chances: dict[int, float] = {}
-        for v in frontiers[number]:
-            seen = SimpleNamespace(
-                id=v, src=v, degree=view.degree(v), src_degree=view.degree(v), prev=-1, vertices=view.vertices
-            )
-            chances[v] = chances.get(v, 0.0) + float(algorithm.vertex_bias(seen))  # type: ignore[attr-defined]
-        total = sum(chances.values())
-        return {v: chance / total for v, chance in chances.items() if chance > 0}
-
-    laws = Laws(law, lambda rows: np.ones(len(rows)), len(moves) + 1)
-    made = np.array([src for _, src in moves], np.int64)
-    used, p = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
-    checks.p_values("movers", [] if p is None else [p], f"{used:,} steps: which walker moves")

@@ -142,9 +142,8 @@ def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarr
 def _with_replacement(
     subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, law: Callable
 ) -> None:
-    taken = chosen >= 0
-    taken[:, :1] |= ~taken.any(axis=1)[:, None]  # that nothing was selected is a choice too
-    row, pick = np.nonzero(taken)
+    nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
+    row, pick = np.nonzero((chosen >= 0) | nothing)
     laws = Laws(law, lambda rows: subject.degree[rows[:, 0]] + 1, subject.budget)
     statistics(checks, Choices(situations[row], chosen[row, pick], subject.columns), laws, subject, "neighbors")
 
@@ -164,11 +163,12 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
 
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
+    from csaw.engine import verify_clocks
     from csaw.engine import verify_subgraphs as rules
 
     algorithm: Any = subject.algorithm
     if algorithm.clocks:
-        rules.verify_clocks(subject, checks)
+        verify_clocks.verify_clocks(subject, checks)
     elif algorithm.sources_from == "every":
         rules.verify_edges(subject, checks)
     elif algorithm.induced:

@@ -1,0 +1,33 @@
+"""``csaw verify``."""
+
+import click
+
+
+@click.command()
+@click.argument("samples", type=click.Path())
+@click.option("--graph", type=click.Path(), help="The graph store [default: where it was sampled].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -> None:
+    """Check that a sample is intact, lies in its graph, and was drawn from its algorithm's exact law.
+
+    The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
+
+    \b
+    Example:
+        csaw verify walks.zarr
+    """
+    from csaw.cli.console import print_json
+    from csaw.engine.verify import verify as check
+
+    report = check(samples, graph)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        width = max(len(one.name) for one in report.checks)
+        for one in report.checks:
+            p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
+            click.echo(f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<{width}}  {p:<13}  {one.details}")
+        click.echo(f"{samples}: {'all checks passed' if report.ok else 'FAILED'}")
+    if not report.ok:
+        ctx.exit(3)

@@ -1,0 +1,156 @@
+"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst depth``."""
+
+import gzip
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from csaw.engine.sample_edges import iter_edges
+from csaw.engine.samples import Samples
+from csaw.partition.compile import njit
+from csaw.partition.errors import OptionError
+
+SUFFIXES = (".txt", ".txt.gz")
+SPACE, NEWLINE, MINUS = 32, 10, 45
+ROWS = 1 << 16  # formatted at a time
+DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_000)).encode(), np.uint8)
+
+
+def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    if not name.endswith(".gz"):
+        return _write(samples, file, update)
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        return _write(samples, packed, update)  # type: ignore[arg-type]
+
+
+def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None]) -> None:
+    words = _Words(samples)
+    if samples.layout == "walks":
+        for start, arrays in samples.iter_groups():
+            lengths = arrays["lengths"].astype(np.int64) + 1
+            for first in range(0, len(lengths), ROWS):
+                file.write(words.lines(arrays["walks"][first : first + ROWS], lengths[first : first + ROWS]))
+            update(start + len(lengths))
+        return
+    for done, edges in iter_edges(samples):
+        size = edges["src"].size
+        for first in range(0, size, ROWS):
+            span = slice(first, first + ROWS)
+            file.write(words.edge_lines({name: column[span] for name, column in edges.items()}))
+        update(done)
+
+
+class _Words:
+    """Vertex ids as text: numbers, or the strings behind them."""
+
+    def __init__(self, samples: Samples) -> None:
+        self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
+        if samples.ids == "names":
+            self.offsets, self.text = samples["vertex_id_offsets"][:], samples["vertex_ids"][:]
+            if np.isin(self.text, np.frombuffer(b" \t\r\n", np.uint8)).any():
+                raise OptionError(
+                    "a vertex id contains a space, which separates ids in text; export to Parquet instead"
+                )
+
+    def lines(self, rows: np.ndarray, lengths: np.ndarray) -> memoryview:
+        """One line a row, of its first ``lengths`` vertices."""
+        room = int(lengths.sum()) * (self._longest(rows) + 1) + len(lengths)
+        out = np.empty(room, np.uint8)
+        signed = rows.dtype.kind == "i"
+        size = _lines(rows.view(np.uint64) if signed else rows, signed, lengths, self.offsets, self.text, DIGITS, out)
+        return out[:size].data
+
+    def _longest(self, ids: np.ndarray) -> int:
+        return int(np.diff(self.offsets).max(initial=1)) if self.text.size else 20
+
+    def edge_lines(self, edges: dict[str, np.ndarray]) -> memoryview:
+        """Lines ``instance src dst depth``."""
+        size = edges["src"].size
+        out = np.empty(size * 2 * (self._longest(edges["src"]) + 21), np.uint8)
+        signed = edges["src"].dtype.kind == "i"
+        ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
+        src, dst = (a.view(np.uint64) if signed else a for a in ids)
+        instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
+        used = _edge_lines(instance, src, dst, depth, signed, self.offsets, self.text, DIGITS, out)
+        return out[:used].data
+
+
+@njit(inline="always")
+def _number(value, digits, out, at):
+    """Write a uint64 in decimal at ``at``; four digits at a time, from the right."""
+    if value < np.uint64(10_000):
+        cell = np.int64(value) * 4
+        skip = (value < np.uint64(1000)) + (value < np.uint64(100)) + (value < np.uint64(10))
+        for k in range(skip, 4):
+            out[at + k - skip] = digits[cell + k]
+        return at + 4 - skip
+    length, bound = 4, np.uint64(10_000)
+    while length < 20 and value >= bound:
+        length += 1
+        if length < 20:
+            bound *= np.uint64(10)
+    end = at + length
+    while value >= np.uint64(10_000):
+        quotient = value // np.uint64(10_000)
+        cell = np.int64(value - quotient * np.uint64(10_000)) * 4
+        end -= 4
+        out[end], out[end + 1], out[end + 2], out[end + 3] = (
+            digits[cell],
+            digits[cell + 1],
+            digits[cell + 2],
+            digits[cell + 3],
+        )
+        value = quotient
+    cell = np.int64(value) * 4 + 3
+    while end > at:
+        end -= 1
+        out[end] = digits[cell]
+        cell -= 1
+    return at + length
+
+
+@njit(inline="always")
+def _word(value, signed, offsets, text, digits, out, at):
+    if text.size:
+        for k in range(offsets[value], offsets[value + 1]):
+            out[at] = text[k]
+            at += 1
+        return at
+    number = np.uint64(value)
+    if signed and number >> np.uint64(63):
+        out[at] = MINUS
+        at += 1
+        number = ~number + np.uint64(1)
+    return _number(number, digits, out, at)
+
+
+@njit(nogil=True)
+def _lines(rows, signed, lengths, offsets, text, digits, out):
+    at = 0
+    for row in range(rows.shape[0]):
+        for column in range(lengths[row]):
+            at = _word(rows[row, column], signed, offsets, text, digits, out, at)
+            out[at] = SPACE
+            at += 1
+        if lengths[row] > 0:
+            at -= 1
+        out[at] = NEWLINE
+        at += 1
+    return at
+
+
+@njit(nogil=True)
+def _edge_lines(instance, src, dst, depth, signed, offsets, text, digits, out):
+    at = 0
+    for i in range(src.size):
+        at = _number(instance[i], digits, out, at)
+        out[at] = SPACE
+        at = _word(src[i], signed, offsets, text, digits, out, at + 1)
+        out[at] = SPACE
+        at = _word(dst[i], signed, offsets, text, digits, out, at + 1)
+        out[at] = SPACE
+        at = _number(depth[i], digits, out, at + 1)
+        out[at] = NEWLINE
+        at += 1
+    return at
