@@ -17,7 +17,9 @@ def algorithms(as_json: bool) -> None:
 
     found = [registry.find(name) for name in registry.names()]
     if as_json:
-        print_json({a.name(): {"paper": a.paper, "options": {k: o.default for k, o in a.options().items()}} for a in found})
+        print_json(
+            {a.name(): {"paper": a.paper, "options": {k: o.default for k, o in a.options().items()}} for a in found}
+        )
         return
     for a in found:
         click.echo(f"{a.name()}: {(a.__doc__ or '').strip()} ({a.paper})")

@@ -59,4 +59,6 @@ def print_table(rows: list[tuple[str, Any]]) -> None:
     """Name and value, one row each; numbers with separators."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        click.echo(f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) and not isinstance(value, bool) else value}")
+        click.echo(
+            f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) and not isinstance(value, bool) else value}"
+        )

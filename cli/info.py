@@ -52,7 +52,23 @@ def _graph(store: Any) -> dict[str, Any]:
 
     degrees = np.diff(store.read_indptr())
     bins = np.where(degrees > 0, np.floor(np.log2(np.maximum(degrees, 1))).astype(int) + 1, 0)
-    labels = [("0" if b == 0 else f"{2 ** (b - 1)} to {2**b - 1}", int(n)) for b, n in enumerate(np.bincount(bins)) if n]
-    names = ("vertices", "edges", "directed", "weighted", "multigraph", "max_degree", "id_kind", "fingerprint", "report")
+    labels = [
+        ("0" if b == 0 else f"{2 ** (b - 1)} to {2**b - 1}", int(n)) for b, n in enumerate(np.bincount(bins)) if n
+    ]
+    names = (
+        "vertices",
+        "edges",
+        "directed",
+        "weighted",
+        "multigraph",
+        "max_degree",
+        "id_kind",
+        "fingerprint",
+        "report",
+    )
     shown = {"path": str(store.path)} | {name: getattr(store, name) for name in names}
-    return shown | {"partition_count": len(store.partitions), "degrees": labels, "partitions": [asdict(p) for p in store.partitions]}
+    return shown | {
+        "partition_count": len(store.partitions),
+        "degrees": labels,
+        "partitions": [asdict(p) for p in store.partitions],
+    }

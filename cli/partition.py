@@ -14,18 +14,37 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 @click.command()
 @click.argument("input_", metavar="INPUT")
 @click.argument("out", type=click.Path())
-@click.option("--directed/--undirected", default=None, help="What a row means [default: by the file's header, else directed].")
+@click.option(
+    "--directed/--undirected", default=None, help="What a row means [default: by the file's header, else directed]."
+)
 @click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", help="What vertex ids are.")
-@click.option("--weight-column", default="auto", help="auto (the third of three), none, a number from 1, or a table's column.")
+@click.option(
+    "--weight-column", default="auto", help="auto (the third of three), none, a number from 1, or a table's column."
+)
 @click.option("--source-column", help="Tables: the column of sources.")
 @click.option("--target-column", help="Tables: the column of targets.")
-@click.option("--duplicates", type=click.Choice(["keep", "first", "sum", "error"]), default="first", help="What a repeated edge is.")
+@click.option(
+    "--duplicates",
+    type=click.Choice(["keep", "first", "sum", "error"]),
+    default="first",
+    help="What a repeated edge is.",
+)
 @click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", help="What to do with self loops.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", help="What a bad row does.")
 @click.option("--partitions", type=int, help="Number of partitions [default: by --partition-size].")
 @click.option("--partition-size", "partition_bytes", callback=_size, help="Bytes of a partition, such as 256MiB.")
-@click.option("--balance", type=click.Choice(["edges", "vertices"]), default="edges", help="What partitions have equal numbers of.")
-@click.option("--compression", type=click.Choice(["none", "lz4"]), default="none", help="none loads twice as fast, lz4 is smaller.")
+@click.option(
+    "--balance",
+    type=click.Choice(["edges", "vertices"]),
+    default="edges",
+    help="What partitions have equal numbers of.",
+)
+@click.option(
+    "--compression",
+    type=click.Choice(["none", "lz4"]),
+    default="none",
+    help="none loads twice as fast, lz4 is smaller.",
+)
 @click.option("--memory", callback=_size, help="Budget such as 4GiB [default: a quarter of the machine].")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -42,7 +61,11 @@ def partition(input_: str, out: str, compression: str, as_json: bool, **options:
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
     with console.progress("reading", 0, "bytes") as update:
         store = ingest(input_, out, chosen, lambda done, total: update(done))
-    report = store.report | {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
+    report = store.report | {
+        "directed": store.directed,
+        "partitions": len(store.partitions),
+        "fingerprint": store.fingerprint,
+    }
     share = reciprocity(store)
     if share is not None:
         report["reciprocity"] = round(share, 4)

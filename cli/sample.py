@@ -54,18 +54,24 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--instances", type=int, help="Samples to draw.")
 @click.option("--seed", type=int, default=0, help="Same seed, same sample, on any machine.")
 @click.option("--weighted/--unweighted", default=None, help="Use edge weights [default: if there are any].")
-@click.option("--select", type=click.Choice(["uniform", "alias", "rejection", "its", "keys"]), help="Force a selection method.")
+@click.option(
+    "--select", type=click.Choice(["uniform", "alias", "rejection", "its", "keys"]), help="Force a selection method."
+)
 @click.option("--collision", type=click.Choice(["bipartite", "repeated", "updated"]), default="bipartite",
               help="What a repeated candidate costs (its without replacement).")  # fmt: skip
 @click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
 @click.option("--threads", type=int, help="Threads [default: all processors].")
-@click.option("--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free].")
+@click.option(
+    "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."
+)
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def sample(graph: str, out: str, algo: str, resume: bool, overwrite: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
+def sample(
+    graph: str, out: str, algo: str, resume: bool, overwrite: bool, dry_run: bool, as_json: bool, **options: Any
+) -> None:
     """Draw a sample of GRAPH into the store OUT.
 
     GRAPH is a store of csaw partition, a text edge list, or a dataset such as karate or rmat:scale=16.
@@ -82,12 +88,16 @@ def sample(graph: str, out: str, algo: str, resume: bool, overwrite: bool, dry_r
     job = prepare(resolve(graph), algo, **options, **given)
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-        console.print_json(plan) if as_json else console.print_table([*job.plan.request.as_dict().items(), *job.plan.as_dict().items()])
+        console.print_json(plan) if as_json else console.print_table(
+            [*job.plan.request.as_dict().items(), *job.plan.as_dict().items()]
+        )
         return
     try:
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
             results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
     except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(f"finished groups are safe; run the same command with --resume to complete {out}") from error
+        raise KeyboardInterrupt(
+            f"finished groups are safe; run the same command with --resume to complete {out}"
+        ) from error
     results = {key: value for key, value in results.items() if key != "plan"}
     console.print_json(results) if as_json else console.print_table([("sample", out), *results.items()])

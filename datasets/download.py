@@ -28,7 +28,9 @@ def fetch(entry: Any, folder: str | Path, progress: Callable[[int, int], None] |
             raise StoreError(f"{entry.url}: the server answers {error.code} {error.reason}") from error
         except OSError as error:  # URLError among them
             if attempt == ATTEMPTS - 1:
-                raise StoreError(f"{entry.url} cannot be fetched: {error}; run it again to go on where it stopped") from error
+                raise StoreError(
+                    f"{entry.url} cannot be fetched: {error}; run it again to go on where it stopped"
+                ) from error
     if entry.sha256 is not None and (found := _sha256(part)) != entry.sha256:
         part.unlink()
         raise StoreError(f"{entry.url}: expected sha256 {entry.sha256}, found {found}; it was removed, fetch it again")

@@ -1,10 +1,14 @@
 """Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from csaw.engine.run import execute, prepare, sample
+    from csaw.engine.samples import open_samples
 
 _WHERE = {"open_samples": "samples", "prepare": "run", "sample": "run", "execute": "run"}
-__all__ = sorted(_WHERE)
+__all__ = ["execute", "open_samples", "prepare", "sample"]
 
 
 def __getattr__(name: str) -> Any:

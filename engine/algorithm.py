@@ -12,6 +12,7 @@ e.is_neighbor(a, b), e.random(), e.random_vertex();  v has the same with v.id fo
 ``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.weight`` is 1 in an unweighted run.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -49,7 +50,7 @@ class Option:
 
     def _in_range(self, flag: str, value: float) -> None:
         low, high = self.low, self.high
-        inside = value == value and abs(value) != float("inf")  # neither NaN nor infinite
+        inside = math.isfinite(value)
         if low is not None:
             inside = inside and (value > low if self.open_low else value >= low)
         if high is not None:

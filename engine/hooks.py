@@ -184,7 +184,9 @@ class _Rewriter(ast.NodeTransformer):
             return call
         if name in ("random", "random_vertex") and not arguments:
             if not self.random:
-                raise OptionError(f"{self.where}: a bias is a function of the edge; {name}() is for update and dead_end")
+                raise OptionError(
+                    f"{self.where}: a bias is a function of the edge; {name}() is for update and dead_end"
+                )
             self.sites += 1
             self.engine |= {"hook_word", "fraction", "below_wide", "vertex_count", "uint64", "int64"}
             word = f"hook_word(seed, instance, depth, {self.sites - 1})"

@@ -131,7 +131,17 @@ def make_plan(
                 f"smaller partitions with csaw partition --partition-size"
             )
     return Plan(
-        request, layout, sizes, residency, threads, in_flight, graph, fixed, in_flight * row, budget, sources.instances * row
+        request,
+        layout,
+        sizes,
+        residency,
+        threads,
+        in_flight,
+        graph,
+        fixed,
+        in_flight * row,
+        budget,
+        sources.instances * row,
     )
 
 
@@ -142,6 +152,7 @@ def _instance_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout:
         return item * (algorithm.walk_length + 1) + 8 * 5
     mean = max(1, store.edges // max(store.vertices, 1))
     width = entries = sources.frontier_size
+    assert isinstance(algorithm, Traversal)
     for size in sizes:
         if algorithm.clocks or algorithm.collective:
             width = max(size, 0)
@@ -173,5 +184,3 @@ def available_bytes() -> int:
         return int(found.split()[1]) * 1024 * 9 // 10
     except (OSError, StopIteration):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-

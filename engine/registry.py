@@ -33,17 +33,22 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
     try:
         compile(expression, "--edge-bias", "eval")
     except SyntaxError as error:
-        raise OptionError(f"--edge-bias: expected an expression such as 'e.weight * 2', found {expression!r}") from error
+        raise OptionError(
+            f"--edge-bias: expected an expression such as 'e.weight * 2', found {expression!r}"
+        ) from error
     source = f"def edge_bias(self, e):\n    return ({expression})\n"
     scope: dict[str, Any] = {}
-    exec(source, {"math": import_module("math")}, scope)  # the user's own expression, as --algo FILE runs their own file
+    # The user's own expression runs here as the user's own file does with --algo FILE.
+    exec(source, {"math": import_module("math")}, scope)  # noqa: S102
     scope["edge_bias"].csaw_source = source
     return type(base.__name__, (base,), {"edge_bias": scope["edge_bias"], "bias_range": None, "label": base.name()})
 
 
 def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
-        raise UnknownNameError(f"--algo: no algorithm called {name!r}; there are {', '.join(names())}, or FILE.py:CLASS")
+        raise UnknownNameError(
+            f"--algo: no algorithm called {name!r}; there are {', '.join(names())}, or FILE.py:CLASS"
+        )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))
 

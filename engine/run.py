@@ -111,7 +111,7 @@ def manifest(job: Job) -> dict[str, Any]:
     return {"version": VERSION, "request": job.plan.request.as_dict(), "graph": graph}
 
 
-def rate(edges: int, seconds: float) -> float:
+def rate(edges: float, seconds: float) -> float:
     """Sampled edges per second."""
     return round(edges / seconds, 1) if seconds > 0 else 0.0
 

@@ -42,9 +42,9 @@ def _make_room(wants: np.ndarray, graph, capacity: int, counters: Counters) -> N
         if size[part] <= room:
             keep.append(part)
             room -= int(size[part])
-    for part in np.flatnonzero(graph.loaded):
+    for part in np.flatnonzero(graph.loaded).tolist():
         if part not in keep:
-            graph.evict(int(part))
+            graph.evict(part)
             counters.evictions += 1
     for part in keep:
         if not graph.loaded[part]:

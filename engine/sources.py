@@ -18,7 +18,9 @@ class Sources:
     With a list of S sources, instance i of a walk starts at number i % S, one of a traversal holds numbers i m .. i m + m - 1.
     """
 
-    def __init__(self, store, algorithm: Algorithm, given: Any = None, instances: int | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, store, algorithm: Algorithm, given: Any = None, instances: int | None = None, seed: int = 0
+    ) -> None:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
         self.kind = algorithm.sources_from
@@ -30,7 +32,9 @@ class Sources:
         if self.kind == "every":
             self.frontier_size = store.vertices
         if self.kind == "distinct" and self.frontier_size > store.vertices:
-            raise OptionError(f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}")
+            raise OptionError(
+                f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
+            )
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
     def _instances(self, wanted: int | None, num_walks: int) -> int:
@@ -68,7 +72,9 @@ class Sources:
 
         text = given.removeprefix("random:")
         if not text.isdigit() or not 0 < int(text) <= self.vertices:
-            raise OptionError(f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {text!r}")
+            raise OptionError(
+                f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {text!r}"
+            )
         return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, int(text))
 
     def take(self, first: int, last: int, flat: bool) -> np.ndarray:

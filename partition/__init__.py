@@ -1,7 +1,12 @@
 """Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from csaw.partition.ingest import IngestOptions, ingest
+    from csaw.partition.store import Graph, GraphStore, Partition, open_graph
+    from csaw.partition.write import write_graph
 
 _WHERE = {
     "Graph": "store",
@@ -12,7 +17,7 @@ _WHERE = {
     "open_graph": "store",
     "write_graph": "write",
 }
-__all__ = sorted(_WHERE)
+__all__ = ["Graph", "GraphStore", "IngestOptions", "Partition", "ingest", "open_graph", "write_graph"]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,9 @@ def open_bytes(path: str) -> tuple[BinaryIO, Any]:
         raw: Any = sys.stdin.buffer
     else:
         if Path(path).is_dir():
-            raise StoreError(f"{path} is a directory; expected an edge list (a graph store goes to csaw sample or csaw info)")
+            raise StoreError(
+                f"{path} is a directory; expected an edge list (a graph store goes to csaw sample or csaw info)"
+            )
         try:
             raw = open(path, "rb")  # noqa: SIM115 - lives as long as the stream
         except OSError as error:

@@ -3,6 +3,7 @@
 import os
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import prange
@@ -15,5 +16,5 @@ def cache_dir() -> Path:
     return Path(os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw")
 
 
-numba.config.CACHE_DIR = str(cache_dir() / "numba")  # before the first @njit: a locator is chosen when it decorates
-njit = partial(numba.njit, cache=True)
+numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
+njit: Any = partial(numba.njit, cache=True)

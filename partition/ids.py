@@ -25,7 +25,9 @@ class Numbering:
         else:
             self.ids = np.empty(0, dtype)
             for src, dst, *_ in raw:
-                self.ids = np.union1d(self.ids, np.union1d(src.astype(dtype, copy=False), dst.astype(dtype, copy=False)))
+                self.ids = np.union1d(
+                    self.ids, np.union1d(src.astype(dtype, copy=False), dst.astype(dtype, copy=False))
+                )
         self.dtype = np.dtype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
 
     @property

@@ -4,6 +4,7 @@ Memory: ``memory`` bounds spools and rows in work; on top of it come arrays of t
 parser's blocks (about 100 MiB) and the interpreter.
 """
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +52,9 @@ class IngestOptions:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
 
-def ingest(path: str, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None) -> GraphStore:
+def ingest(
+    path: str, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None
+) -> GraphStore:
     """Make the store ``out`` from the edge list or table at ``path``."""
     _check_out(out, options)
     return ingest_rows(path, _reader(path, options, progress), out, options)
@@ -104,8 +107,7 @@ class _Ingest:
                          overwrite=self.options.overwrite) as writer:  # fmt: skip
             self._write(writer, mapped, degrees, numbering)
             report = self._report(loops, degrees, writer, numbering.vertices)
-            store = writer.finish(directed=not self.undirected, vertex_ids=numbering.vertex_ids, report=report)
-        return store
+            return writer.finish(directed=not self.undirected, vertex_ids=numbering.vertex_ids, report=report)
 
     def _read(self) -> Any:
         """All rows into the spool, and the numbering of their ids."""
@@ -134,15 +136,17 @@ class _Ingest:
         limit = self.options.partition_bytes or min(256 << 20, max(self.memory // 8, 1 << 20))
         count = partition_count(int(indptr[-1]), degrees.size, item, self.options.partitions, limit)
         cuts = cut_points(indptr, count, self.options.balance)
-        ranges = [cut_points(indptr[a : b + 1] - indptr[a], -(-RANGES // count))[:-1] + a for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        ranges = [
+            cut_points(indptr[a : b + 1] - indptr[a], -(-RANGES // count))[:-1] + a for a, b in itertools.pairwise(cuts)
+        ]
         firsts = np.unique(np.concatenate(ranges))
         spools = self._deal(mapped, firsts, degrees.size, numbering.dtype)
         ends = np.append(firsts[1:], degrees.size)
         with ThreadPoolExecutor(2) as threads:
-            for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            for a, b in itertools.pairwise(cuts):
                 inside = [k for k in range(firsts.size) if a <= firsts[k] < b]
-                work = [(spools[k], int(firsts[k]), int(ends[k])) for k in inside]
-                self._add_partition(writer, list(threads.map(lambda w: self._build(*w, numbering.dtype), work)))
+                work = [(spools[k], int(firsts[k]), int(ends[k]), numbering.dtype) for k in inside]
+                self._add_partition(writer, list(threads.map(self._build, work)))
 
     def _deal(self, mapped: Spool, firsts: np.ndarray, vertices: int, dtype: np.dtype) -> list[Spool]:
         bucket_of = np.repeat(np.arange(firsts.size), np.diff(np.append(firsts, vertices))).astype(np.uint32)
@@ -153,7 +157,19 @@ class _Ingest:
             room = src.size * (2 if self.undirected else 1)
             a, b = np.empty(room, dtype), np.empty(room, dtype)
             w = np.empty(room if self.weighted else 0, np.float32)
-            deal(src, dst, weights[0] if weights else empty, self.undirected, self.drop, bucket_of, firsts.size, a, b, w, ends)
+            deal(
+                src,
+                dst,
+                weights[0] if weights else empty,
+                self.undirected,
+                self.drop,
+                bucket_of,
+                firsts.size,
+                a,
+                b,
+                w,
+                ends,
+            )
             for k, spool in enumerate(spools):
                 cut = slice(ends[k], ends[k + 1])
                 if ends[k + 1] > ends[k]:
@@ -161,8 +177,9 @@ class _Ingest:
         mapped.close()
         return spools
 
-    def _build(self, spool: Spool, first: int, last: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    def _build(self, work: tuple[Spool, int, int, np.dtype]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """One row range as CSR; frees its spool."""
+        spool, first, last, dtype = work
         empty = np.empty(0, np.float32)
         src, dst, *weights = spool.columns() if spool.rows else (np.empty(0, dtype), np.empty(0, dtype), empty)
         spool.close()
@@ -182,7 +199,9 @@ class _Ingest:
         self.repeats += sum(b[3] for b in built)
         writer.add(indptr, indices, weights)
         if self.options.duplicates == "error" and writer.multigraph:
-            raise FormatError(f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them")
+            raise FormatError(
+                f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
+            )
 
     def _report(self, loops: int, degrees: np.ndarray, writer: StoreWriter, vertices: int) -> dict[str, Any]:
         report: dict[str, Any] = dict(self.rows.counts)
@@ -194,7 +213,9 @@ class _Ingest:
         }  # fmt: skip
         declared = self.rows.shape.declared
         found = {"vertices": vertices, "edges": self.rows.counts["edges"]}
-        report["header_disagrees"] = {k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]}
+        report["header_disagrees"] = {
+            k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
+        }
         return report
 
 

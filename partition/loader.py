@@ -32,7 +32,11 @@ def read_array(path: Path, out: np.ndarray) -> None:
         return
     firsts = range(0, count, chunk)
     with ThreadPoolExecutor(min(THREADS, len(firsts))) as threads:
-        list(threads.map(lambda k: _read_chunk(path / "c" / str(k), out[k * chunk : (k + 1) * chunk], chunk), range(len(firsts))))
+        list(
+            threads.map(
+                lambda k: _read_chunk(path / "c" / str(k), out[k * chunk : (k + 1) * chunk], chunk), range(len(firsts))
+            )
+        )
 
 
 def _decoded(path: Path) -> np.ndarray:
@@ -47,7 +51,7 @@ def _decoded(path: Path) -> np.ndarray:
 
 
 def _read_chunk(file: Path, out: np.ndarray, chunk: int) -> None:
-    want = memoryview(out).cast("B")
+    want = memoryview(out.data).cast("B")
     try:
         handle = os.open(file, os.O_RDONLY)
     except OSError as error:

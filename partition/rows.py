@@ -77,7 +77,9 @@ class TextRows:
         )  # fmt: skip
         return block, src[:rows], dst[:rows], weights[:rows], counts
 
-    def _checked(self, block: bytes, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> tuple:
+    def _checked(
+        self, block: bytes, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, counts: np.ndarray
+    ) -> tuple:
         line = self.counts["lines"]
         if counts[parser.ERROR]:
             self._raise(block, line + int(counts[parser.ERROR_LINE]), int(counts[parser.ERROR]), counts)
@@ -97,7 +99,9 @@ class TextRows:
         shown = row[:60].decode("utf-8", "replace").strip()
         if status == parser.COLUMNS:
             want = "2 or 3" if self.shape.columns == 0 else str(self.shape.columns)
-            raise FormatError(f"{self.path}:{line}: expected {want} columns, found {counts[parser.ERROR_FOUND]}: {shown!r}")
+            raise FormatError(
+                f"{self.path}:{line}: expected {want} columns, found {counts[parser.ERROR_FOUND]}: {shown!r}"
+            )
         raise FormatError(f"{self.path}:{line}: expected {WRONG[status]}, found {shown!r}")
 
     def _strings(self, block: bytes) -> tuple:
@@ -111,8 +115,12 @@ class TextRows:
                 self.counts["comments"] += 1
             else:
                 words = [w.strip() for w in (row.split(self.shape.separator) if self.shape.separator else row.split())]
-                if len(words) < max(2, self.weight_column + 1) or (self.shape.columns and len(words) != self.shape.columns):
-                    self._bad_row(f"expected {self.shape.columns or '2 or 3'} columns, found {len(words)}: {row[:60].decode('utf-8', 'replace')!r}")
+                if len(words) < max(2, self.weight_column + 1) or (
+                    self.shape.columns and len(words) != self.shape.columns
+                ):
+                    self._bad_row(
+                        f"expected {self.shape.columns or '2 or 3'} columns, found {len(words)}: {row[:60].decode('utf-8', 'replace')!r}"
+                    )
                     continue
                 weight = self._string_weight(words)
                 if weight is None:
@@ -132,7 +140,9 @@ class TextRows:
         try:
             weight = float(words[self.weight_column])
         except ValueError:
-            self._bad_row(f"expected a number as weight, found {words[self.weight_column].decode('utf-8', 'replace')!r}")
+            self._bad_row(
+                f"expected a number as weight, found {words[self.weight_column].decode('utf-8', 'replace')!r}"
+            )
             return None
         if not 0.0 <= weight <= float(np.finfo(np.float32).max):
             self.bad_weights += 1

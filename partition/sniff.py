@@ -41,7 +41,13 @@ def sniff(name: str, head: bytes, ids: str) -> Shape:
     if not rows:
         return shape
     numeric = [_numeric(row) for row in rows]
-    if not numeric[0] and ids != "string" and (any(numeric[1:]) or ids == "int") and len(rows[0][1].split()) >= 0 and len(rows) > 1:
+    if (
+        not numeric[0]
+        and ids != "string"
+        and (any(numeric[1:]) or ids == "int")
+        and len(rows[0][1].split()) >= 0
+        and len(rows) > 1
+    ):
         text, end = rows[0][1], rows[0][0]
         if numeric[1]:
             shape.header_line, shape.skip = text.decode("utf-8", "replace").strip(), end
@@ -109,7 +115,9 @@ def _refuse_foreign(name: str, head: bytes) -> None:
     plain = re.sub(r"\.(gz|bz2|zst)$", "", name)
     for suffix, what in FOREIGN.items():
         if plain.endswith(suffix):
-            raise FormatError(f"{name}: {what} files are not edge lists; convert to 'source target [weight]' rows first")
+            raise FormatError(
+                f"{name}: {what} files are not edge lists; convert to 'source target [weight]' rows first"
+            )
 
 
 def _shown(text: bytes) -> str:

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Spool:
         self.budget = budget
         self.kept: list[tuple[np.ndarray, ...]] = []
         self.rows = 0
-        self.file = None
+        self.file: Any = None
         self.pieces: list[list[tuple[np.dtype, int]]] = []
 
     def append(self, *columns: np.ndarray) -> None:

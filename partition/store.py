@@ -1,10 +1,11 @@
 """Reading a graph store: a Zarr v3 group of CSR partitions, each a contiguous vertex range with all its neighbor lists.
 
-    attributes              counts, directed, weighted, fingerprint, partitions, ingest report
-    vertex_ids              original ids by dense id; absent when they are 0 .. V - 1
-    partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
+attributes              counts, directed, weighted, fingerprint, partitions, ingest report
+vertex_ids              original ids by dense id; absent when they are 0 .. V - 1
+partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
 """
 
+import itertools
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,7 +93,7 @@ class GraphStore:
             text = np.empty(int(offsets[-1]), np.uint8)
             read_array(self.path / "vertex_ids", text)
             raw = text.tobytes()
-            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(offsets)]
             return np.array(words, dtype=np.str_)
         ids = np.empty(self.vertices, np.dtype(self.id_kind))
         read_array(self.path / "vertex_ids", ids)
@@ -111,16 +112,17 @@ class GraphStore:
         ids = self._ids
         if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
             wrong = (originals < 0) | (originals >= self.vertices)
-            found, originals = np.where(wrong, -1, originals).astype(np.int64), originals[wrong][:1].tolist()
-            if not originals:
-                return found.astype(self.id_dtype)
-            found = [-1]
+            if not wrong.any():
+                return originals.astype(self.id_dtype)
+            originals, found = originals[wrong][:1].tolist(), [-1]
         else:
             originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
             found = self._found(ids, originals)
         for original, dense in zip(originals, found, strict=True):
             if dense < 0:
-                raise OptionError(f"vertex {original} is not in {self.path}; it has {self.vertices} vertices (see csaw info)")
+                raise OptionError(
+                    f"vertex {original} is not in {self.path}; it has {self.vertices} vertices (see csaw info)"
+                )
         return np.array(found, self.id_dtype)
 
     def _found(self, ids: np.ndarray | None, originals: list) -> list[int]:
@@ -153,7 +155,9 @@ def open_graph(path: str | Path) -> GraphStore:
         what = "is not a graph store: it has no zarr.json" if path.exists() else "does not exist"
         raise StoreError(f"{path} {what}; make one with csaw partition") from error
     except (ValueError, KeyError, OSError) as error:
-        raise StoreError(f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition") from error
+        raise StoreError(
+            f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition"
+        ) from error
     if attributes.get("csaw_kind") != "graph":
         raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
     if attributes["format_version"] > FORMAT_VERSION:

@@ -16,7 +16,11 @@ SOURCES, TARGETS = ("source", "src", "from", "u"), ("target", "dst", "to", "v")
 def is_table(path: str, options: Any) -> bool:
     """Whether pyarrow reads it: by suffix, or because a column is asked for by name."""
     named = options.source_column or options.target_column
-    return path.endswith(SUFFIXES) or bool(named) or not (options.weight_column in ("auto", "none") or options.weight_column.isdigit())
+    return (
+        path.endswith(SUFFIXES)
+        or bool(named)
+        or not (options.weight_column in ("auto", "none") or options.weight_column.isdigit())
+    )
 
 
 class TableRows:
@@ -33,7 +37,7 @@ class TableRows:
         self.source = self._column(names, options.source_column, SOURCES, "--source-column")
         self.target = self._column(names, options.target_column, TARGETS, "--target-column")
         self.weight = self._weight(names, options.weight_column)
-        import pyarrow.types as types
+        from pyarrow import types
 
         kind = first.schema.field(self.source).type
         self.shape = Shape(strings=types.is_string(kind) or types.is_large_string(kind) or options.ids == "string")
@@ -74,7 +78,9 @@ class TableRows:
             return wanted
         found = next((names[n] for n in usual if n in names), None)
         if wanted is not None or found is None:
-            raise FormatError(f"{self.path}: no column {wanted or ' or '.join(usual)}; it has {', '.join(names.values())}; name one with {flag}")
+            raise FormatError(
+                f"{self.path}: no column {wanted or ' or '.join(usual)}; it has {', '.join(names.values())}; name one with {flag}"
+            )
         return found
 
     def _weight(self, names: dict[str, str], wanted: str) -> str | None:
@@ -83,12 +89,16 @@ class TableRows:
         if wanted == "auto":
             return names.get("weight")
         if wanted not in names.values():
-            raise FormatError(f"{self.path}: no column {wanted}; it has {', '.join(names.values())}; name one with --weight-column")
+            raise FormatError(
+                f"{self.path}: no column {wanted}; it has {', '.join(names.values())}; name one with --weight-column"
+            )
         return wanted
 
     def _ids(self, column: Any, name: str) -> Any:
         if column.null_count:
-            raise FormatError(f"{self.path}: column {name} has {column.null_count} empty cells; an edge needs both ends")
+            raise FormatError(
+                f"{self.path}: column {name} has {column.null_count} empty cells; an edge needs both ends"
+            )
         if self.shape.strings:
             return [str(v).encode() for v in column.to_pylist()]
         ids = column.to_numpy(zero_copy_only=False)
@@ -101,5 +111,7 @@ class TableRows:
         bad = ~((weights >= 0) & (weights <= float(np.finfo(np.float32).max)))
         if bad.any():
             row = self.counts["lines"] + int(np.argmax(bad)) + 1
-            raise FormatError(f"{self.path}: row {row}: {int(bad.sum())} weights are negative, NaN, infinite or beyond float32, this the first")
+            raise FormatError(
+                f"{self.path}: row {row}: {int(bad.sum())} weights are negative, NaN, infinite or beyond float32, this the first"
+            )
         return weights.astype(np.float32)

@@ -5,7 +5,9 @@ import numpy as np
 from csaw.partition.compile import njit
 
 GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
-LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = range(12)
+LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = range(
+    12
+)
 TENS = np.array([10.0**k for k in range(23)])
 
 
@@ -109,7 +111,9 @@ def parse_id(text, position, newline):
         digit = np.uint64(text[position]) - np.uint64(48)
         if digit > np.uint64(9):
             wrong = NOT_A_NUMBER
-        elif value > np.uint64(1844674407370955161) or (value == np.uint64(1844674407370955161) and digit > np.uint64(5)):
+        elif value > np.uint64(1844674407370955161) or (
+            value == np.uint64(1844674407370955161) and digit > np.uint64(5)
+        ):
             wrong = TOO_LARGE
         else:
             value = value * np.uint64(10) + digit

@@ -1,10 +1,11 @@
 """Writing a graph store: partitions one after the other into a folder beside the final name, which it gets when all is there."""
 
 import hashlib
+import itertools
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,10 +36,10 @@ class StoreWriter:
         self.draft.mkdir(parents=True)
         self._group(self.draft / "partitions", {})
 
-    def __enter__(self) -> "StoreWriter":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: Any, *rest: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not None:
             shutil.rmtree(self.draft, ignore_errors=True)
 
@@ -49,13 +50,15 @@ class StoreWriter:
         self._group(folder, {})
         indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
         degrees = np.diff(indptr)
-        parts = {"indptr": indptr, "indices": indices} | ({"weights": np.asarray(weights, np.float32)} if self.weighted else {})
+        parts = {"indptr": indptr, "indices": indices} | (
+            {"weights": np.asarray(weights, np.float32)} if self.weighted else {}
+        )
         for name, array in parts.items():
             self._array(folder / name, array)
-        self.hashes["degrees"].update(np.ascontiguousarray(degrees))
-        self.hashes["indices"].update(np.ascontiguousarray(indices))
+        self.hashes["degrees"].update(np.ascontiguousarray(degrees).data)
+        self.hashes["indices"].update(np.ascontiguousarray(indices).data)
         if self.weighted:
-            self.hashes["weights"].update(np.ascontiguousarray(parts["weights"]))
+            self.hashes["weights"].update(np.ascontiguousarray(parts["weights"]).data)
         same = indices[1:] == indices[:-1]
         inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
         same[inner - 1] = False
@@ -88,15 +91,15 @@ class StoreWriter:
         if ids.dtype.kind in "iu":
             ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
             self._array(self.draft / "vertex_ids", ids)
-            self.hashes["ids"].update(ids)
+            self.hashes["ids"].update(ids.data)
             return ids.dtype.name
         words = [str(word).encode("utf-8", "surrogateescape") for word in ids]
         offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype(np.int64)
         text = np.frombuffer(b"".join(words), np.uint8)
         self._array(self.draft / "vertex_ids", text)
         self._array(self.draft / "vertex_id_offsets", offsets)
-        self.hashes["ids"].update(text)
-        self.hashes["ids"].update(offsets)
+        self.hashes["ids"].update(text.data)
+        self.hashes["ids"].update(offsets.data)
         return "string"
 
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
@@ -129,9 +132,11 @@ class full_disk_named:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, StoreError):
-            raise StoreError(f"{self.path} cannot be written: {error.strerror or error}; nothing is left under its name") from error
+            raise StoreError(
+                f"{self.path} cannot be written: {error.strerror or error}; nothing is left under its name"
+            ) from error
 
 
 def sync_tree(folder: Path) -> None:
@@ -176,7 +181,9 @@ def cut_points(indptr: np.ndarray, partitions: int, balance: str = "edges") -> n
     return np.maximum.accumulate(cuts)
 
 
-def partition_count(edges: int, vertices: int, item_bytes: int, partitions: int | None, partition_bytes: int | None) -> int:
+def partition_count(
+    edges: int, vertices: int, item_bytes: int, partitions: int | None, partition_bytes: int | None
+) -> int:
     """How many partitions: as asked, or as many as keep each below ``partition_bytes``."""
     if partitions is not None:
         return partitions
@@ -194,7 +201,7 @@ def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weigh
     cuts = cut_points(indptr, count, balance)
     with StoreWriter(path, vertices=vertices, weighted=weights is not None, compression=compression,
                      overwrite=overwrite) as writer:  # fmt: skip
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+        for a, b in itertools.pairwise(cuts):
             span = slice(indptr[a], indptr[b])
             writer.add(indptr[a : b + 1] - indptr[a], indices[span], None if weights is None else weights[span])
         return writer.finish(directed=directed, vertex_ids=vertex_ids, report=report or {})

@@ -1,12 +1,12 @@
 """Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
 
-    indptr    int64 [V + 1]   always whole
-    indices   id    [E]       neighbors; of unloaded partitions there is address space but no memory
-    weights   f32   [E]       only where the kernel reads them
-    table     id    [3 E]     alias entries {neighbor, its alias, threshold}; in their place of indices and weights
-    strength  f64   [V]       sum of a row's biases, where the return edge is drawn apart
-    bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
-    loaded    u8    [P]       partitions in memory; part_of u16 [V] the partition of each vertex
+indptr    int64 [V + 1]   always whole
+indices   id    [E]       neighbors; of unloaded partitions there is address space but no memory
+weights   f32   [E]       only where the kernel reads them
+table     id    [3 E]     alias entries {neighbor, its alias, threshold}; in their place of indices and weights
+strength  f64   [V]       sum of a row's biases, where the return edge is drawn apart
+bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
+loaded    u8    [P]       partitions in memory; part_of u16 [V] the partition of each vertex
 """
 
 from typing import NamedTuple

@@ -45,7 +45,9 @@ class CpuBackend:
         self.tally = np.zeros(3, np.int64)
         self.kernels = specialize(self._files(), self._constants(store), self._hooks())
         self.graph = self._load_graph(store)
-        self.begin(0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)).advance()  # compile before the clock runs
+        self.begin(
+            0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
+        ).advance()  # compile before the clock runs
 
     def begin(self, first: int, sources: np.ndarray):
         """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
@@ -79,12 +81,16 @@ class CpuBackend:
         if isinstance(self.algorithm, Walk) or self.algorithm.clocks:
             return False
         pooled = self.algorithm.visited_once or self.algorithm.each_edge_once
-        return self.algorithm.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+        return (
+            self.algorithm.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+        )
 
     def _files(self) -> tuple[str, ...]:
         if isinstance(self.algorithm, Walk):
             return ("weigh.py", "walk.py")
-        return ("weigh.py", "clocks.py") if self.algorithm.clocks else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        return (
+            ("weigh.py", "clocks.py") if self.algorithm.clocks else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        )
 
     def _hooks(self) -> list[hooks.Hook]:
         others = hooks.others(self.algorithm, self.plan.request.weighted)

@@ -103,5 +103,3 @@ def run_clocks(todo, first, graph, params, seed, length, at, prev, times, moves,
             if bad[0]:
                 return
             earliest(heap[i], times[i], 0)
-
-

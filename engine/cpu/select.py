@@ -5,7 +5,6 @@ Every function fills ``picked`` with positions within the row, in order of selec
 pick j of k is number j + k t. ``tally`` counts draws, collisions, searches.
 """
 
-import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.constants import COLLISION
@@ -141,5 +140,3 @@ def with_replacement(seed, instance, slot, ctps, count, uniform, k, picked):
         else:
             picked[j] = search(ctps, count, int64(below_wide(word, uint64(ctps[count - 1]))))
     return k
-
-

@@ -38,7 +38,9 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
     text += _body("access.py").replace("class GraphArrays", "class _GraphArrays")
     text += "\n".join(hook.source for hook in hooks)
     text += "".join(_body(file) for file in files)
-    stamp = hashlib.sha256((text + (FOLDER.parent / "random.py").read_text() + _body("memory.py")).encode()).hexdigest()[:24]
+    stamp = hashlib.sha256(
+        (text + (FOLDER.parent / "random.py").read_text() + _body("memory.py")).encode()
+    ).hexdigest()[:24]
     name = f"csaw_kernel_{stamp}"
     return sys.modules.get(name) or _load(name, text)
 

@@ -82,7 +82,11 @@ class Traversals:
             self._next_depth()
             if self.depth >= len(self.sizes):
                 return
-            if self.backend.streamed and self.pending.size and not self.backend.graph.loaded[self.wants()].all(axis=1).any():
+            if (
+                self.backend.streamed
+                and self.pending.size
+                and not self.backend.graph.loaded[self.wants()].all(axis=1).any()
+            ):
                 return
 
     def _task(self, entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:

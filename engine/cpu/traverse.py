@@ -19,7 +19,7 @@ from csaw.engine.cpu.select import (
 )
 from csaw.engine.cpu.walk import neighbor_by_alias
 from csaw.engine.cpu.weigh import accumulate, weigh
-from csaw.engine.random import below
+from csaw.engine.random import SIZE_DRAWS, below, philox
 from csaw.partition.compile import njit
 
 AHEAD = 32
@@ -44,10 +44,7 @@ def fill_pool(graph, v, row, count, seen, low, high, chosen):
     size = 0
     for i in range(count):
         dst = neighbor_at(graph, row + i)
-        if EACH_EDGE_ONCE:
-            keep = v <= dst
-        else:
-            keep = has(seen, low, high, dst) == INDUCED
+        keep = v <= dst if EACH_EDGE_ONCE else has(seen, low, high, dst) == INDUCED
         if keep:
             chosen[size] = i
             size += 1

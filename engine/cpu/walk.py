@@ -8,8 +8,8 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.access import (
-    borrowed,
     bloom_word,
+    borrowed,
     first_at_least,
     is_loaded,
     neighbor_at,
@@ -41,7 +41,9 @@ LANES = 64
 def after(params, graph, seed, instance, step, source, prev, src, dst, weight):
     """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1."""
     if dst < 0:
-        return int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_DEAD_END else -1
+        return (
+            int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_DEAD_END else -1
+        )
     return int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_UPDATE else dst
 
 

@@ -24,7 +24,9 @@ class Walks:
         here = self.backend.graph.partition_of(self.at[waiting]).astype(np.int64)
         before = here
         if self.backend.second_order:
-            before = np.where(self.prev[waiting] < 0, here, self.backend.graph.partition_of(np.maximum(self.prev[waiting], 0)))
+            before = np.where(
+                self.prev[waiting] < 0, here, self.backend.graph.partition_of(np.maximum(self.prev[waiting], 0))
+            )
         return np.stack([here, before], axis=1)
 
     def advance(self) -> None:

@@ -15,7 +15,11 @@ OPTIONS = {
     "neighbor": {"fanout": (4, 3)},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }
-MORE = [("neighbor", {"fanout": (4, 3), "replace": True}), ("neighbor", {"fanout": (-1, 3)}), ("node2vec", {"select": "its", "walk_length": 8})]
+MORE = [
+    ("neighbor", {"fanout": (4, 3), "replace": True}),
+    ("neighbor", {"fanout": (-1, 3)}),
+    ("node2vec", {"select": "its", "walk_length": 8}),
+]
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
 
 
@@ -35,7 +39,9 @@ def test_nothing_but_the_request_decides_the_sample(tmp_path, algo, options):
     same(reference, arrays_of(seven, tmp_path / "s.zarr", algo, seed=5, **options))
     other = arrays_of(one, tmp_path / "s.zarr", algo, seed=6, threads=1, **options)
     exhaustive = algo == "snowball"
-    assert exhaustive or any(not np.array_equal(reference[k], other[k]) for k in reference if reference[k].shape == other[k].shape or True)
+    assert exhaustive or any(
+        not np.array_equal(reference[k], other[k]) for k in reference if reference[k].shape == other[k].shape or True
+    )
 
 
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
@@ -57,7 +63,10 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
 
 def test_different_seeds_share_no_walk(tmp_path):
     store = random_store(tmp_path / "g.zarr")
-    walks = [arrays_of(store, tmp_path / "s.zarr", "deepwalk", seed=s, walk_length=40)["walks"] for s in (0, 1, 2**32, 2**64 - 1)]
+    walks = [
+        arrays_of(store, tmp_path / "s.zarr", "deepwalk", seed=s, walk_length=40)["walks"]
+        for s in (0, 1, 2**32, 2**64 - 1)
+    ]
     for i, a in enumerate(walks):
         for b in walks[:i]:
             assert not (a[:, 1:] == b[:, 1:]).all(axis=1)[a[:, 1] != 2**32 - 1].any()

@@ -31,7 +31,9 @@ def successive(biases, k):
 def test_without_replacement_is_successive_selection(tmp_path, how):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
     sources = np.zeros(MANY, np.int64)
-    picks = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(3,), sources=sources, **how)["hop_1"].astype(int) - 1
+    picks = (
+        arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(3,), sources=sources, **how)["hop_1"].astype(int) - 1
+    )
     law = successive(BIASES, 3)
     code = picks @ [25, 5, 1]
     assert_drawn_from([np.sum(code == np.dot(order, [25, 5, 1])) for order in law], list(law.values()))
@@ -40,7 +42,9 @@ def test_without_replacement_is_successive_selection(tmp_path, how):
 @pytest.mark.parametrize("how", [{}, {"select": "its"}, {"select": "keys"}], ids=["floyd", "its", "keys"])
 def test_unweighted_subsets_are_equally_likely(tmp_path, how):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
-    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), weighted=False, **how)
+    drawn = arrays_of(
+        store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), weighted=False, **how
+    )
     picks = np.sort(drawn["hop_1"].astype(int), axis=1)
     assert (picks[:, 0] < picks[:, 1]).all()
     assert_drawn_from(np.unique(picks @ [10, 1], return_counts=True)[1], np.ones(10))
@@ -49,7 +53,9 @@ def test_unweighted_subsets_are_equally_likely(tmp_path, how):
 @pytest.mark.parametrize("select", ["alias", "its"])
 def test_with_replacement_picks_are_independent(tmp_path, select):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
-    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, select=select)
+    drawn = arrays_of(
+        store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, select=select
+    )
     joint = np.outer(BIASES, BIASES).ravel()
     picks = drawn["hop_1"].astype(int) - 1
     assert_drawn_from(np.bincount(picks @ [5, 1], minlength=25), joint)
@@ -142,7 +148,9 @@ def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False, weighted=False)
     rows = rows_of(store, False)
     start = [0, 3, 4]
-    drawn = arrays_of(store, tmp_path / "s.zarr", "multidimensional", frontier_size=3, walk_length=2, sources=np.tile(start, MANY))
+    drawn = arrays_of(
+        store, tmp_path / "s.zarr", "multidimensional", frontier_size=3, walk_length=2, sources=np.tile(start, MANY)
+    )
     law = {}
 
     def step(frontier, path, chance):

@@ -25,11 +25,14 @@ def first_order(bias):
 def node2vec(p, q):
     def law(rows, before, here, source):
         near = {v for v, _ in rows[before]} if before is not None else None
+
         def bias(v, w):
             if near is None:
                 return w
             return w / p if v == before else w if v in near else w / q
+
         return edge_law(rows[here], bias) or {END: 1}
+
     return law  # fmt: skip
 
 
@@ -84,7 +87,9 @@ def test_every_transition_follows_the_law(tmp_path, case, graph, weighted):
     algo, options, law = CASES[case]
     edges, directed = (TROUBLED, True) if graph == "troubled" else (SQUARE, False)
     store = store_of(tmp_path / "g.zarr", edges, directed=directed, vertices=7 if directed else 5)
-    walks = arrays_of(store, tmp_path / "s.zarr", algo, num_walks=MANY, walk_length=3, seed=11, weighted=weighted, **options)["walks"]
+    walks = arrays_of(
+        store, tmp_path / "s.zarr", algo, num_walks=MANY, walk_length=3, seed=11, weighted=weighted, **options
+    )["walks"]
     rows = rows_of(store, weighted)
     walks = walks.astype(np.int64)
     walks[walks == NONE] = END

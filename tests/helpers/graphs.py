@@ -22,7 +22,9 @@ def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=Tru
         indptr[u + 1] += 1
     indices = np.array([v for _, v, _ in rows], np.uint32)
     weights = np.array([w for *_, w in rows], np.float32) if weighted else None
-    return write_graph(path, np.cumsum(indptr), indices, weights, directed=directed, partitions=partitions, overwrite=True)
+    return write_graph(
+        path, np.cumsum(indptr), indices, weights, directed=directed, partitions=partitions, overwrite=True
+    )
 
 
 def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weighted=True, directed=False):

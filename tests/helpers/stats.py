@@ -3,7 +3,9 @@
 import numpy as np
 from scipy.stats import chisquare
 
-SUITE_ALPHA = 1e-6  # chance that a correct program fails anywhere in the suite; seeds are fixed, so it fails always or never
+SUITE_ALPHA = (
+    1e-6  # chance that a correct program fails anywhere in the suite; seeds are fixed, so it fails always or never
+)
 TESTS = 2000  # an upper bound on calls of assert_drawn_from
 
 

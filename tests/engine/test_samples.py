@@ -1,0 +1,329 @@
+"""Claims of the sample store: what goes in comes out, whole groups or nothing, resumed equals uninterrupted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import slow
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, open_samples
+from csaw.partition.errors import StoreError
+
+SAID = {
+    "request": {"algorithm": "deepwalk", "parameters": {"walk_length": 4, "num_walks": 1}, "seed": 7, "weighted": False}
+}
+NONE = slow.NONE
+SUBGRAPHS = {
+    "counts": np.array([2, 0, 1, 3, 0]),
+    "src": np.array([0, 1, 2, 3, 3, 0], np.uint32),
+    "dst": np.array([1, 2, 0, 0, 1, 2], np.uint32),
+    "depth": np.array([0, 1, 0, 0, 0, 1]),
+    "source_counts": np.array([1, 1, 1, 1, 0]),
+    "sources": np.array([0, 1, 2, 3], np.uint32),
+}
+
+
+def some_walks(instances=11, length=4, vertices=4, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, length + 1, instances)
+    walks = rng.integers(0, vertices, (instances, length + 1)).astype(np.uint32)
+    walks[np.arange(length + 1) > lengths[:, None]] = NONE
+    return {"walks": walks, "lengths": lengths}
+
+
+def files_of(path, results=False):
+    """All files of a store with their bytes; timings are in ``results`` alone."""
+    found = {str(f.relative_to(path)): f.read_bytes() for f in path.rglob("*") if f.is_file()}
+    return {name: data for name, data in found.items() if results or not name.startswith("results/")}
+
+
+@settings(max_examples=25, deadline=None)
+@given(instances=st.integers(0, 9), length=st.integers(0, 5), group_size=st.integers(1, 12), seed=st.integers(0, 99))
+def test_walks_round_trip_for_any_grouping(tmp_path_factory, instances, length, group_size, seed):
+    arrays = some_walks(instances, length, seed=seed)
+    path = slow.write(tmp_path_factory.mktemp("s") / "walks", SAID, "walks", arrays, group_size=group_size)
+    samples = open_samples(path)
+    if instances:
+        assert np.array_equal(samples.walks[:], arrays["walks"])
+    assert np.array_equal(samples.lengths[:], arrays["lengths"])
+    pieces = [group["lengths"] for _, group in samples.iter_groups()]
+    assert np.array_equal(np.concatenate([*pieces, np.zeros(0, int)]), arrays["lengths"])
+
+
+def test_zarr_reads_the_same_arrays_and_knows_every_member(tmp_path):
+    import zarr
+
+    walks = slow.write(tmp_path / "walks", SAID, "walks", some_walks(), group_size=3)
+    trees = slow.write(tmp_path / "trees", SAID, "subgraphs", SUBGRAPHS, group_size=2)
+    assert np.array_equal(zarr.open_group(walks, mode="r")["walks"][:], open_samples(walks).walks[:])
+    group = dict(zarr.open_group(trees, mode="r").members())  # a stray file would be a warning, and those are errors
+    for name in ("instance_ptr", "src", "dst", "depth", "sources_ptr", "sources"):
+        assert np.array_equal(group[name][:], open_samples(trees)[name][:])
+
+
+@pytest.mark.parametrize("group_size", [1, 2, 3, 100])
+def test_subgraphs_are_joined_in_order_whatever_the_groups(tmp_path, group_size):
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "subgraphs", SUBGRAPHS, group_size=group_size))
+    for name in ("src", "dst", "depth", "sources"):
+        assert np.array_equal(getattr(samples, name)[:], SUBGRAPHS[name])
+    assert samples.instance_ptr[:].tolist() == [0, 2, 2, 3, 6, 6]
+    assert samples.sources_ptr[:].tolist() == [0, 1, 2, 3, 4, 4]
+    assert sorted(p.name for p in samples.path.iterdir() if p.name in ("parts", "groups")) == []
+
+
+def test_hops_round_trip_with_a_fanout_of_zero(tmp_path):
+    hops = {"hop_0": np.arange(5, dtype=np.uint32)[:, None], "hop_1": np.arange(10, dtype=np.uint32).reshape(5, 2)}
+    hops["hop_2"] = np.zeros((5, 0), np.uint32)
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "hops", hops, group_size=2))
+    assert [hop[:].tolist() for hop in samples.hops] == [hop.tolist() for hop in hops.values()]
+
+
+@pytest.mark.parametrize(
+    ("ids", "fill"),
+    [
+        (np.array([10, 20, 30, 2**62]), -1),
+        (np.array([-5, -1, 3, 8]), -(2**63)),
+        (np.array([-(2**63), -1, 3, 8]), 2**63 - 1),
+        (np.array([1, 2, 3, 2**63], np.uint64), 2**64 - 1),
+        (np.array([1, 2, 2**64 - 2, 2**64 - 1], np.uint64), 0),
+    ],
+)
+def test_original_ids_are_stored_with_a_fill_that_no_vertex_has(tmp_path, ids, fill):
+    arrays = some_walks()
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "walks", arrays, group_size=4, vertex_ids=ids))
+    absent = arrays["walks"] == NONE
+    stored = samples.walks[:]
+    assert samples.fill == fill
+    assert np.array_equal(stored[~absent], ids[arrays["walks"][~absent]])
+    assert np.all(stored[absent] == np.array(fill, ids.dtype))
+    assert np.array_equal(samples.dense(stored, ids), np.where(absent, NOTHING, arrays["walks"].astype(np.int64)))
+
+
+def test_an_id_of_no_vertex_is_unknown(tmp_path):
+    ids = np.array([10, 20, 30, 40])
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "walks", some_walks(), vertex_ids=ids))
+    assert samples.dense(np.array([10, 15, 99, -1]), ids).tolist() == [0, UNKNOWN, UNKNOWN, NOTHING]
+
+
+def test_string_ids_keep_their_text_and_dense_ids_stay_dense(tmp_path):
+    words = np.array(["a", "bc", "ü\udcff", ""])
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "walks", some_walks(), vertex_ids=words))
+    assert samples.labels().tolist() == words.tolist()
+    assert np.array_equal(samples.walks[:], some_walks()["walks"])
+    dense = open_samples(
+        slow.write(tmp_path / "d", SAID, "walks", some_walks(), vertex_ids=np.arange(4) * 9, ids="dense")
+    )
+    assert np.array_equal(dense.walks[:], some_walks()["walks"])
+
+
+def test_rows_slice_as_numpy_does(tmp_path):
+    walks = open_samples(slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=3)).walks
+    whole = some_walks()["walks"]
+    for key in (
+        slice(2, 9),
+        slice(None, None, 2),
+        slice(8, 2, -3),
+        4,
+        -1,
+        [0, 10, 5],
+        (slice(1, 8), 2),
+        (3, slice(0, 2)),
+        slice(5, 2),
+    ):
+        assert np.array_equal(walks[key], whole[key])
+    assert np.array_equal(np.asarray(walks), whole)
+    with pytest.raises(IndexError):
+        walks[11]
+
+
+@pytest.mark.parametrize(("layout", "arrays"), [("walks", some_walks()), ("subgraphs", SUBGRAPHS)])
+def test_resumed_equals_uninterrupted_byte_for_byte(tmp_path, layout, arrays):
+    whole = slow.write(tmp_path / "whole", SAID, layout, arrays, group_size=2)
+    resumed = slow.write(tmp_path / "resumed", SAID, layout, arrays, group_size=2, groups=[2, 0])
+    slow.write(resumed, SAID, layout, arrays, group_size=2, resume=True)
+    assert files_of(whole) == files_of(resumed)
+
+
+CHILD = """
+import os, signal, sys
+import numpy as np
+from helpers import slow
+import test_samples as here
+path, layout, moment = sys.argv[1:]
+arrays = here.some_walks() if layout == "walks" else here.SUBGRAPHS
+left, write = int(moment), os.write
+def half_written(descriptor, data):
+    global left
+    left -= 1
+    if left == 0:
+        write(descriptor, bytes(data)[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+    return write(descriptor, data)
+os.write = half_written
+slow.write(path, here.SAID, layout, arrays, group_size=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "moment"), [("walks", m) for m in (1, 2, 6, 9)] + [("subgraphs", m) for m in (5, 16, 23, 27, 32)]
+)
+def test_a_kill_in_the_middle_of_any_write_loses_no_finished_group(tmp_path, layout, moment):
+    here = os.path.dirname(__file__)
+    paths = os.pathsep.join([here, os.path.dirname(here), os.path.join(os.path.dirname(here), "_src")])
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path / "s"), layout, str(moment)], env=os.environ | {"PYTHONPATH": paths}
+    )
+    assert child.returncode == -signal.SIGKILL
+    assert not (tmp_path / "s").exists()
+    arrays = some_walks() if layout == "walks" else SUBGRAPHS
+    slow.write(tmp_path / "s", SAID, layout, arrays, group_size=2, resume=True)
+    assert files_of(tmp_path / "s") == files_of(slow.write(tmp_path / "whole", SAID, layout, arrays, group_size=2))
+
+
+def test_a_kill_while_publishing_leaves_a_store_that_resume_finishes(tmp_path, monkeypatch):
+    monkeypatch.setattr(SampleWriter, "_publish", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        slow.write(tmp_path / "s", SAID, "subgraphs", SUBGRAPHS, group_size=2)
+    monkeypatch.undo()
+    slow.write(tmp_path / "s", SAID, "subgraphs", SUBGRAPHS, group_size=2, resume=True)
+    assert files_of(tmp_path / "s") == files_of(
+        slow.write(tmp_path / "whole", SAID, "subgraphs", SUBGRAPHS, group_size=2)
+    )
+
+
+def test_resume_of_a_finished_store_has_nothing_to_do(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    before = files_of(path, results=True)
+    writer = SampleWriter(path, SAID, layout="walks", instances=11, group_size=4, dense_dtype=np.uint32, resume=True)
+    assert writer.finished
+    assert writer.done == {0, 1, 2}
+    writer.finish({"other": 1})
+    assert files_of(path, results=True) == before
+
+
+def test_resume_names_the_first_difference(tmp_path):
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, groups=[0])
+    other = {"request": SAID["request"] | {"seed": 8}}
+    with pytest.raises(StoreError, match="seed = 7, this run has 8"):
+        slow.write(tmp_path / "s", other, "walks", some_walks(), group_size=4, resume=True)
+    with pytest.raises(StoreError, match="group_size = 4, this run has 5"):
+        slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=5, resume=True)
+    with pytest.raises(StoreError, match="nothing to resume"):
+        slow.write(tmp_path / "none", SAID, "walks", some_walks(), resume=True)
+
+
+def test_nothing_is_replaced_without_overwrite_and_only_samples_with_it(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4, groups=[1])
+    with pytest.raises(StoreError, match="--overwrite"):
+        slow.write(path, SAID, "walks", some_walks())
+    with pytest.raises(StoreError, match="--resume"):
+        slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4)
+    slow.write(path, SAID, "walks", some_walks(seed=1), overwrite=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["half.partial", "s"]
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "zarr.json").write_text(json.dumps({"attributes": {"csaw_kind": "graph"}}))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").mkdir()
+    for name in ("graph", "mine"):
+        with pytest.raises(StoreError, match="not a sample store"):
+            slow.write(tmp_path / name, SAID, "walks", some_walks(), overwrite=True)
+
+
+def test_an_old_sample_stays_until_the_new_one_is_whole(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, groups=[0], overwrite=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks()["walks"])
+    slow.write(path, SAID, "walks", some_walks(seed=1), group_size=4, resume=True)
+    assert np.array_equal(open_samples(path).walks[:], some_walks(seed=1)["walks"])
+
+
+def test_a_full_disk_says_what_is_safe_and_how_to_go_on(tmp_path):
+    code = CHILD.replace(
+        "left, write = int(moment), os.write",
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))",
+    )
+    code = code.split("def half")[0] + (
+        "big = here.some_walks(600, 4)\n"
+        "from csaw.engine.samples import SampleWriter\n"
+        "w = SampleWriter(path, here.SAID, layout='walks', instances=600, group_size=300, dense_dtype='u4')\n"
+        "try: w.write(0, slow.part(big, 0, 300))\n"
+        "except OSError as error: print(type(error).__name__, error)\n"
+    )
+    here = os.path.dirname(__file__)
+    paths = os.pathsep.join([here, os.path.dirname(here), os.path.join(os.path.dirname(here), "_src")])
+    env = os.environ | {"PYTHONPATH": paths}
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "s"), "walks", "0"], env=env, capture_output=True, text=True
+    ).stdout
+    assert "StoreError" in said
+    assert "the disk is full; 0 of 2 groups are safe" in said
+    assert "--resume" in said
+
+
+def test_another_process_is_kept_out_while_one_writes(tmp_path):
+    code = CHILD.split("left, write")[0] + (
+        "from csaw.engine.samples import SampleWriter\n"
+        "w = SampleWriter(path, here.SAID, layout='walks', instances=11, group_size=4, dense_dtype='u4')\n"
+        "print('open', flush=True); sys.stdin.read()\n"
+    )
+    here = os.path.dirname(__file__)
+    paths = os.pathsep.join([here, os.path.dirname(here), os.path.join(os.path.dirname(here), "_src")])
+    command = [sys.executable, "-c", code, str(tmp_path / "s"), "walks", "0"]
+    env = os.environ | {"PYTHONPATH": paths}
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "open\n"
+        for option in ("resume", "overwrite"):
+            with pytest.raises(StoreError, match="another csaw"):
+                slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, **{option: True})
+        child.communicate("")
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+
+
+def test_what_is_no_finished_sample_store_is_refused_by_name(tmp_path):
+    with pytest.raises(StoreError, match="does not exist"):
+        open_samples(tmp_path / "none")
+    slow.write(tmp_path / "half", SAID, "walks", some_walks(), group_size=4, groups=[1])
+    with pytest.raises(StoreError, match="--resume"):
+        open_samples(tmp_path / "half")
+    with pytest.raises(StoreError, match="--resume"):
+        open_samples(tmp_path / "half.partial")
+    with pytest.raises(StoreError, match="not a sample store"):
+        open_samples(tmp_path)
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    node = json.loads((path / "zarr.json").read_text())
+    node["attributes"]["format_version"] = 99
+    (path / "zarr.json").write_text(json.dumps(node))
+    with pytest.raises(StoreError, match="format version 99"):
+        open_samples(path)
+    (path / "zarr.json").write_text("{")
+    with pytest.raises(StoreError, match="cannot be read"):
+        open_samples(path)
+
+
+def test_a_missing_or_torn_chunk_is_an_error_not_fill(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    chunk = path / "walks" / "c.1.0"
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(StoreError, match=r"expected 80 bytes, found 79"):
+        open_samples(path).walks[:]
+    chunk.unlink()
+    with pytest.raises(StoreError, match="missing"):
+        open_samples(path).walks[:]
+
+
+def test_describe_says_what_was_sampled(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    shown, lengths = describe(path), some_walks()["lengths"]
+    assert shown["algorithm"] == "deepwalk"
+    assert shown["edges"] == lengths.sum()
+    assert shown["lengths"] == {"min": lengths.min(), "mean": lengths.mean(), "max": lengths.max()}
+    assert shown["ended_early"] == (lengths < 4).sum()
+    assert shown["results"] == {"seconds": 1.5}
