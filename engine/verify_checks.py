@@ -86,4 +86,4 @@ def statistics(checks: Checks, choices: Choices, laws: Laws, subject: Subject, w
         details += f"; worst at {named} (dense ids) with p = {worst[2]:.2g}"
     checks.p_values(what, [r[2] for r in results], details)
     used, p = pooled_test(choices, laws)
-    checks.p_values(f"{what}, pooled", [] if p is None else [p], f"{used:,} choices")
+    checks.p_values(f"{what}, pooled", p, f"{used:,} choices")

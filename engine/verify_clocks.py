@@ -74,4 +74,4 @@ def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.nd
     laws = Laws(law, lambda rows: np.ones(len(rows)), len(moves) + 1)
     made = np.array([src for _, src in moves], np.int64)
     used, p = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
-    checks.p_values("movers", [] if p is None else [p], f"{used:,} steps: which walker moves")
+    checks.p_values("movers", p, f"{used:,} steps: which walker moves")

@@ -85,7 +85,7 @@ def stratified(rows: np.ndarray, counts: np.ndarray, degree: np.ndarray) -> list
 def chi_square(observed: dict[int, int], law: Law) -> float | None:
     """p-value of counts under a law; None when it allows one outcome only, 0 when an impossible one occurred.
 
-    Outcomes expected less than 5 times count as one. The chi-square tail is too thin there, that of G is right (Poisson's large
+    Outcomes expected less than 5 times count as one, by its exact tail where even that is expected less. The chi-square tail is too thin there, that of G is right (Poisson's large
     deviations), so the larger of the two p-values is taken.
     """
     if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
@@ -93,15 +93,22 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
     total = sum(observed.values())
     expected = np.array([total * chance for chance in law.values()])
     found = np.array([float(observed.get(outcome, 0)) for outcome in law])
-    order = np.argsort(expected)
-    expected, found = expected[order], found[order]
-    pooled = int((expected < LEAST_EXPECTED).sum())
-    while 0 < pooled < len(expected) and expected[:pooled].sum() < LEAST_EXPECTED:
-        pooled += 1
-    if pooled:
-        expected = np.append(expected[:pooled].sum(), expected[pooled:])
-        found = np.append(found[:pooled].sum(), found[pooled:])
-    return fit(found, expected)
+    rare = expected < LEAST_EXPECTED
+    few, few_found = expected[rare].sum(), found[rare].sum()
+    expected, found = expected[~rare], found[~rare]
+    if few >= LEAST_EXPECTED:
+        return fit(np.append(found, few_found), np.append(expected, few))
+    parts = [fit(found, expected * (found.sum() / expected.sum())) if found.sum() else None]
+    parts += [binomial_tail(few_found, total, few / total)] if few > 0 else []
+    known = [p for p in parts if p is not None]
+    return min(1.0, len(known) * min(known)) if known else None
+
+
+def binomial_tail(found: float, n: int, chance: float) -> float:
+    """Two-sided p-value of ``found`` successes of n."""
+    from scipy.stats import binom
+
+    return float(min(1.0, 2.0 * min(binom.cdf(found, n, chance), binom.sf(found - 1, n, chance))))
 
 
 def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
@@ -119,28 +126,64 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     return float(max(chi2.sf(square, cells - 1), chi2.sf(ratio / williams, cells - 1)))
 
 
-def pooled_test(choices: Choices, laws: Laws) -> tuple[int, float | None]:
-    """Choices used and p-value: the place of each in its law, likeliest outcome first, is uniform over all situations."""
+def pooled_test(choices: Choices, laws: Laws) -> tuple[int, list[float]]:
+    """Choices used, and p-values over all situations together.
+
+    The first is for the place of each choice in its law, likeliest outcome first: uniform. Others are for outcomes with a meaning: the end,
+    and the vertices that the situation names (stay, return, restart).
+    """
     rows, counts, start, order = choices.grouped()
     draw = np.random.default_rng(20240229)  # fixed: the verdict on a sample never changes
     places: list[np.ndarray] = []
+    named = _Named(choices.columns)
     for number in draw.permutation(len(rows)):
         if laws.left <= 0:
             break
         law = laws.of(rows[number])
         made = choices.chosen[order[start[number] : start[number] + counts[number]]]
-        ranked = sorted(law, key=lambda outcome: (-law[outcome], outcome))
-        below = dict(zip(ranked, np.cumsum([0.0, *(law[o] for o in ranked)]).tolist(), strict=False))
-        known = [(below[o], law[o]) for o in made.tolist() if o in law]
-        if len(known) < len(made):
-            return sum(map(len, places)) + len(made), 0.0
+        if any(outcome not in law for outcome in made.tolist()):
+            return sum(map(len, places)) + len(made), [0.0]
         if len(law) > 1:  # a forced choice says nothing
-            low, width = np.array(known).reshape(-1, 2).T
-            places.append(low + width * draw.random(len(known)))
+            places.append(_places(law, made, draw))
+            named.add(rows[number], law, made)
     place = np.concatenate(places) if places else np.zeros(0)
-    bins = min(BINS, int(place.size // 20))
-    found = np.histogram(place, max(bins, 1), (0.0, 1.0))[0].astype(float)
-    return place.size, fit(found, np.full(max(bins, 1), place.size / max(bins, 1)))
+    bins = max(1, min(BINS, int(place.size // 20)))
+    found = np.histogram(place, bins, (0.0, 1.0))[0].astype(float)
+    p = fit(found, np.full(bins, place.size / bins))
+    return place.size, [] if p is None else [p, *named.p_values()]
+
+
+def _places(law: Law, made: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    """Where in [0, 1) each choice lies when the law's outcomes are laid side by side, likeliest first."""
+    ranked = sorted(law, key=lambda outcome: (-law[outcome], outcome))
+    below = dict(zip(ranked, np.cumsum([0.0, *(law[o] for o in ranked)]).tolist(), strict=False))
+    low, width = np.array([(below[o], law[o]) for o in made.tolist()]).reshape(-1, 2).T
+    return low + width * draw.random(len(made))
+
+
+class _Named:
+    """How often outcomes with a meaning occur, over all situations, against their laws."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns = {name: place for place, name in enumerate(columns) if name in ("v", "prev", "source")}
+        self.excess, self.variance = (
+            dict.fromkeys(("end", *self.columns), 0.0),
+            dict.fromkeys(("end", *self.columns), 0.0),
+        )
+
+    def add(self, situation: np.ndarray, law: Law, made: np.ndarray) -> None:
+        for name in self.excess:
+            outcome = -1 if name == "end" else int(situation[self.columns[name]])
+            chance = law.get(outcome, 0.0)
+            if chance > 0.0 and (name == "end" or outcome >= 0):
+                self.excess[name] += int((made == outcome).sum()) - made.size * chance
+                self.variance[name] += made.size * chance * (1.0 - chance)
+
+    def p_values(self) -> list[float]:
+        from scipy.stats import norm
+
+        enough = [name for name in self.excess if self.variance[name] > 100.0]
+        return [float(2 * norm.sf(abs(self.excess[name]) / self.variance[name] ** 0.5)) for name in enough]
 
 
 def set_tests(choices: Choices, biases: Callable[..., list[tuple[int, float]]], degree: np.ndarray,

@@ -183,7 +183,7 @@ def _geometric(subject: Subject, checks: Checks, sizes: list[np.ndarray]) -> Non
 
     laws = Laws(law, lambda rows: np.minimum(rows[:, 0], 2000) + 1, subject.budget)
     used, p = pooled_test(Choices(table[:, :1], table[:, 1], ("pool",)), laws)
-    checks.p_values("burning", [] if p is None else [p], f"{used:,} numbers of lit neighbors")
+    checks.p_values("burning", p, f"{used:,} numbers of lit neighbors")
 
 
 def verify_induced(subject: Subject, checks: Checks) -> None:

@@ -1,0 +1,191 @@
+"""Claims of export: the file holds the samples' original ids, whole or not at all, in the format its name says."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from helpers import slow
+
+from csaw.cli.export import export as command
+from csaw.engine.export import export, formats
+from csaw.engine.samples import open_samples
+from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
+
+SAID = {"request": {"algorithm": "deepwalk", "parameters": {"walk_length": 3}, "seed": 1}}
+N = slow.NONE
+WALKS = {"walks": np.array([[0, 1, 2, 3], [2, N, N, N], [3, 0, N, N]], np.uint32), "lengths": np.array([3, 0, 1])}
+HOPS = {
+    "hop_0": np.array([[0], [3]], np.uint32),
+    "hop_1": np.array([[1, 2], [0, N]], np.uint32),
+    "hop_2": np.array([[2, 3, 0, N], [1, 2, N, N]], np.uint32),
+}
+HOP_EDGES = [
+    (0, 0, 1, 0),
+    (0, 0, 2, 0),
+    (0, 1, 2, 1),
+    (0, 1, 3, 1),
+    (0, 2, 0, 1),
+    (1, 3, 0, 0),
+    (1, 0, 1, 1),
+    (1, 0, 2, 1),
+]
+SUBGRAPHS = {
+    "counts": np.array([2, 0, 1]),
+    "src": np.array([0, 1, 3], np.uint32),
+    "dst": np.array([1, 2, 0], np.uint32),
+    "depth": np.array([0, 1, 0]),
+    "source_counts": np.array([1, 1, 1]),
+    "sources": np.array([0, 2, 3], np.uint32),
+}
+SUBGRAPH_EDGES = [(0, 0, 1, 0), (0, 1, 2, 1), (2, 3, 0, 0)]
+IDS = {
+    "identity": None,
+    "small": np.array([7, 10, 9999, 10000]),
+    "large": np.array([0, 5, 2**63, 2**64 - 1], np.uint64),
+    "negative": np.array([-(2**63), -10000, -1, 2**63 - 1]),
+    "strings": np.array(["a", "bc", "ü", "d" * 40]),
+}
+LAYOUTS = {"walks": (WALKS, None), "hops": (HOPS, HOP_EDGES), "subgraphs": (SUBGRAPHS, SUBGRAPH_EDGES)}
+
+
+@pytest.fixture(params=IDS)
+def ids(request):
+    return IDS[request.param]
+
+
+def stored(tmp_path, layout, ids=None, group_size=2):
+    return slow.write(tmp_path / "s", SAID, layout, LAYOUTS[layout][0], group_size=group_size, vertex_ids=ids)
+
+
+def named(ids, vertex):
+    return vertex if ids is None else ids[vertex].item()
+
+
+def walks_of(ids):
+    return [
+        [named(ids, v) for v in row[: n + 1]] for row, n in zip(WALKS["walks"].tolist(), WALKS["lengths"], strict=True)
+    ]
+
+
+def edges_of(ids, layout):
+    return [(i, named(ids, a), named(ids, b), d) for i, a, b, d in LAYOUTS[layout][1]]
+
+
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
+def test_text_has_a_walk_a_line_with_original_ids(tmp_path, ids, suffix):
+    export(stored(tmp_path, "walks", ids), tmp_path / f"out.{suffix}")
+    data = (tmp_path / f"out.{suffix}").read_bytes()
+    text = (gzip.decompress(data) if suffix == "txt.gz" else data).decode()
+    assert text == "".join(" ".join(map(str, walk)) + "\n" for walk in walks_of(ids))
+
+
+@pytest.mark.parametrize("layout", ["hops", "subgraphs"])
+def test_text_of_other_samples_has_an_edge_a_line(tmp_path, ids, layout):
+    export(stored(tmp_path, layout, ids), tmp_path / "out.txt")
+    expected = "".join(f"{i} {a} {b} {d}\n" for i, a, b, d in edges_of(ids, layout))
+    assert (tmp_path / "out.txt").read_text() == expected
+
+
+def test_every_number_of_digits_is_written_as_python_does(tmp_path):
+    powers = sorted({abs(10**k + step) for k in range(19) for step in (-1, 0, 1)} | {2**63 - 1})
+    ids = np.array([-v for v in powers[::-1] if v] + powers)
+    walks = np.arange(len(ids), dtype=np.uint32)[None, :]
+    path = slow.write(
+        tmp_path / "s", SAID, "walks", {"walks": walks, "lengths": np.array([len(ids) - 1])}, vertex_ids=ids
+    )
+    export(path, tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == " ".join(map(str, ids.tolist())) + "\n"
+
+
+def test_npy_holds_the_walks_and_records_of_edges(tmp_path, ids):
+    export(stored(tmp_path, "walks", ids), tmp_path / "walks.npy")
+    walks = np.load(tmp_path / "walks.npy")
+    assert walks.shape == (3, 4)
+    assert [row[: n + 1].tolist() for row, n in zip(walks, WALKS["lengths"], strict=True)] == walks_of(ids)
+    for layout in ("hops", "subgraphs"):
+        (tmp_path / layout).mkdir()
+        export(stored(tmp_path / layout, layout, ids), tmp_path / f"{layout}.npy")
+        table = np.load(tmp_path / f"{layout}.npy")
+        assert [tuple(row) for row in table.tolist()] == edges_of(ids, layout)
+
+
+def test_parquet_has_a_row_group_for_every_group(tmp_path, ids):
+    export(stored(tmp_path, "walks", ids), tmp_path / "walks.parquet")
+    table = pq.read_table(tmp_path / "walks.parquet")
+    assert table.column("walk").to_pylist() == walks_of(ids)
+    assert table.column("instance").to_pylist() == [0, 1, 2]
+    assert pq.ParquetFile(tmp_path / "walks.parquet").num_row_groups == 2
+    for layout in ("hops", "subgraphs"):
+        (tmp_path / layout).mkdir()
+        export(stored(tmp_path / layout, layout, ids), tmp_path / f"{layout}.parquet")
+        rows = pq.read_table(tmp_path / f"{layout}.parquet").to_pylist()
+        assert [tuple(row.values()) for row in rows] == edges_of(ids, layout)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_pyg_edge_index_counts_in_n_id(tmp_path, ids, layout):
+    export(stored(tmp_path, layout, ids), tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as found:
+        src, dst = found["n_id"][found["edge_index"]].tolist()
+        made = list(zip(found["instance"].tolist(), src, dst, found["depth"].tolist(), strict=True))
+        if layout == "walks":
+            walks = walks_of(ids)
+            assert made == [(i, w[k], w[k + 1], k) for i, w in enumerate(walks) for k in range(len(w) - 1)]
+            assert [[found["n_id"][v].item() for v in row if v >= 0] for row in found["walk"]] == walks
+        else:
+            assert made == edges_of(ids, layout)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "npy", "parquet", "npz"])
+def test_no_instances_make_an_empty_file_of_the_format(tmp_path, suffix):
+    empty = {"walks": np.zeros((0, 4), np.uint32), "lengths": np.zeros(0, np.int64)}
+    path = slow.write(tmp_path / "s", SAID, "walks", empty)
+    assert export(path, tmp_path / f"out.{suffix}")["instances"] == 0
+    assert (tmp_path / f"out.{suffix}").is_file()
+
+
+def test_a_name_or_format_that_is_not_known_lists_those_that_are(tmp_path):
+    path = stored(tmp_path, "walks")
+    with pytest.raises(OptionError, match=r"\.npz"):
+        export(path, tmp_path / "out.doc")
+    with pytest.raises(OptionError, match="parquet"):
+        export(path, tmp_path / "out.txt", "word")
+    assert sorted(formats()) == ["npy", "parquet", "pyg", "text"]
+
+
+def test_a_file_is_replaced_only_when_asked_and_never_left_half_written(tmp_path, monkeypatch):
+    path, out = stored(tmp_path, "walks"), tmp_path / "out.txt"
+    out.write_text("mine")
+    with pytest.raises(StoreError, match="--overwrite"):
+        export(path, out)
+    (path / "walks" / "c.1.0").unlink()
+    with pytest.raises(StoreError, match="missing"):
+        export(path, out, overwrite=True)
+    assert out.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.txt", "s"]
+    with pytest.raises(StoreError, match="cannot be written"):
+        export(path, tmp_path / "none" / "out.txt")
+
+
+def test_a_space_in_a_string_id_is_refused_in_text(tmp_path):
+    path = stored(tmp_path, "walks", np.array(["a b", "c", "d", "e"]))
+    with pytest.raises(OptionError, match="space"):
+        export(path, tmp_path / "out.txt")
+
+
+def test_parquet_without_pyarrow_says_which_extra_brings_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match="csaw"):
+        export(stored(tmp_path, "walks"), tmp_path / "out.parquet")
+
+
+def test_the_command_reports_what_it_wrote(tmp_path):
+    path = stored(tmp_path, "walks")
+    said = json.loads(CliRunner().invoke(command, [str(path), str(tmp_path / "out.txt"), "--json"]).output)
+    assert said["instances"] == open_samples(path).instances
+    assert said["bytes"] == (tmp_path / "out.txt").stat().st_size
+    again = CliRunner().invoke(command, [str(path), str(tmp_path / "out.txt"), "--overwrite"])
+    assert again.exit_code == 0, again.output
