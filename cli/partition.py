@@ -56,7 +56,7 @@ def partition(input_: str, out: str, compression: str, as_json: bool, **options:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
     """
     from csaw.cli import console
-    from csaw.partition.ingest import IngestOptions, ingest, reciprocity
+    from csaw.partition.pipeline import IngestOptions, ingest, reciprocity
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
     with console.progress("reading", 0, "bytes") as update:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from csaw.partition.errors import OptionError
-from csaw.partition.ingest import IngestOptions, ingest_rows
+from csaw.partition.pipeline import IngestOptions, ingest_rows
 from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore
 

@@ -47,7 +47,7 @@ def _fetched(entry) -> Path:
 
 
 def _from_text(path: Path) -> Path:
-    from csaw.partition.ingest import IngestOptions, ingest
+    from csaw.partition.pipeline import IngestOptions, ingest
 
     stat = path.stat()
     store = cached(f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}")

@@ -46,13 +46,18 @@ class Laws:
     def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int) -> None:
         self.law, self.cost, self.left = law, cost, budget
         self._known: dict[tuple[int, ...], Law] = {}
+        self._room = 1_000_000  # outcomes that are kept
 
     def of(self, situation: np.ndarray) -> Law:
         key = tuple(situation.tolist())
-        if key not in self._known:
-            self.left -= int(self.cost(situation[None])[0])
-            self._known[key] = self.law(*key)
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        law = self.law(*key)
+        self.left -= max(int(self.cost(situation[None])[0]), len(law) // 8)  # a jump's law lists every vertex
+        if len(law) <= self._room:
+            self._known[key] = law
+            self._room -= len(law)
+        return law
 
 
 def context_tests(choices: Choices, laws: Laws, degree: np.ndarray) -> list[tuple[tuple[int, ...], int, float]]:

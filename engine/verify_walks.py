@@ -1,7 +1,5 @@
 """Are walks walks of this algorithm on this graph: lengths, sources, edges, ends, and the law of every step."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.algorithm import Walk
@@ -114,15 +112,16 @@ def _choices(subject: Subject, kept: list[tuple[np.ndarray, ...]]) -> Choices:
 
 
 def _exceptions(checks: Checks, name: str, what: str, notes: dict[tuple[int, ...], int], laws: Laws, of: int) -> None:
-    """Steps that only the algorithm's law can excuse: each needs a positive chance there."""
+    """Steps that only the algorithm's law can excuse: each needs a positive chance there. The budget bounds how many are looked at."""
     wrong, judged, first = 0, 0, ""
     floor = laws.left * 3 // 4
-    for key in sorted(notes, key=lambda one: -notes[one]):
-        if laws.left < floor and wrong == 0 and judged > 1000:
+    for looked, key in enumerate(sorted(notes, key=lambda one: -notes[one])):
+        if laws.left < floor and looked >= 16:
             break
         judged += notes[key]
         if laws.of(np.array(key[:-1])).get(key[-1], 0.0) <= 0.0:
             wrong += notes[key]
             first = first or f"; first: {key[0]} -> {key[-1]} (dense ids)"
-    allowed: Any = f", {judged - wrong:,} that the algorithm allows" if judged > wrong else ""
-    checks.count(name, wrong, f"of {of:,} {what}{allowed}{first}")
+    excused = f", {judged - wrong:,} others that the algorithm allows" if judged > wrong else ""
+    unseen = sum(notes.values()) - judged
+    checks.count(name, wrong, f"of {of:,} {what}{excused}{f', {unseen:,} not looked at' if unseen else ''}{first}")

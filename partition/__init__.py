@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from csaw.partition.ingest import IngestOptions, ingest
+    from csaw.partition.pipeline import IngestOptions, ingest
     from csaw.partition.store import Graph, GraphStore, Partition, open_graph
     from csaw.partition.write import write_graph
 
 _WHERE = {
     "Graph": "store",
     "GraphStore": "store",
-    "IngestOptions": "ingest",
+    "IngestOptions": "pipeline",
     "Partition": "store",
-    "ingest": "ingest",
+    "ingest": "pipeline",
     "open_graph": "store",
     "write_graph": "write",
 }

@@ -51,27 +51,30 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
     """Blocks of whole lines. A stream that ends too early is an error that says how many lines could be read."""
     stream, raw = open_bytes(path)
     total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines = b"", 0
-    with stream:
+    rest, lines, pieces, held = b"", 0, [], 0
+    with raw, stream:
         while True:
             try:
-                block = stream.read(PIECE)
+                piece = stream.read(PIECE)
             except (EOFError, zlib.error, OSError) as error:
-                readable = lines + rest.count(b"\n")
+                readable = lines + b"".join([rest, *pieces]).count(b"\n")
                 raise FormatError(
                     f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
                 ) from error
-            if not block:
-                break
-            rest += block
-            if len(rest) < BLOCK:
+            pieces.append(piece)
+            held += len(piece)
+            if piece and held < BLOCK:
                 continue
-            end = max(rest.rfind(b"\n"), rest.rfind(b"\r") if b"\n" not in rest else -1) + 1
-            rest, block = rest[end:], rest[:end]
+            block = b"".join([rest, *pieces])
+            pieces, held = [], 0
+            if not piece:
+                break
+            end = max(block.rfind(b"\n"), block.rfind(b"\r") if b"\n" not in block else -1) + 1
+            rest, block = block[end:], block[:end]
             lines += block.count(b"\n")
             if block:
                 yield block
             if progress and total:
                 progress(min(raw.tell(), total), total)
-    if rest:
-        yield rest
+    if block:
+        yield block

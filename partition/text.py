@@ -19,7 +19,14 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
     """
     position, size, rows = 0, text.size, 0
     need = max(2, weight_column + 1)
+    plain = weight_column < 0 and columns != 3
     while position < size:
+        if plain and 48 <= text[position] <= 57:
+            position, read = parse_plain_rows(text, position, newline, src, dst, rows)
+            counts[LINES] += read
+            rows += read
+            if position == size:
+                break
         counts[LINES] += 1
         while position < size and is_space(text[position], newline):
             position += 1
@@ -85,6 +92,43 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
         rows += 1
     counts[ROWS] = rows
     return rows
+
+
+@njit
+def parse_plain_rows(text, start, newline, src, dst, rows):
+    """Rows of two unsigned numbers below 10^18, one separator, and the line's end: nearly all of most files, at the memory's rate.
+
+    Returns where the first other row begins, and how many rows came before it.
+    """
+    position, size, end = np.uint64(start), np.uint64(text.size), np.uint8(newline)
+    one, row = np.uint64(1), np.uint64(rows)
+    while True:
+        begin = position
+        a = b = np.uint64(0)
+        while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
+            a = a * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
+            position += one
+        first = position
+        if first == begin or first - begin > np.uint64(18) or position >= size:
+            break
+        separator = text[position]
+        if separator != 9 and separator != 32 and separator != 44:
+            break
+        position += one
+        while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
+            b = b * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
+            position += one
+        digits = position - first - one
+        if digits == np.uint64(0) or digits > np.uint64(18) or position >= size:
+            break
+        if text[position] == 13 and end == 10 and position + one < size:
+            position += one
+        if text[position] != end:
+            break
+        position += one
+        src[row], dst[row] = a, b
+        row += one
+    return np.int64(begin), np.int64(row - np.uint64(rows))
 
 
 @njit(inline="always")

@@ -243,7 +243,7 @@ def test_the_pooled_place_is_uniform_and_sees_a_shifted_law():
         chosen = (draw.random(2000) > np.array([laws[v][0] + shift for v in situations[:, 0]])).astype(int)
         return pooled_test(
             Choices(situations, chosen), Laws(lambda v: laws[v], lambda rows: np.ones(len(rows)), 10**6)
-        )[1]
+        )[1][0]
 
     assert p_of(0.0) > 1e-3
     assert p_of(-0.15) < 1e-9
