@@ -1,5 +1,6 @@
 """The rules of multidimensional walks: walkers that stand where the edges start, who moves, and where to."""
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,10 +61,13 @@ def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray
 def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.ndarray]]) -> None:
     algorithm, view = subject.algorithm, subject.view
     frontiers = [tuple(at.tolist()) for at, _ in moves]
+    possible = cache(lambda v: bool(edge_law(view, algorithm, v)))  # a walker without a possible edge never moves
 
     def law(number: int) -> dict[int, float]:
         chances: dict[int, float] = {}
         for v in frontiers[number]:
+            if not possible(v):
+                continue
             seen = SimpleNamespace(
                 id=v, src=v, degree=view.degree(v), src_degree=view.degree(v), prev=-1, vertices=view.vertices
             )

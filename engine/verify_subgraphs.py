@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.law import edge_biases
 from csaw.engine.verify_checks import Checks, Subject
 from csaw.engine.verify_kernels import pool_sizes
 from csaw.engine.verify_statistics import Choices, Laws, fit, pooled_test
@@ -56,19 +57,18 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
     algorithm: Any = subject.algorithm
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
     kept: list[tuple[np.ndarray, np.ndarray]] = []
-    sizes: list[np.ndarray] = []
     for group in groups(subject, checks, wrong):
-        _check_group(subject, group, wrong, sizes)
+        _check_group(subject, group, wrong)
         single = (group.source_counts == 1).all()
         if single and sum(len(k[0]) for k in kept) < ENTRIES and "prev" not in subject.columns[1:2]:
             kept.append(_first_choices(subject, group))
     count(checks, wrong)
     if algorithm.geometric is not None:
-        _geometric(subject, checks, sizes)
+        _geometric(subject, checks, kept)
     fits(subject, checks, kept, ("v",) if algorithm.visited_once else ())
 
 
-def _check_group(subject: Subject, group: Group, wrong: dict[str, int], sizes: list[np.ndarray]) -> None:
+def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     algorithm: Any = subject.algorithm
     entry_key, entry_depth, times = _frontier(group, algorithm.visited_once)
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
@@ -84,8 +84,6 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int], sizes: l
     pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.visited_once, pool)
     selected = np.bincount(at[at >= 0], minlength=entry_key.size)
     wrong["sizes"] += _wrong_sizes(subject, entry_key, entry_depth, pool * times, selected, times)
-    first = entry_depth == 0
-    sizes.append(np.column_stack([pool[first], selected[first]]))
 
 
 def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,17 +170,22 @@ def _first_choices(subject: Subject, group: Group) -> tuple[np.ndarray, np.ndarr
     return np.column_stack([known[name] for name in subject.columns]).astype(np.int64), chosen
 
 
-def _geometric(subject: Subject, checks: Checks, sizes: list[np.ndarray]) -> None:
-    """Numbers selected by the sources: successes before the first failure, at most the pool."""
-    chance = float(subject.algorithm.geometric())  # type: ignore[attr-defined]
-    table = np.concatenate(sizes) if sizes else np.zeros((0, 2), np.int64)
+def _geometric(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Numbers selected by single sources: successes before the first failure, at most the edges that may be selected."""
+    algorithm: Any = subject.algorithm
+    chance = float(algorithm.geometric())
+    situations = [k[0] for k in kept] or [np.zeros((0, len(subject.columns)), np.int64)]
+    found = [(k[1] >= 0).sum(axis=1) for k in kept] or [np.zeros(0, np.int64)]
 
-    def law(pool: int) -> dict[int, float]:
-        exact = {n: chance**n * (1 - chance) for n in range(min(pool, 2000))}
-        return exact | {pool: chance**pool} if pool < 2000 else exact
+    def law(*situation: int) -> dict[int, float]:
+        named = dict(zip(subject.columns, situation, strict=True))
+        v = named.pop("v")
+        pool = sum(bias > 0.0 and dst != v for dst, bias in edge_biases(subject.view, algorithm, v, **named))
+        exact = {n: chance**n * (1.0 - chance) for n in range(pool)} | {pool: chance**pool}
+        return {n: p for n, p in exact.items() if p > 0.0}
 
-    laws = Laws(law, lambda rows: np.minimum(rows[:, 0], 2000) + 1, subject.budget)
-    used, p = pooled_test(Choices(table[:, :1], table[:, 1], ("pool",)), laws)
+    laws = Laws(law, lambda rows: 2 * subject.degree[rows[:, 0]] + 1, subject.budget)
+    used, p = pooled_test(Choices(np.concatenate(situations), np.concatenate(found), ("source of fire",)), laws)
     checks.p_values("burning", p, f"{used:,} numbers of lit neighbors")
 
 
