@@ -48,13 +48,12 @@ def main() -> None:
     """Run, and turn what a user can cause into one line: exit 1, or 130 after Ctrl-C. Usage errors are click's: exit 2."""
     try:
         code = cli.main(standalone_mode=False)
-    except click.exceptions.Abort:
-        _fail("interrupted", 130)
+    except click.exceptions.Abort as abort:  # what click makes of Ctrl-C; its cause may say how to go on
+        said = str(abort.__cause__ or abort.__context__ or "")
+        _fail(f"interrupted{': ' + said if said else ''}", 130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except KeyboardInterrupt as error:
-        _fail(f"interrupted{': ' + str(error) if str(error) else ''}", 130)
     except CsawError as error:
         _fail(str(error), 1)
     except BrokenPipeError:

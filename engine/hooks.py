@@ -23,6 +23,7 @@ from csaw.partition.errors import OptionError
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
+OWN = "own_"
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
@@ -84,8 +85,9 @@ def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> H
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
-    helpers = _globals(method, used - rewriter.engine - set(BUILTINS), f"{algorithm.name()}.{name}")
-    text = ast.unparse(ast.fix_missing_locations(function))
+    own = used - rewriter.engine - set(BUILTINS)
+    helpers = _globals(method, own, f"{algorithm.name()}.{name}")
+    text = ast.unparse(ast.fix_missing_locations(_Own(own).visit(function)))
     return Hook(name, helpers + f"@njit(forceinline=True)\n{text}\n", frozenset(rewriter.reads))
 
 
@@ -200,6 +202,16 @@ def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
+class _Own(ast.NodeTransformer):
+    """Names of the user's module under a prefix of their own, where no name of a kernel can be hidden by them."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(OWN + node.id, node.ctx) if node.id in self.names else node
+
+
 def _globals(method: Callable, names: set[str], where: str) -> str:
     """Source for what a hook takes from its module: numbers, modules, and functions with what those take."""
     scope = {**getattr(method, "__globals__", {}), **inspect.getclosurevars(method).nonlocals}
@@ -208,11 +220,11 @@ def _globals(method: Callable, names: set[str], where: str) -> str:
         value = scope.get(name)
         value = getattr(value, "py_func", value)  # a user's own @njit function
         if isinstance(value, (bool, int, float)):
-            text += f"{name} = {value!r}\n"
+            text += f"{OWN}{name} = {value!r}\n"
         elif isinstance(value, ModuleType):
-            text += f"import {value.__name__} as {name}\n"
+            text += f"import {value.__name__} as {OWN}{name}\n"
         elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
-            text += f"from math import {value.__name__} as {name}\n"
+            text += f"from math import {value.__name__} as {OWN}{name}\n"
         elif isinstance(value, FunctionType):
             text += _helper(value, name, where)
         else:
@@ -223,8 +235,11 @@ def _globals(method: Callable, names: set[str], where: str) -> str:
 def _helper(function: FunctionType, name: str, where: str) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    tree.decorator_list, tree.name = [], name
+    tree.decorator_list = []
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    stored |= {a.arg for a in tree.args.args} | {name} | set(BUILTINS)
+    stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
-    return _globals(function, used, where) + f"@njit\n{ast.unparse(tree)}\n"
+    before = _globals(function, used - {function.__name__}, where)
+    tree = _Own(used).visit(tree)
+    tree.name = OWN + name
+    return before + f"@njit\n{ast.unparse(ast.fix_missing_locations(tree))}\n"

@@ -51,7 +51,8 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
     """Blocks of whole lines. A stream that ends too early is an error that says how many lines could be read."""
     stream, raw = open_bytes(path)
     total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines, pieces, held = b"", 0, [], 0
+    rest, lines, held = b"", 0, 0
+    pieces: list[bytes] = []
     with raw, stream:
         while True:
             try:

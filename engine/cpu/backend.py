@@ -117,7 +117,7 @@ class CpuBackend:
             a = self.algorithm
             constants |= {
                 "REPLACE": bool(a.replace),
-                "POOLED": bool(a.visited_once or a.each_edge_once or a.induced),
+                "POOLED": bool(a.visited_once or a.induced or (a.each_edge_once and not store.directed)),
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(a.each_edge_once and not store.directed),
                 "COLLECTIVE": bool(a.collective),

@@ -143,6 +143,14 @@ def test_random_edge_sets_are_equally_likely(tmp_path):
     assert_drawn_from(np.unique(pairs @ [10, 1], return_counts=True)[1], np.ones(15))
 
 
+def test_random_edge_sets_of_a_directed_graph_are_equally_likely(tmp_path):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=2, instances=20_000)
+    assert set(drawn["src"].tolist()) == {0}
+    pairs = np.sort(drawn["dst"].reshape(-1, 2).astype(int), axis=1)
+    assert_drawn_from(np.unique(pairs @ [10, 1], return_counts=True)[1], np.ones(10))
+
+
 def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
     """Two steps of three walkers: choose one by degree, move it to a uniform neighbor (Ribeiro and Towsley, algorithm 1)."""
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False, weighted=False)

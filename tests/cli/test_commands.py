@@ -1,0 +1,158 @@
+"""The command line as a user meets it: the README's commands, exit codes, messages without tracebacks, Ctrl-C."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
+
+
+def csaw(*arguments, cwd, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "csaw.cli", *arguments],
+        check=False,
+        cwd=cwd,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+def commands(text):
+    return [
+        line.strip()
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("csaw ")
+    ]
+
+
+def test_every_command_of_the_readme_runs(tmp_path):
+    (tmp_path / "graph.txt.gz").write_bytes((ROOT / "datasets" / "example.txt.gz").read_bytes())
+    found = commands((ROOT / "README.md").read_text())
+    assert len(found) >= 8
+    for line in found:
+        done = csaw(*shlex.split(line)[1:], cwd=tmp_path)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported(tmp_path):
+    code = "import sys; sys.argv = ['csaw', '--help']\nfrom csaw.cli.main import cli\ncli.main(standalone_mode=False)\nprint(sorted({'numpy', 'numba', 'zarr', 'rich'} & set(sys.modules)))"
+    said = subprocess.run([sys.executable, "-c", code], check=True, env=ENV, capture_output=True, text=True).stdout
+    assert said.splitlines()[-1] == "[]"
+    best = 9.0
+    for _ in range(5):
+        began = time.perf_counter()
+        assert csaw("--help", cwd=tmp_path).returncode == 0
+        best = min(best, time.perf_counter() - began)
+    assert best < 0.3
+
+
+@pytest.mark.parametrize("command", ["partition", "sample", "verify", "export", "info", "algorithms", "datasets"])
+def test_every_help_has_an_example(tmp_path, command):
+    said = csaw(command, "--help", cwd=tmp_path).stdout
+    assert f"csaw {command}" in said.split("Example:")[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("sample karate out.zarr --algo deepwalk --p 2", 1, "--p is not an option of deepwalk"),
+        ("sample karate out.zarr --algo deepwlk", 1, "no algorithm called 'deepwlk'"),
+        ("sample karate out.zarr --algo node2vec --p 0", 1, "--p: expected a finite 0 < value, found 0"),
+        ("sample karate out.zarr --algo node2vec --p nan", 1, "found nan"),
+        ("sample karate out.zarr --sources nofile", 1, "--sources: expected all, random:N or a file"),
+        ("sample karate out.zarr --sources random:99", 1, "34 vertices"),
+        ("sample karate out.zarr --weighted", 1, "has no weights"),
+        ("sample karate out.zarr --select keys", 1, "--select keys cannot draw deepwalk"),
+        ("sample karate out.zarr --edge-bias e.wight", 1, "no e.wight; there are"),
+        ("sample karate out.zarr --edge-bias 1+", 1, "--edge-bias: expected an expression"),
+        ("sample karate out.zarr --edge-bias 3-e.dst", 1, "the bias of edge"),
+        ("sample karate out.zarr --algo my.py:Walk", 1, "my.py is not a file"),
+        ("sample karate out.zarr --memory 1KiB --algo node2vec", 1, "raise --memory"),
+        ("sample nothing out.zarr", 1, "nothing does not exist"),
+        ("sample karate out.zarr --walk-length x", 2, "not a valid integer"),
+        ("partition nothing.txt g.zarr", 1, "nothing.txt cannot be read"),
+        ("partition . g.zarr", 1, "is a directory"),
+        ("info nothing", 1, "does not exist"),
+        ("verify nothing.zarr", 1, "does not exist"),
+        ("datasets fetch nothing", 1, "no dataset called 'nothing'"),
+        ("datasets generate rmat:scal=3 r.zarr", 1, "no parameter 'scal'"),
+        ("datasets generate rmat:scale=99 r.zarr", 1, "scale: expected 1 to 31"),
+    ],
+)
+def test_mistakes_end_in_one_clear_line(tmp_path, line, code, message):
+    done = csaw(*shlex.split(line), cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.zarr").exists()
+
+
+def test_walks_of_length_zero_are_their_sources(tmp_path):
+    done = csaw("sample", "karate", "w.zarr", "--walk-length", "0", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["sampled_edges"] == 0
+    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+
+
+def test_an_algorithm_of_ones_own(tmp_path):
+    (tmp_path / "my.py").write_text(
+        "import math\nfrom csaw.engine.algorithm import Walk, option\nSHIFT = 2\n\n"
+        "def grow(x):\n    return math.sqrt(x + SHIFT)\n\n"
+        "class Hubs(Walk):\n    power: float = option(1.0, help='pull of hubs', low=0)\n\n"
+        "    def edge_bias(self, e):\n        return grow(e.dst_degree) * self.power\n"
+    )
+    done = csaw(
+        "sample", "karate", "w.zarr", "--algo", "my.py:Hubs", "--option", "power=2", "--num-walks", "50", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
+def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
+    line = [
+        "sample",
+        "rmat:scale=12,seed=1",
+        "w.zarr",
+        "--algo",
+        "node2vec",
+        "--num-walks",
+        "600",
+        "--walk-length",
+        "80",
+        "--batch-size",
+        "4096",
+    ]
+    csaw("sample", "rmat:scale=12,seed=1", "warm.zarr", "--algo", "node2vec", "--sources", "random:9", cwd=tmp_path)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "csaw.cli", *line], cwd=tmp_path, env=ENV, stderr=subprocess.PIPE, text=True
+    )
+    partial = tmp_path / "w.zarr.partial"
+    while len(list(partial.glob("groups/*.json"))) < 2 and child.poll() is None:
+        time.sleep(0.005)
+    child.send_signal(how)
+    said = child.communicate()[1]
+    if how == signal.SIGINT and child.returncode != 0:
+        assert child.returncode == 130
+        assert "--resume" in said
+        assert "Traceback" not in said
+    assert partial.exists() != (tmp_path / "w.zarr").exists()
+    again = csaw(*line, "--resume", "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    whole = [*line[:2], "v.zarr", *line[3:]]
+    assert csaw(*whole, cwd=tmp_path).returncode == 0
+    for file in (tmp_path / "v.zarr").rglob("c/**/*"):
+        if file.is_file():
+            assert file.read_bytes() == (tmp_path / "w.zarr" / file.relative_to(tmp_path / "v.zarr")).read_bytes()
+    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
