@@ -37,14 +37,28 @@ def test_nothing_but_the_request_decides_the_sample(tmp_path, algo, options):
     reference = arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=1, **options)
     same(reference, arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=2, batch_size=17, **options))
     same(reference, arrays_of(seven, tmp_path / "s.zarr", algo, seed=5, **options))
-    other = arrays_of(one, tmp_path / "s.zarr", algo, seed=6, threads=1, **options)
-    exhaustive = algo == "snowball"
-    assert exhaustive or any(
-        not np.array_equal(reference[k], other[k]) for k in reference if reference[k].shape == other[k].shape or True
-    )
+    if algo != "snowball":  # which draws nothing
+        other = arrays_of(one, tmp_path / "s.zarr", algo, seed=6, threads=1, **options)
+        assert any(reference[k].shape != other[k].shape or (reference[k] != other[k]).any() for k in reference)
 
 
-@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+STREAMED = (
+    "deepwalk",
+    "node2vec",
+    "multidimensional",
+    "neighbor",
+    "forest-fire",
+    "layer",
+)  # every path; the rest are slow checks
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        pytest.param(a, o, marks=[] if a in STREAMED else [pytest.mark.slow], id=f"{a}-{i}")
+        for i, (a, o) in enumerate(CASES)
+    ],
+)
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options):
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
     resident = prepare(store, algo, seed=5, **options)
@@ -54,8 +68,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     memory = resident.plan.fixed_bytes + batch * row + resident.plan.graph_bytes // 3
     streamed = prepare(store, algo, seed=5, memory=memory, batch_size=batch, **options)
     assert streamed.plan.residency == "disk"
-    execute(streamed, tmp_path / "s.zarr", overwrite=True)
-    results = execute(streamed, tmp_path / "t.zarr", overwrite=True)
+    results = execute(streamed, tmp_path / "t.zarr")
     assert results["transfers"] >= len(store.partitions) // 2
     drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
     same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, memory=memory, batch_size=batch, **options))
