@@ -1,5 +1,7 @@
 """``csaw datasets``."""
 
+from typing import Any
+
 import click
 
 
@@ -16,7 +18,7 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(as_json: bool) -> None:
-    """The SNAP graphs of the C-SAW, NextDoor and Gunrock papers.
+    """List the graphs of the SNAP collection that csaw knows, with the papers that sample them.
 
     \b
     Example:
@@ -32,30 +34,48 @@ def list_(as_json: bool) -> None:
         return
     for e in ENTRIES:
         kind = "directed" if e.directed else "undirected"
-        click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}")
-    click.echo("karate, rmat:scale=S,edge_factor=F,seed=N are generated here")
+        click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}".rstrip())
+    click.echo("karate and rmat:scale=S,edge_factor=F,seed=N are made on the spot")
 
 
 @datasets.command()
 @click.argument("spec")
 @click.argument("out", type=click.Path())
-@click.option("--partitions", type=int, help="Number of partitions.")
+@click.option("--scale", type=int, help="R-MAT: 2^scale vertices.")
+@click.option("--edge-factor", type=int, help="R-MAT: edges drawn for each vertex.")
+@click.option("--a", type=float, help="R-MAT: chance of the upper left quadrant.")
+@click.option("--b", type=float, help="R-MAT: chance of the upper right quadrant.")
+@click.option("--c", type=float, help="R-MAT: chance of the lower left quadrant.")
+@click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
+@click.option("--seed", type=int, help="R-MAT: same seed, same graph, on any machine.")
+@click.option("--undirected/--directed", default=None, help="R-MAT: what an edge means.")
+@click.option("--weights/--no-weights", default=None, help="R-MAT: multiples of 1/256 in (0, 1].")
+@click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeats of an edge.")
+@click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep self loops.")
+@click.option("--scramble/--no-scramble", default=None, help="R-MAT: spread hubs over the ids.")
+@click.option("--partitions", type=int, help="Number of partitions of a store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
-def generate(spec: str, out: str, partitions: int | None, overwrite: bool) -> None:
-    """Make karate or rmat:scale=S,edge_factor=F,seed=N,a=..,weights=1 as a store (OUT.zarr) or as text (any other name).
+def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
+    """Make SPEC: karate, or rmat with parameters, as options or in the spec: rmat:scale=20,edge_factor=16,seed=1,weights=1.
+
+    OUT becomes a store when it ends with .zarr, else SNAP text (gzip when it ends with .gz).
 
     \b
     Example:
-        csaw datasets generate rmat:scale=10,weights=1 small.txt.gz
+        csaw datasets generate rmat small.txt.gz --scale 10 --weights
     """
-    from csaw.datasets.generate import generate as make
-    from csaw.datasets.generate import write_text
+    from csaw.cli.console import progress
+    from csaw.datasets import generate as maker
+    from csaw.datasets.spec import with_options
 
-    if out.endswith(".zarr"):
-        store = make(spec, out, partitions=partitions, overwrite=overwrite)
-        click.echo(f"{out}: {store.vertices:,} vertices, {store.edges:,} stored edges")
-    else:
-        click.echo(f"{out}: {write_text(spec, out):,} rows")
+    spec = with_options(spec, options)
+    with progress("generating", 0, "edges") as update:
+        if out.endswith(".zarr"):
+            store = maker.generate(spec, out, partitions=partitions, overwrite=overwrite, progress=update)
+            said = f"{store.vertices:,} vertices, {store.edges:,} stored edges"
+        else:
+            said = f"{maker.write_text(spec, out, overwrite=overwrite, progress=update):,} rows"
+    click.echo(f"{out}: {said}")
 
 
 @datasets.command()
@@ -69,12 +89,10 @@ def fetch(name: str, folder: str) -> None:
         csaw datasets fetch web-Google .
     """
     from csaw.cli.console import progress
-    from csaw.datasets.catalog import ENTRIES, find
+    from csaw.datasets.catalog import known
     from csaw.datasets.download import fetch as download
-    from csaw.partition.errors import UnknownNameError
 
-    entry = find(name)
-    if entry is None:
-        raise UnknownNameError(f"no dataset called {name!r}; there are {', '.join(e.name for e in ENTRIES)}")
+    entry = known(name)
     with progress("fetching", 0, "bytes") as update:
-        click.echo(download(entry, folder, lambda done, total: update(done)))
+        path = download(entry, folder, lambda done, total: update(done))
+    click.echo(path)

@@ -1,8 +1,13 @@
 """``csaw info``."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import click
+
+PARTITIONS_SHOWN = 8
+BAR = 40
 
 
 @click.command()
@@ -21,40 +26,32 @@ def info(store: str, as_json: bool) -> None:
     if as_json:
         print_json(shown)
         return
-    print_table([(k, v) for k, v in shown.items() if k not in ("degrees", "partitions")])
-    most = max((count for _, count in shown.get("degrees", [])), default=1)
-    for label, count in shown.get("degrees", []):
-        click.echo(f"  degree {label:>17}  {count:>12,}  {'#' * round(40 * count / most)}")
-    for part in shown.get("partitions", [])[:8]:
-        click.echo("  partition {number}: vertices {first_vertex:,} to {last_vertex:,}, {edges:,} edges".format(**part))
+    print_table(list(_flat({k: v for k, v in shown.items() if k not in ("degrees", "partitions")})))
+    _print_degrees(shown.get("degrees", []))
+    _print_partitions(shown.get("partitions", []))
 
 
 def _describe(path: str) -> dict[str, Any]:
-    from csaw.engine.samples import describe
-    from csaw.partition import open_graph
-    from csaw.partition.errors import StoreError
+    """Plain data about the store; what is neither kind of store goes to open_graph, whose error says what is wrong with it."""
+    if _kind(path) == "samples":
+        from csaw.engine.samples import describe
 
-    try:
         return describe(path)
-    except StoreError as sample_error:
-        try:
-            store = open_graph(path)
-        except StoreError as graph_error:
-            unfinished = "not finished" in str(sample_error) or "format version" in str(sample_error)
-            raise (sample_error if unfinished else graph_error) from None
-    return _graph(store)
+    from csaw.partition import open_graph
+
+    return _graph(open_graph(path))
+
+
+def _kind(path: str) -> str | None:
+    try:
+        return json.loads((Path(path) / "zarr.json").read_text())["attributes"]["csaw_kind"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "samples" if Path(f"{path}.partial").is_dir() or path.rstrip("/").endswith(".partial") else None
 
 
 def _graph(store: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
-    import numpy as np
-
-    degrees = np.diff(store.read_indptr())
-    bins = np.where(degrees > 0, np.floor(np.log2(np.maximum(degrees, 1))).astype(int) + 1, 0)
-    labels = [
-        ("0" if b == 0 else f"{2 ** (b - 1)} to {2**b - 1}", int(n)) for b, n in enumerate(np.bincount(bins)) if n
-    ]
     names = (
         "vertices",
         "edges",
@@ -69,6 +66,40 @@ def _graph(store: Any) -> dict[str, Any]:
     shown = {"path": str(store.path)} | {name: getattr(store, name) for name in names}
     return shown | {
         "partition_count": len(store.partitions),
-        "degrees": labels,
+        "degrees": _histogram(store.read_indptr()),
         "partitions": [asdict(p) for p in store.partitions],
     }
+
+
+def _histogram(indptr: Any) -> list[dict[str, int]]:
+    """Vertices by degree: none, then bins that double."""
+    import numpy as np
+
+    degrees = np.diff(indptr)
+    edges = np.append(0, 2 ** np.arange(int(degrees.max(initial=0)).bit_length() + 1))
+    counts = np.histogram(degrees, edges)[0].tolist()
+    bins = zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), counts, strict=True)
+    return [{"from": low, "to": high, "vertices": n} for low, high, n in bins if n]
+
+
+def _flat(shown: dict[str, Any], prefix: str = "") -> Any:
+    for name, value in shown.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _print_degrees(bins: list[dict[str, int]]) -> None:
+    most = max((b["vertices"] for b in bins), default=1)
+    for b in bins:
+        label = str(b["from"]) if b["from"] == b["to"] else f"{b['from']} to {b['to']}"
+        click.echo(f"  degree {label:>23}  {b['vertices']:>14,}  {'#' * round(BAR * b['vertices'] / most)}".rstrip())
+
+
+def _print_partitions(parts: list[dict[str, int]]) -> None:
+    for p in parts[:PARTITIONS_SHOWN]:
+        held = f"{p['last_vertex'] - p['first_vertex']:,} vertices from {p['first_vertex']:,}"
+        click.echo(f"  partition {p['number']}: {held}, {p['edges']:,} edges, {p['nbytes']:,} bytes")
+    if len(parts) > PARTITIONS_SHOWN:
+        click.echo(f"  ... and {len(parts) - PARTITIONS_SHOWN} more")

@@ -1,20 +1,24 @@
 """Graphs made here: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text."""
 
 import gzip
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition.errors import OptionError
 from csaw.partition.pipeline import IngestOptions, ingest_rows
 from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore
 
+Progress = Callable[[int], None]
 BLOCK = 1 << 20
+THREADS = min(8, os.cpu_count() or 1)
 KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
     (1, (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32)), (2, (3, 4, 8, 14, 18, 20, 22, 31)),
     (3, (4, 8, 9, 10, 14, 28, 29, 33)), (4, (8, 13, 14)), (5, (7, 11)), (6, (7, 11, 17)), (7, (17,)), (9, (31, 33, 34)), (10, (34,)),
@@ -24,67 +28,39 @@ KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered f
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Rmat:
-    """An R-MAT graph: 2^scale vertices, edge_factor * 2^scale draws; repeats are merged and self loops dropped."""
-
-    scale: int = 16
-    edge_factor: int = 16
-    seed: int = 1
-    a: float = 0.57
-    b: float = 0.19
-    c: float = 0.19
-    d: float = 0.05
-    undirected: int = 1
-    weights: int = 0
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.scale <= 31:
-            raise OptionError(f"rmat: scale: expected 1 to 31, found {self.scale}")
-        if self.edge_factor < 1:
-            raise OptionError(f"rmat: edge_factor: expected at least 1, found {self.edge_factor}")
-        if abs(self.a + self.b + self.c + self.d - 1) > 1e-9 or min(self.a, self.b, self.c, self.d) < 0:
-            raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d}")
-
-
-def parse_spec(spec: str) -> Rmat:
-    """``rmat:scale=20,seed=1`` as its parameters."""
-    known = {f.name: f.type for f in fields(Rmat)}
-    values: dict[str, Any] = {}
-    for item in filter(None, spec.removeprefix("rmat:").split(",")):
-        name, _, text = item.partition("=")
-        if name not in known:
-            raise OptionError(f"{spec}: no parameter {name!r}; there are {', '.join(known)}")
-        try:
-            values[name] = float(text) if name in "abcd" else int(text)
-        except ValueError as error:
-            raise OptionError(f"{spec}: {name}: expected a number, found {text!r}") from error
-    return Rmat(**values)
-
-
 class RmatRows:
-    """An R-MAT graph as rows for the ingest; isolated vertices are left out, as in an edge list."""
+    """An R-MAT graph as rows for the ingest, a few blocks ahead of whoever takes them."""
 
-    def __init__(self, rmat: Rmat) -> None:
-        self.rmat, self.total = rmat, rmat.edge_factor << rmat.scale
+    def __init__(self, rmat: Rmat, progress: Progress | None = None) -> None:
+        self.rmat, self.progress = rmat, progress
         self.shape, self.weighted = Shape(undirected=bool(rmat.undirected)), bool(rmat.weights)
-        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": self.total, "skipped": 0}
+        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": rmat.draws, "skipped": 0}
 
     def __iter__(self) -> Iterator[tuple]:
-        with ThreadPoolExecutor(2) as threads:
-            yield from threads.map(self._block, range(0, self.total, BLOCK))
+        ahead: deque[Future] = deque()
+        done = 0
+        with ThreadPoolExecutor(THREADS) as threads:
+            firsts = iter(range(0, self.rmat.draws, BLOCK))
+            while True:
+                while len(ahead) <= THREADS and (first := next(firsts, None)) is not None:
+                    ahead.append(threads.submit(self._block, first))
+                if not ahead:
+                    return
+                block = ahead.popleft().result()
+                done += block[0].size
+                if self.progress:
+                    self.progress(done)
+                yield block
 
-    def _block(self, first: int) -> tuple:
-        from csaw.datasets.rmat import edges, symmetric_weights
+    def _block(self, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        from csaw.datasets.rmat import edges, scrambled, symmetric_weights
 
         r = self.rmat
-        count = min(BLOCK, self.total - first)
-        src, dst = np.empty(count, np.uint32), np.empty(count, np.uint32)
-        limits = [np.uint64(x * 2**32) for x in (r.a, r.a + r.b, r.a + r.b + r.c)]
-        edges(r.scale, np.uint64(r.seed), first, count, *limits, src, dst)
-        weights = np.empty(count, np.float32) if self.weighted else None
-        if weights is not None:
-            symmetric_weights(src, dst, np.uint64(r.seed), weights)
+        src, dst = edges(r.scale, r.edge_factor, r.seed, first, min(BLOCK, r.draws - first), r.a, r.b, r.c)
+        if r.scramble:
+            scrambled(src, r.scale)
+            scrambled(dst, r.scale)
+        weights = symmetric_weights(src, dst, r.seed) if self.weighted else None
         return src.astype(np.int64), dst.astype(np.int64), weights
 
 
@@ -99,28 +75,42 @@ class KarateRows:
         yield pairs[:, 0], pairs[:, 1], None
 
 
-def rows_of(spec: str) -> Any:
-    return KarateRows() if spec == "karate" else RmatRows(parse_spec(spec))
-
-
-def generate(spec: str, out: str | Path, *, partitions: int | None = None, overwrite: bool = False) -> GraphStore:
+def generate(spec: str, out: str | Path, *, partitions: int | None = None, overwrite: bool = False,
+             progress: Progress | None = None) -> GraphStore:  # fmt: skip
     """The graph of ``spec`` as the store ``out``."""
-    options = IngestOptions(self_loops="drop", partitions=partitions, overwrite=overwrite)
-    return ingest_rows(spec, rows_of(spec), out, options)
+    rows, loops, dedup = _rows(spec, progress)
+    options = IngestOptions(self_loops="keep" if loops else "drop", duplicates="first" if dedup else "keep", partitions=partitions,
+                            overwrite=overwrite)  # fmt: skip
+    return ingest_rows(spec, rows, out, options)
 
 
-def write_text(spec: str, out: str | Path) -> int:
-    """The graph of ``spec`` as a SNAP edge list, one row a draw, gzip when so named; returns the rows."""
-    rows = rows_of(spec)
+def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress: Progress | None = None) -> int:
+    """The graph of ``spec`` as a SNAP edge list, gzip when so named; returns its rows. Partitioned, it is the store of ``spec``."""
+    from csaw.datasets.text import rows_as_text
+
+    if Path(out).exists() and not overwrite:
+        raise OptionError(f"{out} exists; choose another name or pass --overwrite")
+    rows, loops, _ = _rows(spec, progress)
     kind = "Undirected" if rows.shape.undirected else "Directed"
+    head = f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId" + ("\tWeight\n" if rows.weighted else "\n")
+    draft = Path(f"{out}.{os.getpid()}.partial")
     written = 0
-    draft = Path(f"{out}.partial")
-    with gzip.GzipFile(draft, "wb", mtime=0) if str(out).endswith(".gz") else open(draft, "wb") as file:
-        file.write(f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId{'	Weight' if rows.weighted else ''}\n".encode())
-        for src, dst, weights in rows:
-            columns = [src, dst] + ([weights] if weights is not None else [])
-            lines = zip(*(c.tolist() for c in columns), strict=True)
-            file.write("".join("\t".join(map(str, line)) + "\n" for line in lines).encode())
-            written += src.size
-    draft.replace(out)
+    try:
+        with gzip.GzipFile(draft, "wb", mtime=0) if str(out).endswith(".gz") else open(draft, "wb") as file:
+            file.write(head.encode())
+            for src, dst, weights in rows:
+                kept = slice(None) if loops else src != dst
+                file.write(rows_as_text(src[kept], dst[kept], None if weights is None else weights[kept]))
+                written += src[kept].size
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
     return written
+
+
+def _rows(spec: str, progress: Progress | None) -> tuple[Any, bool, bool]:
+    """The rows of ``spec``, whether self loops stay, whether repeats are merged."""
+    if spec == "karate":
+        return KarateRows(), False, True
+    rmat = parse_spec(spec)
+    return RmatRows(rmat, progress), bool(rmat.self_loops), bool(rmat.dedup)

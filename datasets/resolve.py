@@ -1,56 +1,78 @@
 """A graph argument to a store: a store's path, a text edge list, a dataset's name or an R-MAT spec."""
 
+import fcntl
 import hashlib
+import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from csaw.datasets.catalog import Entry, find
 from csaw.partition.errors import StoreError
 
+log = logging.getLogger("csaw")
 
-def resolve(graph: str) -> str | Path:
+
+def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     """The path of a graph store for ``graph``; text and datasets are partitioned into the cache on the way."""
     path = Path(graph)
-    if graph.startswith("rmat:") or (not path.exists() and graph == "karate"):
-        return _generated(graph)
+    folder = Path(cache_dir or os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
     if path.is_dir():
         return path
-    if not path.exists():
-        from csaw.datasets.catalog import find
-
-        entry = find(graph)
-        if entry is None:
-            raise StoreError(f"{graph} does not exist, and no dataset has that name (see csaw datasets list)")
-        return _from_text(_fetched(entry))
-    return _from_text(path)
-
-
-def cached(key: str) -> Path:
-    """Where the store made from ``key`` is kept."""
-    root = Path(os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
-    root.mkdir(parents=True, exist_ok=True)
-    return root / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.zarr"
+    if path.exists():
+        stat = path.stat()
+        return _cached(
+            folder, f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}", graph, lambda out: _ingest(path, out)
+        )
+    if graph.startswith("rmat:") or graph == "karate":
+        return _generated(folder, graph)
+    entry = find(graph)
+    if entry is None:
+        raise StoreError(f"{graph} does not exist, and no dataset has that name (see csaw datasets list)")
+    return _cached(folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out))
 
 
-def _generated(spec: str) -> Path:
+def _generated(folder: Path, spec: str) -> Path:
     from csaw.datasets.generate import generate
+    from csaw.datasets.spec import parse_spec
 
-    store = cached(spec)
+    canonical = spec if spec == "karate" else str(parse_spec(spec))
+    return _cached(folder, canonical, spec, lambda out: generate(canonical, out))
+
+
+def _cached(folder: Path, key: str, shown: str, make: Callable[[Path], Any]) -> Path:
+    """The store of ``key``, made by one process while others wait for it."""
+    store = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.zarr"
     if not store.exists():
-        generate(spec, store)
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(store.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not store.exists():
+                log.info("%s becomes the store %s, once", shown, store)
+                make(store)
     return store
 
 
-def _fetched(entry) -> Path:
-    from csaw.datasets.download import fetch
-
-    return fetch(entry, cached(entry.name).parent)
-
-
-def _from_text(path: Path) -> Path:
+def _ingest(path: Path, out: Path, directed: bool | None = None) -> Any:
     from csaw.partition.pipeline import IngestOptions, ingest
 
-    stat = path.stat()
-    store = cached(f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}")
-    if not store.exists():
-        ingest(str(path), store, IngestOptions())
-    return store
+    return ingest(str(path), out, IngestOptions(directed=directed))
+
+
+def _fetched(entry: Entry, folder: Path, out: Path) -> None:
+    from csaw.datasets.download import fetch
+
+    store = _ingest(fetch(entry, folder), out, entry.directed)
+    if difference := disagreement(entry, store):
+        log.warning("%s: %s", entry.name, difference)
+
+
+def disagreement(entry: Entry, store: Any) -> str:
+    """How the counts of ``store`` differ from the published ones; empty when they do not."""
+    edges = store.edges if entry.directed else (store.edges + store.report["self_loops"]) // 2
+    found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}
+    said = [
+        f"{n:,} {name} where {published:,} are published" for name, (n, published) in found.items() if n != published
+    ]
+    return ", ".join(said)

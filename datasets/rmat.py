@@ -1,6 +1,6 @@
 """R-MAT graphs (Chakrabarti et al., SDM 2004) with GTgraph's probabilities: edge i is a function of (seed, i), the same on any machine.
 
-Edge i reads Philox key = seed, counter = (level block, 0, i): 32 bits a level choose the quadrant.
+Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the quadrant.
 """
 
 import numpy as np
@@ -8,8 +8,26 @@ from numba import uint32, uint64
 
 from csaw.partition.compile import njit
 
-A, B, C, D = 0.57, 0.19, 0.19, 0.05
 LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
+WEIGHT_KEY = np.uint64(0x57454947)  # keeps weights apart from edges
+
+
+def edges(
+    scale: int, edge_factor: int, seed: int, first: int, count: int, a: float = 0.57, b: float = 0.19, c: float = 0.19
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges first .. first + count - 1 as uint32 ends."""
+    count = max(0, min(count, (edge_factor << scale) - first))
+    src, dst = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    limits = [np.uint64(min(x, 1.0) * 2**32) for x in (a, a + b, a + b + c)]
+    _edges(scale, np.uint64(seed), first, *limits, src, dst)
+    return src, dst
+
+
+def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int) -> np.ndarray:
+    """A float32 weight for each edge: a multiple of 1/256 in (0, 1], the same for u-v and v-u."""
+    weights = np.empty(src.size, np.float32)
+    _weights(src, dst, np.uint64(seed), weights)
+    return weights
 
 
 @njit(inline="always")
@@ -23,10 +41,9 @@ def _philox(c0, c2, c3, k0, k1):
 
 
 @njit(nogil=True)
-def edges(scale, seed, first, count, below_a, below_b, below_c, src, dst):
-    """Edges first .. first + count - 1 into uint32 ``src`` and ``dst``; thresholds are cumulative chances times 2^32."""
+def _edges(scale, seed, first, below_a, below_b, below_c, src, dst):
     k0, k1 = seed & LOW, seed >> SHIFT
-    for i in range(count):
+    for i in range(src.size):
         edge = uint64(first + i)
         s = d = uint32(0)
         w0 = w1 = w2 = w3 = uint64(0)
@@ -40,10 +57,22 @@ def edges(scale, seed, first, count, below_a, below_b, below_c, src, dst):
 
 
 @njit(nogil=True)
-def symmetric_weights(src, dst, seed, weights):
-    """Multiples of 1/256 in (0, 1], the same for u-v and v-u."""
-    k0, k1 = seed & LOW, (seed >> SHIFT) ^ uint64(0x57454947)
+def _weights(src, dst, seed, weights):
+    k0, k1 = seed & LOW, (seed >> SHIFT) ^ WEIGHT_KEY
     for i in range(src.size):
         u, v = uint64(min(src[i], dst[i])), uint64(max(src[i], dst[i]))
         word = _philox(uint64(0), u, v, k0, k1)[0]
         weights[i] = np.float32((word >> uint64(24)) + uint64(1)) / np.float32(256.0)
+
+
+@njit(nogil=True)
+def scrambled(ids, scale):
+    """Replaces ids below 2^scale by their images under a fixed bijection of that range."""
+    mask = (uint64(1) << uint64(scale)) - uint64(1)
+    half = uint64((scale + 1) // 2)
+    for i in range(ids.size):
+        x = uint64(ids[i])
+        for factor in (uint64(0x9E3779B97F4A7C15), uint64(0xBF58476D1CE4E5B9), uint64(0x94D049BB133111EB)):
+            x = (x * factor + uint64(1)) & mask  # odd factors and shifted exclusive or can be undone
+            x ^= x >> half
+        ids[i] = x

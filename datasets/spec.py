@@ -1,0 +1,75 @@
+"""What ``rmat:scale=20,edge_factor=16,seed=1`` says."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from csaw.partition.errors import OptionError
+
+SWITCHES = ("undirected", "weights", "dedup", "self_loops", "scramble")
+
+
+@dataclass(frozen=True)
+class Rmat:
+    """An R-MAT graph: edge_factor * 2^scale draws among 2^scale vertices. Vertices without an edge are left out, as in an edge list."""
+
+    scale: int = 16
+    edge_factor: int = 16
+    seed: int = 1
+    a: float = 0.57
+    b: float = 0.19
+    c: float = 0.19
+    d: float = 0.05
+    undirected: int = 1
+    weights: int = 0  # multiples of 1/256 in (0, 1]
+    dedup: int = 1  # repeats of an edge are merged
+    self_loops: int = 0  # kept
+    scramble: int = 0  # hubs get ids from all over the range instead of small ones
+
+    def __post_init__(self) -> None:
+        self._check("scale", 1 <= self.scale <= 31, "1 to 31")
+        self._check("edge_factor", 1 <= self.edge_factor < 2**20, "1 to 2^20 - 1")
+        self._check("seed", 0 <= self.seed < 2**64, "0 to 2^64 - 1")
+        for name in "abcd":
+            self._check(name, 0 <= getattr(self, name) <= 1, "a chance from 0 to 1")
+        if abs(self.a + self.b + self.c + self.d - 1) > 1e-9:
+            raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d}")
+        for name in SWITCHES:
+            self._check(name, getattr(self, name) in (0, 1), "0 or 1")
+
+    def _check(self, name: str, fits: bool, expected: str) -> None:
+        if not fits:
+            raise OptionError(f"rmat: {name}: expected {expected}, found {getattr(self, name)}")
+
+    @property
+    def draws(self) -> int:
+        return self.edge_factor << self.scale
+
+    def __str__(self) -> str:
+        """The shortest spec of this graph: equal graphs have equal specs."""
+        named = [f"{f.name}={getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"rmat:scale={self.scale}" + "".join(f",{item}" for item in named if not item.startswith("scale="))
+
+
+def parse_spec(spec: str) -> Rmat:
+    """``rmat:scale=20,seed=1`` as its parameters; of a name given twice the last counts."""
+    head, _, listed = spec.partition(":")
+    if head != "rmat":
+        raise OptionError(f"{spec}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
+    known = {f.name: float if f.name in "abcd" else int for f in fields(Rmat)}
+    values: dict[str, Any] = {}
+    for item in filter(None, listed.split(",")):
+        name, _, text = item.partition("=")
+        if name not in known:
+            raise OptionError(f"{spec}: no parameter {name!r}; there are {', '.join(known)}")
+        try:
+            values[name] = known[name](text)
+        except ValueError as error:
+            raise OptionError(f"{spec}: {name}: expected a number, found {text!r}") from error
+    return Rmat(**values)
+
+
+def with_options(spec: str, options: dict[str, Any]) -> str:
+    """``spec`` with the options that are not None at its end, where they count."""
+    given = [f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in options.items() if v is not None]
+    head, _, listed = spec.partition(":")
+    return f"{head}:{','.join(filter(None, [listed, *given]))}" if given else spec
