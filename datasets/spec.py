@@ -32,7 +32,7 @@ class Rmat:
         for name in "abcd":
             self._check(name, 0 <= getattr(self, name) <= 1, "a chance from 0 to 1")
         if abs(self.a + self.b + self.c + self.d - 1) > 1e-9:
-            raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d}")
+            raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d:.6g}")
         for name in SWITCHES:
             self._check(name, getattr(self, name) in (0, 1), "0 or 1")
 

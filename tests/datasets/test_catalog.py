@@ -1,0 +1,49 @@
+"""The catalog: names that are unique, addresses that are SNAP's, counts that the files have."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from csaw.datasets.catalog import ENTRIES, find, known
+from csaw.datasets.resolve import disagreement
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.errors import CsawError
+
+DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one
+WHOLE = (
+    "wiki-Vote",
+    "p2p-Gnutella31",
+    "p2p-Gnutella04",
+    "email-Enron",
+    "ca-GrQc",
+    "ca-HepTh",
+    "ca-HepPh",
+    "ca-CondMat",
+    "ca-AstroPh",
+)
+
+
+def test_entries_are_well_formed():
+    assert len({e.name.lower() for e in ENTRIES}) == len({e.url for e in ENTRIES}) == len(ENTRIES)
+    assert [e.name.lower() for e in ENTRIES] == sorted(e.name.lower() for e in ENTRIES)
+    for entry in ENTRIES:
+        assert re.fullmatch(r"https://snap\.stanford\.edu/data/[\w./-]+\.txt\.gz", entry.url)
+        assert 0 < entry.vertices < entry.edges < entry.vertices**2
+        assert entry.sha256 is None or re.fullmatch("[0-9a-f]{64}", entry.sha256)
+
+
+def test_capitals_do_not_matter_and_unknown_names_list_the_known():
+    assert find("WEB-google") is known("web-Google")
+    assert find("web-Goggle") is None
+    with pytest.raises(CsawError, match="no dataset called 'web-Goggle'; there are amazon0302, .*wiki-Vote"):
+        known("web-Goggle")
+
+
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.parametrize("name", WHOLE)
+def test_files_have_the_published_counts(tmp_path, name):
+    entry = known(name)
+    store = ingest(str(Path(DATA) / "snap" / entry.file), tmp_path / "g.zarr", IngestOptions(directed=entry.directed))
+    assert disagreement(entry, store) == ""

@@ -1,0 +1,93 @@
+"""A graph argument becomes a store: once, in the cache, again when its file changes."""
+
+import gzip
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from csaw.datasets import resolve as module
+from csaw.datasets.catalog import Entry
+from csaw.datasets.generate import generate
+from csaw.datasets.resolve import resolve
+from csaw.partition import open_graph
+from csaw.partition.errors import CsawError
+
+
+def stores(cache):
+    return sorted(cache.glob("graphs/*.zarr"))
+
+
+def test_a_store_is_itself(tmp_path):
+    generate("karate", tmp_path / "k.zarr")
+    assert resolve(str(tmp_path / "k.zarr"), tmp_path / "cache") == tmp_path / "k.zarr"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_text_is_partitioned_once_and_again_when_it_changes(tmp_path):
+    file = tmp_path / "edges.txt"
+    file.write_text("7 8\n8 9\n")
+    first = resolve(str(file), tmp_path)
+    before = (first / "zarr.json").stat().st_mtime_ns
+    assert resolve(str(file), tmp_path) == first
+    assert (first / "zarr.json").stat().st_mtime_ns == before
+    file.write_text("7 8\n8 5\n")
+    os.utime(file, ns=(1, 1))
+    second = resolve(str(file), tmp_path)
+    assert second != first
+    assert open_graph(second).dense_ids([5, 7, 8]).tolist() == [0, 1, 2]
+
+
+def test_specs_of_the_same_graph_share_a_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    one = resolve("rmat:scale=5,edge_factor=16")
+    assert resolve("rmat:edge_factor=16,seed=1,scale=5") == one
+    assert resolve("rmat:scale=5,seed=2") != one
+    assert open_graph(resolve("karate")).edges == 156
+    assert len(stores(tmp_path)) == 3
+
+
+def test_a_file_in_the_way_of_a_name_is_the_graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "karate").write_text("1 2\n")
+    assert open_graph(resolve("karate", tmp_path / "cache")).edges == 1
+
+
+@pytest.fixture
+def entry(tmp_path, monkeypatch):
+    """A dataset whose file lies in the cache already: SNAP's way of listing an undirected graph, both directions of each edge."""
+    known = Entry("tiny", "tiny.txt.gz", 4, 4, False)
+    (tmp_path / "graphs").mkdir()
+    rows = b"# Directed graph (each unordered pair of nodes is saved once)\n1 2\n2 1\n2 3\n3 2\n1 3\n3 1\n4 4\n"
+    (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(gzip.compress(rows))
+    monkeypatch.setattr(module, "find", lambda name: known if name == "tiny" else None)
+    return known
+
+
+def test_a_dataset_has_the_direction_of_the_catalog_and_its_counts(tmp_path, entry, caplog):
+    store = open_graph(resolve("tiny", tmp_path))
+    assert (store.directed, store.vertices, store.edges) == (False, 4, 7)
+    assert module.disagreement(entry, store) == ""
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_counts_that_are_not_the_published_ones_are_said(tmp_path, entry, caplog, monkeypatch):
+    monkeypatch.setattr(module, "find", lambda name: Entry("tiny", "tiny.txt.gz", 5, 9, False))
+    resolve("tiny", tmp_path)
+    assert "tiny: 4 vertices where 5 are published, 4 edges where 9 are published" in caplog.text
+
+
+def test_two_at_once_make_one_store(tmp_path):
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: resolve("rmat:scale=8", tmp_path), range(2))
+    assert one == other
+    assert stores(tmp_path) == [one]
+
+
+def test_what_is_nothing_says_so(tmp_path):
+    with pytest.raises(CsawError, match="does not exist, and no dataset has that name"):
+        resolve("web-Goggle", tmp_path)
+    with pytest.raises(CsawError, match="scale: expected 1 to 31"):
+        resolve("rmat:scale=77", tmp_path)
+    assert not stores(tmp_path)
