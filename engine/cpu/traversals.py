@@ -34,6 +34,9 @@ class Traversals:
         """Begin the next depth with these frontier entries."""
         self.depth += 1
         self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
+        self.instance = local + self.first
+        self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
+        self.source = self.sources[local, 0].astype(np.int64)
         self.pending = np.zeros(0, np.int64)
         if self.depth >= len(self.sizes):
             return
@@ -43,7 +46,7 @@ class Traversals:
         if self.algorithm.geometric is not None:
             wanted = np.empty(vertex.size, np.int64)
             chance = float(self.algorithm.geometric())
-            self.backend.kernels.geometric_sizes(local + self.first, slot, np.uint64(self.backend.seed), chance, wanted)
+            self.backend.kernels.geometric_sizes(self.instance, slot, np.uint64(self.backend.seed), chance, wanted)
         replace = self.algorithm.replace and size >= 0
         self.capacity = np.where(degree > 0, wanted, 0) if replace else np.minimum(wanted, degree)
         if self.hops:
@@ -92,17 +95,23 @@ class Traversals:
     def _task(self, entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         backend = self.backend
         graph, seed, kernels = backend.graph.arrays, np.uint64(backend.seed), backend.kernels
-        instance = self.local + self.first
         if backend.by_table:
             kernels.select_by_table(
-                entries, graph, seed, instance, self.slot, self.vertex, self.start, self.capacity, self.found, self.out
+                entries,
+                graph,
+                seed,
+                self.instance,
+                self.slot,
+                self.vertex,
+                self.start,
+                self.capacity,
+                self.found,
+                self.out,
             )
             return
-        seen_from, seen_to = self.seen_ptr[self.local], self.seen_ptr[self.local + 1]
-        source = self.sources[self.local, 0].astype(np.int64)
         kernels.select_neighbors(
-            entries, graph, backend.params, seed, self.depth, instance, self.slot, self.vertex, self.previous, source,
-            seen_from, seen_to, self.seen, self.start, self.capacity, self.found, self.out, self.keys, bad, tally,
+            entries, graph, backend.params, seed, self.depth, self.instance, self.slot, self.vertex, self.previous, self.source,
+            self.seen_from, self.seen_to, self.seen, self.start, self.capacity, self.found, self.out, self.keys, bad, tally,
         )  # fmt: skip
 
     def _next_depth(self) -> None:
