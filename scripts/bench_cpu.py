@@ -1,17 +1,15 @@
-"""Walks and neighbor samples per second on this CPU, beside the peers that are installed: alternated in one run, medians and ratios.
+"""Walks and neighbor samples per second on this CPU: medians over repeats.
 
-    python scripts/bench_cpu.py GRAPH.zarr [--repeats 3]
+    python scripts/bench_cpu.py GRAPH.zarr [--repeats 3] [--threads 2]
 
-Sampling alone: the graph is loaded, kernels are compiled, nothing is written. Peers draw the same work, and only where their law is right:
-pecanpy's node2vec, networkit's uniform walks are not offered, ensmallen's walks with max_neighbours unlimited. Install what should be compared.
+Sampling alone: the graph is loaded, kernels are compiled, nothing is written.
 """
 
 import argparse
+import resource
 import statistics
 import time
 from collections.abc import Callable
-
-import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.cpu.backend import CpuBackend
@@ -33,7 +31,7 @@ WORKS = {
 }
 
 
-def csaw_work(job: Job) -> Callable[[], int]:
+def work(job: Job) -> Callable[[], int]:
     """A function that draws the whole job and returns the sampled edges."""
     backend = CpuBackend(job.plan, job.store, job.algorithm)
 
@@ -49,40 +47,15 @@ def csaw_work(job: Job) -> Callable[[], int]:
     return draw
 
 
-def ensmallen_work(store, p: float, q: float) -> Callable[[], int] | None:
-    """Complete walks of ensmallen; its p is wrong at q = 1 exactly, so only where p = q = 1 or q != 1."""
-    try:
-        from ensmallen import GraphBuilder
-    except ImportError:
-        return None
-    graph = store.load()
-    src = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
-    builder = GraphBuilder()
-    for u, v in zip(src.tolist(), graph.indices.tolist(), strict=True):
-        builder.add_edge(str(u), str(v))
-    built = builder.build()
-
-    def draw() -> int:
-        walks = built.complete_walks(
-            80, iterations=1, return_weight=1 / p, explore_weight=1 / q, max_neighbours=2**32 - 1
-        )
-        return int(walks.shape[0] * (walks.shape[1] - 1))
-
-    return draw
-
-
-def measure(works: dict[str, Callable[[], int]], repeats: int) -> dict[str, float]:
-    """Median rates in edges per second; the works take turns."""
-    rates: dict[str, list[float]] = {name: [] for name in works}
-    for name, draw in works.items():
-        draw()
-        del name
+def measure(draw: Callable[[], int], repeats: int) -> float:
+    """Median rate in edges per second, after one draw that does not count."""
+    draw()
+    rates = []
     for _ in range(repeats):
-        for name, draw in works.items():
-            began = time.perf_counter()
-            edges = draw()
-            rates[name].append(edges / (time.perf_counter() - began))
-    return {name: statistics.median(r) for name, r in rates.items()}
+        began = time.perf_counter()
+        edges = draw()
+        rates.append(edges / (time.perf_counter() - began))
+    return statistics.median(rates)
 
 
 def main() -> None:
@@ -90,18 +63,18 @@ def main() -> None:
     parser.add_argument("graph")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", default="", help="works whose title contains this")
     options = parser.parse_args()
     store = open_graph(options.graph)
     print(
         f"{store.vertices:,} vertices, {store.edges:,} stored edges, {options.threads} threads; median of {options.repeats}"
     )
     for title, (algo, parameters) in WORKS.items():
-        if parameters.get("weighted") and not store.weighted:
+        if options.only not in title or (parameters.get("weighted") and not store.weighted):
             continue
-        rate = measure(
-            {"csaw": csaw_work(prepare(store, algo, threads=options.threads, **parameters))}, options.repeats
-        )
-        print(f"{title:<45} {rate['csaw'] / 1e6:8.1f} M edges/s", flush=True)
+        rate = measure(work(prepare(store, algo, threads=options.threads, **parameters)), options.repeats)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{title:<45} {rate / 1e6:8.1f} M edges/s   peak so far {peak:,} MiB", flush=True)
 
 
 if __name__ == "__main__":
