@@ -88,8 +88,7 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     """The graph of ``spec`` as a SNAP edge list, gzip when so named; returns its rows. Partitioned, it is the store of ``spec``."""
     from csaw.datasets.text import rows_as_text
 
-    if Path(out).exists() and not overwrite:
-        raise OptionError(f"{out} exists; choose another name or pass --overwrite")
+    _check_out(Path(out), overwrite)
     rows, loops, _ = _rows(spec, progress)
     kind = "Undirected" if rows.shape.undirected else "Directed"
     head = f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId" + ("\tWeight\n" if rows.weighted else "\n")
@@ -106,6 +105,15 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     finally:
         draft.unlink(missing_ok=True)
     return written
+
+
+def _check_out(out: Path, overwrite: bool) -> None:
+    if not out.parent.is_dir():
+        raise OptionError(f"{out.parent} is not a directory; make it first")
+    if out.exists() and not out.is_file():  # a rename would put a file in the place of a device
+        raise OptionError(f"{out} is not a regular file; choose another name")
+    if out.exists() and not overwrite:
+        raise OptionError(f"{out} exists; choose another name or pass --overwrite")
 
 
 def _rows(spec: str, progress: Progress | None) -> tuple[Any, bool, bool]:

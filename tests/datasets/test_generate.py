@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import os
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,16 @@ def test_an_interrupted_text_leaves_nothing_and_existing_files_stay(tmp_path, mo
     with pytest.raises(KeyboardInterrupt):
         write_text("rmat:scale=4", tmp_path / "new.txt")
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_text_never_takes_the_place_of_a_pipe_a_device_or_a_folder(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for out in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(CsawError, match="not a regular file"):
+            write_text("karate", out, overwrite=True)
+    assert (tmp_path / "pipe").is_fifo()
+    with pytest.raises(CsawError, match="is not a directory; make it first"):
+        write_text("karate", tmp_path / "nowhere" / "g.txt")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,182 @@
+"""The command group: what it imports, how it ends, and what it prints elsewhere than to a terminal."""
+
+import errno
+import io
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from csaw.cli import console, main
+from csaw.partition.errors import BudgetError, CsawError, StoreError
+
+ROOT = Path(__file__).parents[2]
+ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
+COMMANDS = sorted(
+    p.stem for p in (ROOT / "cli").glob("*.py") if p.stem not in ("__init__", "__main__", "main", "console")
+)
+
+
+def csaw(*arguments, **options):
+    command = [sys.executable, "-m", "csaw.cli", *arguments]
+    return subprocess.run(command, check=False, env=ENV, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(monkeypatch, capsys, body, *arguments):
+    """Exit status and stderr of ``csaw probe`` with this body."""
+    probe = click.command("probe")(click.pass_context(lambda ctx: body(ctx)))
+    monkeypatch.setattr(main.Lazy, "get_command", lambda self, ctx, name: probe if name == "probe" else None)
+    monkeypatch.setattr(sys, "argv", ["csaw", *(arguments or ["probe"])])
+    with pytest.raises(SystemExit) as end:
+        main.main()
+    return end.value.code, capsys.readouterr().err
+
+
+def fail_with(error):
+    def body(ctx):
+        raise error
+
+    return body
+
+
+def test_every_file_is_a_command_of_its_name_and_help_lists_it():
+    said = csaw("--help", stdout=subprocess.PIPE).stdout.split("Commands:")[1]
+    assert [line.split()[0] for line in said.splitlines() if line.startswith("  ") and line[2] != " "] == COMMANDS
+    for name in COMMANDS:
+        assert getattr(import_module(f"csaw.cli.{name}"), name).name == name
+
+
+def test_help_and_version_import_nothing_heavy():
+    heavy = {"numba", "zarr", "numpy", "rich", "scipy"}
+    for argument in ("--help", "--version"):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "csaw.cli", argument],
+            env=ENV,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        imported = {
+            line.split("|")[-1].strip().split(".")[0]
+            for line in done.stderr.splitlines()
+            if line.startswith("import time")
+        }
+        assert "click" in imported
+        assert not heavy & imported
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (CsawError("this, not that"), 1, "Error: this, not that"),
+        (StoreError("torn"), 1, "Error: torn"),  # an OSError too
+        (BudgetError("too big by 3 bytes"), 1, "Error: too big by 3 bytes"),  # a MemoryError too
+        (click.UsageError("wrong"), 2, "Error: wrong"),
+        (click.BadParameter("wrong"), 2, "Invalid value: wrong"),
+        (MemoryError(), 1, "out of memory; give csaw a budget"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "here"), 1, "here: No space left on device"),
+        (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "there"), 1, "there: Permission denied"),
+        (FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "gone"), 1, "gone: No such file or directory"),
+        (KeyboardInterrupt(), 130, "Error: interrupted\n"),
+        (KeyboardInterrupt("go on with --resume"), 130, "interrupted: go on with --resume"),
+    ],
+    ids=lambda value: repr(value) if isinstance(value, BaseException) else "",
+)
+def test_errors_become_a_line_and_a_status(monkeypatch, capsys, error, code, said):
+    ended, printed = run(monkeypatch, capsys, fail_with(error))
+    assert ended == code
+    assert said in printed
+    assert "Traceback" not in printed
+
+
+def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
+    monkeypatch.setattr(main.Lazy, "get_command", lambda *_: click.command("probe")(lambda: 1 / 0))
+    monkeypatch.setattr(sys, "argv", ["csaw", "probe"])
+    with pytest.raises(ZeroDivisionError):
+        main.main()
+
+
+def test_a_command_chooses_its_status(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, lambda ctx: ctx.exit(3))[0] == 3
+    assert run(monkeypatch, capsys, lambda ctx: None)[0] == 0
+    assert run(monkeypatch, capsys, lambda ctx: None, "prob")[0] == 2
+
+
+def test_a_reader_that_leaves_ends_it_quietly():
+    for command in ("datasets list", "datasets list --json"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = csaw(*command.split(), stdout=writer)
+        os.close(writer)
+        assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full here")
+def test_a_full_disk_behind_stdout_is_said():
+    with open("/dev/full", "w") as full:
+        done = csaw("datasets", "list", stdout=full)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_progress_away_from_a_terminal_is_a_line_now_and_then(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 2.5, 3.0, 10.0])
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    with console.progress("sampling", total=100, unit="walks") as update:
+        for done in (10, 25, 30, 100):
+            update(done)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        "csaw: sampling: 25 of 100 (25 %) walks, 10/s",
+        "csaw: sampling: 100 of 100 (100 %) walks, 10/s",
+    ]
+
+
+def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", screen)
+    with console.progress("sampling", total=4, unit="walks") as update:
+        update(4)
+    assert "sampling" in screen.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_progress_can_be_off(capsys):
+    with console.progress("sampling", total=4, unit="walks", enabled=False) as update:
+        update(4)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_info_shows_a_graph_and_its_json_is_plain(tmp_path):
+    assert (
+        csaw(
+            "datasets",
+            "generate",
+            "rmat",
+            "g.zarr",
+            "--scale",
+            "7",
+            "--partitions",
+            "12",
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+        ).returncode
+        == 0
+    )
+    shown = csaw("info", "g.zarr", cwd=tmp_path, stdout=subprocess.PIPE).stdout
+    assert "partition 7" in shown
+    assert "partition 8" not in shown
+    assert "... and 4 more" in shown
+    data = json.loads(csaw("info", "g.zarr", "--json", cwd=tmp_path, stdout=subprocess.PIPE).stdout)
+    assert sum(b["vertices"] for b in data["degrees"]) == data["vertices"]
+    assert data["degrees"][-1]["from"] <= data["max_degree"] <= data["degrees"][-1]["to"]
+    assert sum(p["edges"] for p in data["partitions"]) == data["edges"]
