@@ -1,5 +1,6 @@
 """``csaw partition``."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -46,9 +47,11 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
     help="none loads twice as fast, lz4 is smaller.",
 )
 @click.option("--memory", callback=_size, help="Budget such as 4GiB [default: a quarter of the machine].")
+@click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
+@click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def partition(input_: str, out: str, compression: str, as_json: bool, **options: Any) -> None:
+def partition(input_: str, out: str, compression: str, as_json: bool, progress: bool, **options: Any) -> None:
     """Make the graph store OUT from INPUT: an edge list, Matrix Market, Parquet, Arrow or CSV file, plain or compressed; - is stdin.
 
     \b
@@ -56,19 +59,17 @@ def partition(input_: str, out: str, compression: str, as_json: bool, **options:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
     """
     from csaw.cli import console
-    from csaw.partition.pipeline import IngestOptions, ingest, reciprocity
+    from csaw.partition.pipeline import IngestOptions, ingest
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
-    with console.progress("reading", 0, "bytes") as update:
+    total = Path(input_).stat().st_size if Path(input_).is_file() else 0
+    with console.progress("reading", total, "bytes", enabled=progress) as update:
         store = ingest(input_, out, chosen, lambda done, total: update(done))
-    report = store.report | {
-        "directed": store.directed,
-        "partitions": len(store.partitions),
-        "fingerprint": store.fingerprint,
-    }
-    share = reciprocity(store)
-    if share is not None:
-        report["reciprocity"] = round(share, 4)
-        if share > 0.99:
-            click.echo(f"csaw: {input_} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+    share = store.report["reciprocity"]
+    for warning in store.report["warnings"]:
+        click.echo(f"csaw: {input_}: {warning}", err=True)
+    if share is not None and share > 0.99:
+        click.echo(f"csaw: {input_} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+    more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
+    report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     console.print_json(report) if as_json else console.print_table([("store", out), *report.items()])

@@ -12,6 +12,13 @@ from typing import Any, BinaryIO
 from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
 
 BLOCK = 8 << 20
+FOREIGN_MAGIC = {
+    b"\xfd7zXZ": "xz",
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf": "7z",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 PIECE = 1 << 20  # what was read before a broken end still counts
 
 
@@ -36,6 +43,10 @@ def open_bytes(path: str) -> tuple[BinaryIO, Any]:
         return bz2.BZ2File(reader), raw  # type: ignore[return-value]
     if magic[:4] == b"\x28\xb5\x2f\xfd":
         return _zstd(reader), raw
+    for start, what in FOREIGN_MAGIC.items():
+        if magic.startswith(start):
+            raw.close()
+            raise FormatError(f"{path}: {what} data; expected text, plain or packed by gzip, bz2 or zstd")
     return reader, raw
 
 
@@ -58,7 +69,7 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
             try:
                 piece = stream.read(PIECE)
             except (EOFError, zlib.error, OSError) as error:
-                readable = lines + b"".join([rest, *pieces]).count(b"\n")
+                readable = readable_lines(path) or lines + b"".join([rest, *pieces]).count(b"\n")
                 raise FormatError(
                     f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
                 ) from error
@@ -79,3 +90,19 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
                 progress(min(raw.tell(), total), total)
     if block:
         yield block
+
+
+def readable_lines(path: str) -> int:
+    """Whole lines before the break of a gzip or bz2 file: the library's readers drop the piece in which it lies. 0 for what cannot be read twice."""
+    if not Path(path).is_file():
+        return 0
+    with open(path, "rb") as file:
+        packer: Any = bz2.BZ2Decompressor() if file.read(3) == b"BZh" else zlib.decompressobj(31)
+        file.seek(0)
+        lines = 0
+        try:
+            while piece := file.read(4096):
+                lines += packer.decompress(piece).count(b"\n")
+        except (EOFError, zlib.error, OSError):
+            return lines
+    return lines

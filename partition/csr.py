@@ -21,8 +21,8 @@ def rank_by_table(ids, base, table, out):
 
 
 @njit(nogil=True)
-def count_degrees(src, dst, undirected, drop_loops, degrees):
-    """Rows' sizes before repeats are merged; returns the number of self loops."""
+def count_degrees(src, dst, undirected, drop_loops, degrees, reached):
+    """Rows' sizes before repeats are merged, and who is a target; returns the number of self loops."""
     loops = 0
     for i in range(src.size):
         if src[i] == dst[i]:
@@ -30,6 +30,7 @@ def count_degrees(src, dst, undirected, drop_loops, degrees):
             if drop_loops:
                 continue
         degrees[src[i]] += 1
+        reached[dst[i]] = True
         if undirected and src[i] != dst[i]:
             degrees[dst[i]] += 1
     return loops
@@ -122,26 +123,3 @@ def sort_row(indices, weights, low, high):
         indices[j + 1] = value
         if weights.size > 0:
             weights[j + 1] = weight
-
-
-@njit(nogil=True)
-def count_reciprocal(indptr, indices, stride):
-    """Of every ``stride``-th entry that is no self loop: (looked at, with the reverse present)."""
-    looked = found = 0
-    v = 0
-    for e in range(0, indices.size, stride):
-        while indptr[v + 1] <= e:
-            v += 1
-        u = np.int64(indices[e])
-        if u == v:
-            continue
-        looked += 1
-        low, high = indptr[u], indptr[u + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if indices[middle] < v:
-                low = middle + 1
-            else:
-                high = middle
-        found += low < indptr[u + 1] and indices[low] == v
-    return looked, found

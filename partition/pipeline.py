@@ -14,15 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.csr import FIRST, KEEP, SUM, build_rows, count_degrees, count_reciprocal, deal
+from csaw.partition.csr import FIRST, KEEP, SUM, build_rows, count_degrees, deal
 from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.ids import StringNumbering, number
+from csaw.partition.reciprocity import reciprocity
 from csaw.partition.rows import TextRows
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
 from csaw.partition.write import StoreWriter, cut_points, partition_count
 
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
+CHOICES = {
+    "ids": ("auto", "int", "string"),
+    "duplicates": tuple(POLICIES),
+    "self_loops": ("keep", "drop"),
+    "on_error": ("stop", "skip"),
+    "balance": ("edges", "vertices"),
+    "compression": (None, "lz4"),
+}
 RANGES = 32  # row ranges that are built at a time by several threads
 
 
@@ -44,8 +53,22 @@ class IngestOptions:
     overwrite: bool = False
     source_column: str | None = None  # tables: column names
     target_column: str | None = None
+    skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
 
     def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise OptionError(
+                    f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
+                )
+        if self.weight_column.lstrip("-").isdigit() and int(self.weight_column) < 3:
+            raise OptionError(
+                f"--weight-column: expected a number from 3 (columns 1 and 2 are the ends of the edge), found {self.weight_column}"
+            )
+        if self.skip_lines < 0:
+            raise OptionError(f"--skip-lines: expected at least 0, found {self.skip_lines}")
+        if self.partition_bytes is not None and self.partition_bytes < 1:
+            raise OptionError(f"--partition-size: expected at least 1 byte, found {self.partition_bytes}")
         if self.partitions is not None and self.partitions < 1:
             raise OptionError(f"--partitions: expected at least 1, found {self.partitions}")
         if self.memory is not None and self.memory < 16 << 20:
@@ -80,7 +103,7 @@ def _reader(path: str, options: IngestOptions, progress: Callable | None) -> Any
 
     if is_table(path, options):
         return TableRows(path, options)
-    return TextRows(path, options.ids, options.weight_column, options.on_error == "skip", progress)
+    return TextRows(path, options.ids, options.weight_column, options.on_error == "skip", progress, options.skip_lines)
 
 
 class _Ingest:
@@ -95,19 +118,23 @@ class _Ingest:
 
     def run(self, out: str | Path) -> GraphStore:
         numbering = self._read()
-        degrees = np.zeros(numbering.vertices, np.int64)
+        degrees, reached = np.zeros(numbering.vertices, np.int64), np.zeros(numbering.vertices, np.bool_)
         mapped = Spool(self.budget)
         loops = 0
         for src, dst, *weights in self.raw:
             a, b = numbering.dense(src), numbering.dense(dst)
-            loops += count_degrees(a, b, self.undirected, self.drop, degrees)
+            loops += count_degrees(a, b, self.undirected, self.drop, degrees, reached)
             mapped.append(a, b, *weights)
         self.raw.close()
         with StoreWriter(out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression,
                          overwrite=self.options.overwrite) as writer:  # fmt: skip
             self._write(writer, mapped, degrees, numbering)
-            report = self._report(loops, degrees, writer, numbering.vertices)
-            return writer.finish(directed=not self.undirected, vertex_ids=numbering.vertex_ids, report=report)
+            report = self._report(loops, degrees, reached, writer)
+            return writer.finish(
+                directed=not self.undirected,
+                vertex_ids=numbering.vertex_ids,
+                report=lambda draft: report | {"reciprocity": reciprocity(draft)},
+            )
 
     def _read(self) -> Any:
         """All rows into the spool, and the numbering of their ids."""
@@ -189,6 +216,10 @@ class _Ingest:
         policy = POLICIES[self.options.duplicates]
 
         kept, repeats = build_rows(src, dst, given, first, last - first, policy, indptr, indices, kept_weights)
+        if policy == SUM and not np.isfinite(kept_weights[:kept]).all():
+            raise FormatError(
+                f"{self.path}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
+            )
         return indptr, indices[:kept], kept_weights[:kept], repeats
 
     def _add_partition(self, writer: StoreWriter, built: list) -> None:
@@ -203,12 +234,14 @@ class _Ingest:
                 f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
             )
 
-    def _report(self, loops: int, degrees: np.ndarray, writer: StoreWriter, vertices: int) -> dict[str, Any]:
+    def _report(self, loops: int, degrees: np.ndarray, reached: np.ndarray, writer: StoreWriter) -> dict[str, Any]:
+        vertices = degrees.size
         report: dict[str, Any] = dict(self.rows.counts)
         report |= {
             "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
             "self_loops": loops, "self_loops_dropped": self.drop, "dead_ends": int((degrees == 0).sum()),
+            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
             "weights": "column" if self.weighted else "none", "spilled_bytes": self.budget.spilled + self.raw.budget.spilled,
         }  # fmt: skip
         declared = self.rows.shape.declared
@@ -217,12 +250,3 @@ class _Ingest:
             k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
         }
         return report
-
-
-def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
-    """Share of a directed graph's entries whose reverse is there too, from at most ``most`` of them, evenly spread."""
-    if not store.directed or store.edges == 0:
-        return None
-    graph = store.load()
-    looked, found = count_reciprocal(graph.indptr, graph.indices, max(1, store.edges // most))
-    return found / looked if looked else None

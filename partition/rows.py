@@ -1,5 +1,6 @@
 """Rows of a text file as arrays of ids and weights, with everything counted that is not a row."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
@@ -18,15 +19,19 @@ WRONG = {parser.NOT_A_NUMBER: "a number", parser.TOO_LARGE: "an id of at most 64
 class TextRows:
     """Iterate for (src, dst, weights or None): int64, uint64 or, for string ids, lists of bytes. ``counts`` is complete afterwards."""
 
-    def __init__(self, path: str, ids: str, weight_column: str, skip_errors: bool, progress: Callable | None) -> None:
+    def __init__(
+        self, path: str, ids: str, weight_column: str, skip_errors: bool, progress: Callable | None, skip_lines: int = 0
+    ) -> None:
         self.path, self.skip_errors = path, skip_errors
         self.blocks = read_blocks(path, progress)
-        head = next(self.blocks, b"")
+        head = next(self.blocks, b"").removeprefix(BOM_UTF8)
         self.head = head
-        self.shape: Shape = sniff(path, head, ids)
+        self.shape: Shape = sniff(path, head, ids, skip_lines)
         self.weight_column = self._weight_column(weight_column)
         self.counts = {"lines": self.shape.skip_lines, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
         self.bad_weights, self.bad_weight_line = 0, 0
+        self.first: tuple[int, int] | None = None
+        self.warnings: list[str] = []
 
     @property
     def weighted(self) -> bool:
@@ -39,12 +44,14 @@ class TextRows:
         if choice != "auto":
             self.shape.columns = 0
             return int(choice) - 1
+        if self.shape.named_weight > 0:
+            return self.shape.named_weight
         return 2 if self.shape.columns == 3 else -1
 
     def __iter__(self) -> Iterator[tuple]:
         blocks = chain([self.head[self.shape.skip :]], self.blocks)
         self.head = b""
-        if not self.shape.strings and self.weight_column < 0 and self.shape.columns > 3:
+        if self.weight_column < 0 and self.shape.columns > 3:
             raise FormatError(
                 f"{self.path}: expected 2 or 3 columns, found {self.shape.columns}; say which holds weights with --weight-column N, or none"
             )
@@ -54,6 +61,26 @@ class TextRows:
                 f"{self.path}:{self.bad_weight_line}: {self.bad_weights} weights are negative, NaN, infinite or beyond float32, the first on "
                 f"this line; mend them, or pass --weight-column none or --on-error skip"
             )
+        self._check_counts()
+
+    def _check_counts(self) -> None:
+        """A Matrix Market file must hold what it declares; a first row 'vertices edges' is worth a warning."""
+        rows, declared = self.counts["edges"] + self.counts["skipped"], self.shape.declared
+        if self.shape.exact and rows != declared["edges"]:
+            raise FormatError(
+                f"{self.path}: expected {declared['edges']} entries by its size line, found {rows}; fetch the file again"
+            )
+        if self.first and rows > 2 and self.first[1] == rows - 1:
+            self.warnings.append(
+                f"the first row, {self.first[0]} {self.first[1]}, looks like counts of vertices and edges; if so, pass --skip-lines 1"
+            )
+
+    def _check_bounds(self, *ends: np.ndarray) -> None:
+        limit = self.shape.declared["vertices"]
+        for ids in ends:
+            if ids.size and not 1 <= int(ids.min()) <= int(ids.max()) <= limit:
+                wrong = int(ids.min()) if ids.min() < 1 else int(ids.max())
+                raise FormatError(f"{self.path}: expected indices from 1 to {limit} by its size line, found {wrong}")
 
     def _numbers(self, blocks: Iterator[bytes]) -> Iterator[tuple]:
         with ThreadPoolExecutor(THREADS) as threads:
@@ -92,13 +119,20 @@ class TextRows:
             self.bad_weight_line = self.bad_weight_line or line + int(counts[parser.WEIGHT_LINE])
             self.bad_weights += int(counts[parser.BAD_WEIGHTS])
         kind = np.uint64 if counts[parser.BIG] else np.int64
+        if self.shape.exact:
+            self._check_bounds(src.view(kind), dst.view(kind))
+        elif self.first is None and src.size:
+            self.first = int(src[0]), int(dst[0])
         return src.view(kind), dst.view(kind), weights if self.weighted else None
 
     def _raise(self, block: bytes, line: int, status: int, counts: np.ndarray) -> None:
         row = block.split(bytes([self.shape.newline]))[int(counts[parser.ERROR_LINE]) - 1]
         shown = row[:60].decode("utf-8", "replace").strip()
         if status == parser.COLUMNS:
-            want = "2 or 3" if self.shape.columns == 0 else str(self.shape.columns)
+            need = self.weight_column + 1 if self.weight_column > 1 else 0
+            want = str(self.shape.columns) if self.shape.columns else f"at least {need}" if need else "2 or 3"
+            if b",," in row or b";;" in row:
+                raise FormatError(f"{self.path}:{line}: expected a value between two separators, found {shown!r}")
             raise FormatError(
                 f"{self.path}:{line}: expected {want} columns, found {counts[parser.ERROR_FOUND]}: {shown!r}"
             )

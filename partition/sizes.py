@@ -13,3 +13,12 @@ def parse_size(text: str) -> int:
     if not found or float(found[1]) == 0:
         raise OptionError(f"expected a size such as 256MiB or 4G, found {text!r}")
     return int(float(found[1]) * UNITS[found[2] or ""])
+
+
+def format_size(size: int) -> str:
+    """``268435456`` as ``256 MiB``: one decimal below 10."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if size >= 1024**power:
+            value = size / 1024**power
+            return f"{value:.1f} {unit}" if value < 10 and value != int(value) else f"{value:.0f} {unit}"
+    return f"{size} B"

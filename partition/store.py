@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.loader import read_array
 
 FORMAT_VERSION = 1
@@ -83,21 +84,44 @@ class GraphStore:
             self.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return Graph(self.read_indptr(), indices, weights)
 
+    def verify_chunks(self) -> None:
+        """Read everything and compare with the fingerprint; StoreError when a byte has changed."""
+        found = Fingerprint()
+        for part in self.partitions:
+            indptr = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
+            read_array(self._array(part.number, "indptr"), indptr)
+            indices = np.empty(part.edges, self.id_dtype)
+            weights = np.empty(part.edges, np.float32) if self.weighted else None
+            self.read_partition(part.number, indices, weights)
+            found.add(indptr, indices, weights)
+        found.add_ids(*self._id_arrays())
+        if found.hexdigest() != self.fingerprint:
+            raise StoreError(
+                f"{self.path}: expected the fingerprint {self.fingerprint}, found {found.hexdigest()}; its bytes have changed, make it again"
+            )
+
+    def _id_arrays(self) -> list[np.ndarray]:
+        """Original ids as they are stored: none, one array of numbers, or the bytes of strings and their offsets."""
+        if self.id_kind == IDENTITY:
+            return []
+        if self.id_kind != STRING:
+            ids = np.empty(self.vertices, np.dtype(self.id_kind))
+            read_array(self.path / "vertex_ids", ids)
+            return [ids]
+        offsets = np.empty(self.vertices + 1, np.int64)
+        read_array(self.path / "vertex_id_offsets", offsets)
+        text = np.empty(int(offsets[-1]), np.uint8)
+        read_array(self.path / "vertex_ids", text)
+        return [text, offsets]
+
     @cached_property
     def _ids(self) -> np.ndarray | None:
-        if self.id_kind == IDENTITY:
-            return None
+        arrays = self._id_arrays()
         if self.id_kind == STRING:
-            offsets = np.empty(self.vertices + 1, np.int64)
-            read_array(self.path / "vertex_id_offsets", offsets)
-            text = np.empty(int(offsets[-1]), np.uint8)
-            read_array(self.path / "vertex_ids", text)
-            raw = text.tobytes()
-            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(offsets)]
+            raw = arrays[0].tobytes()
+            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(arrays[1])]
             return np.array(words, dtype=np.str_)
-        ids = np.empty(self.vertices, np.dtype(self.id_kind))
-        read_array(self.path / "vertex_ids", ids)
-        return ids
+        return arrays[0] if arrays else None
 
     def vertex_ids(self) -> np.ndarray | None:
         """Original ids by dense id, ascending; None when they are 0 .. V - 1."""

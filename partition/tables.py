@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
-from csaw.partition.sniff import Shape
+from csaw.partition.sniff import SOURCES, TARGETS, Shape
 
 SUFFIXES = (".parquet", ".pq", ".feather", ".arrow")
-SOURCES, TARGETS = ("source", "src", "from", "u"), ("target", "dst", "to", "v")
 
 
 def is_table(path: str, options: Any) -> bool:

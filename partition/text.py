@@ -8,6 +8,7 @@ GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
 LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = range(
     12
 )
+FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
 TENS = np.array([10.0**k for k in range(23)])
 
 
@@ -71,7 +72,7 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
         position += 1
         if column < need or (columns > 0 and column != columns):
             status = COLUMNS
-        if status == GOOD and not (weight >= 0.0 and weight <= 3.4028234663852886e38):
+        if status == GOOD and not (weight >= 0.0 and weight < FLOAT32_END):
             counts[BAD_WEIGHTS] += 1
             if counts[WEIGHT_LINE] == 0:
                 counts[WEIGHT_LINE] = counts[LINES]
@@ -196,6 +197,8 @@ def parse_weight(text, position, newline):
             minus = position < text.size and text[position] == 45
             if position < text.size and (text[position] == 45 or text[position] == 43):
                 position += 1
+            if position >= text.size or not 48 <= text[position] <= 57:
+                wrong = NOT_A_NUMBER
             while position < text.size and 48 <= text[position] <= 57:
                 exponent = min(exponent * 10 + (text[position] - 48), 9999)
                 position += 1

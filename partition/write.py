@@ -1,15 +1,16 @@
 """Writing a graph store: partitions one after the other into a folder beside the final name, which it gets when all is there."""
 
-import hashlib
 import itertools
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from csaw.partition.errors import StoreError
+from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
 
 CHUNK_BYTES = 16 << 20
@@ -29,7 +30,7 @@ class StoreWriter:
         sweep_drafts(self.path)
         self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
-        self.hashes = {name: hashlib.sha256() for name in ("degrees", "indices", "weights", "ids")}
+        self.fingerprint = Fingerprint()
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.edges = self.max_degree = 0
         self.multigraph = False
@@ -55,10 +56,7 @@ class StoreWriter:
         )
         for name, array in parts.items():
             self._array(folder / name, array)
-        self.hashes["degrees"].update(np.ascontiguousarray(degrees).data)
-        self.hashes["indices"].update(np.ascontiguousarray(indices).data)
-        if self.weighted:
-            self.hashes["weights"].update(np.ascontiguousarray(parts["weights"]).data)
+        self.fingerprint.add(indptr, indices, parts.get("weights"))
         same = indices[1:] == indices[:-1]
         inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
         same[inner - 1] = False
@@ -68,38 +66,46 @@ class StoreWriter:
         self.rows.append((first, first + degrees.size, self.edges, int(indices.size), nbytes))
         self.edges += int(indices.size)
 
-    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | None, report: dict[str, Any]) -> GraphStore:
-        """Write ids and attributes, then rename; ``vertex_ids`` None means 0 .. V - 1."""
+    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | None,
+               report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]]) -> GraphStore:  # fmt: skip
+        """Write ids and attributes, then rename; ``vertex_ids`` None means 0 .. V - 1. ``report`` may look at the draft."""
         kind = "identity"
         if vertex_ids is not None:
             kind = self._ids(np.asarray(vertex_ids))
-        digest = hashlib.sha256("".join(h.hexdigest() for h in self.hashes.values()).encode()).hexdigest()
-        attributes = {
+        attributes: dict[str, Any] = {
             "csaw_kind": "graph", "format_version": FORMAT_VERSION, "vertices": self.vertices, "edges": self.edges,
             "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
-            "fingerprint": digest[:32], "partitions": self.rows, "report": report,
+            "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
         }  # fmt: skip
+        attributes["report"] = report(GraphStore(self.draft, attributes)) if callable(report) else report
         self._group(self.draft, attributes)
-        sync_tree(self.draft)
-        if self.path.exists():
-            shutil.rmtree(self.path)
-        self.draft.replace(self.path)
+        with full_disk_named(self.path):
+            sync_tree(self.draft)
+            self._take_the_name()
         return open_graph(self.path)
+
+    def _take_the_name(self) -> None:
+        """Two renames: a kill leaves the old store, the new one or none, never part of one. Another thread or process may have been faster."""
+        old = self.path.with_name(f".{self.path.name}.old.{os.getpid()}.partial")
+        if self.path.exists():
+            self.path.rename(old)
+        self.draft.rename(self.path)
+        sync_folder(self.path.parent)
+        shutil.rmtree(old, ignore_errors=True)
 
     def _ids(self, ids: np.ndarray) -> str:
         if ids.dtype.kind in "iu":
             ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
             self._array(self.draft / "vertex_ids", ids)
-            self.hashes["ids"].update(ids.data)
+            self.fingerprint.add_ids(ids)
             return ids.dtype.name
         words = [str(word).encode("utf-8", "surrogateescape") for word in ids]
         offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype(np.int64)
         text = np.frombuffer(b"".join(words), np.uint8)
         self._array(self.draft / "vertex_ids", text)
         self._array(self.draft / "vertex_id_offsets", offsets)
-        self.hashes["ids"].update(text.data)
-        self.hashes["ids"].update(offsets.data)
+        self.fingerprint.add_ids(text, offsets)
         return "string"
 
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
@@ -113,7 +119,7 @@ class StoreWriter:
         from zarr.codecs import BloscCodec
 
         packer = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle", typesize=data.itemsize)
-        with full_disk_named(self.path):
+        with full_disk_named(self.path, data.nbytes):
             array = zarr.create_array(
                 str(path), shape=data.shape, dtype=data.dtype, chunks=(max(1, min(data.size, CHUNK_BYTES // data.itemsize)),),
                 compressors=packer if self.compression == "lz4" else None, filters=None,
@@ -126,16 +132,17 @@ class StoreWriter:
 class full_disk_named:
     """Turns a full disk or a forbidden folder into an error that names it."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, needed_bytes: int = 0) -> None:
+        self.path, self.needed_bytes = path, needed_bytes
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError) and not isinstance(error, StoreError):
+            more = f", {self.needed_bytes:,} more bytes needed" if self.needed_bytes else ""
             raise StoreError(
-                f"{self.path} cannot be written: {error.strerror or error}; nothing is left under its name"
+                f"{self.path} cannot be written: {error.strerror or error}{more}; nothing is left under its name"
             ) from error
 
 
@@ -143,11 +150,16 @@ def sync_tree(folder: Path) -> None:
     """Ask the disk to keep every file below ``folder``."""
     for parent, _, files in os.walk(folder):
         for name in [*files, "."]:
-            handle = os.open(os.path.join(parent, name), os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_folder(os.path.join(parent, name))
+
+
+def sync_folder(path: str | Path) -> None:
+    """Ask the disk to keep a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def sweep_drafts(path: Path) -> None:
@@ -190,11 +202,29 @@ def partition_count(
     return max(1, -(-(edges * item_bytes + 8 * vertices) // (partition_bytes or 256 << 20)))
 
 
+def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """The arrays with sorted rows (copies, if they were not)."""
+    indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices)
+    if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+        raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
+        raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
+    if weights is not None and np.size(weights) != indices.size:
+        raise StoreError(f"expected a weight for each of {indices.size} indices, found {np.size(weights)}")
+    falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
+    if np.isin(falls, indptr, assume_unique=False).all():
+        return indptr, indices, weights
+    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    order = np.lexsort((indices, rows))
+    return indptr, indices[order], None if weights is None else np.asarray(weights)[order]
+
+
 def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,
                 directed: bool, vertex_ids: np.ndarray | None = None, partitions: int | None = None,
                 partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
                 report: dict[str, Any] | None = None, overwrite: bool = False) -> GraphStore:  # fmt: skip
-    """A store from CSR arrays in memory; rows must be sorted."""
+    """A store from CSR arrays in memory. Rows need not be sorted; StoreError for arrays that are no CSR."""
+    indptr, indices, weights = checked_rows(indptr, indices, weights)
     vertices = indptr.size - 1
     item = indices.dtype.itemsize + (4 if weights is not None else 0)
     count = partition_count(indices.size, vertices, item, partitions, partition_bytes)

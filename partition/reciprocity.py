@@ -1,0 +1,54 @@
+"""How many entries of a directed graph have their reverse: a look at evenly spread entries, one partition in memory at a time."""
+
+import numpy as np
+
+from csaw.partition.loader import read_array
+from csaw.partition.store import GraphStore
+
+
+def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
+    """Share of entries whose reverse is there too, from at most about ``most`` of them; None without direction or without entries."""
+    if not store.directed or store.edges == 0:
+        return None
+    stride = max(1, store.edges // most)
+    ends = [_spread(store, number, stride) for number in range(len(store.partitions))]
+    sources, targets = (np.concatenate(column) for column in zip(*ends, strict=True))
+    found = sum(_found(store, number, targets, sources) for number in range(len(store.partitions)))
+    return found / sources.size if sources.size else None
+
+
+def _rows(store: GraphStore, number: int) -> tuple[np.ndarray, np.ndarray]:
+    part = store.partitions[number]
+    indptr = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
+    read_array(store.path / "partitions" / f"{number:05d}" / "indptr", indptr)
+    indices = np.empty(part.edges, store.id_dtype)
+    store.read_partition(number, indices)
+    return indptr, indices
+
+
+def _spread(store: GraphStore, number: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every ``stride``-th entry of the whole store that lies in this partition and is no self loop."""
+    part = store.partitions[number]
+    indptr, indices = _rows(store, number)
+    at = np.arange(-part.first_edge % stride, part.edges, stride)
+    sources = np.searchsorted(indptr, at, side="right") - 1 + part.first_vertex
+    targets = indices[at].astype(np.int64)
+    keep = sources != targets
+    return sources[keep], targets[keep]
+
+
+def _found(store: GraphStore, number: int, sources: np.ndarray, targets: np.ndarray) -> int:
+    """How many of the pairs are entries of this partition: a binary search in all rows at once."""
+    part = store.partitions[number]
+    here = (sources >= part.first_vertex) & (sources < part.last_vertex)
+    if not here.any():
+        return 0
+    indptr, indices = _rows(store, number)
+    rows, wanted = sources[here] - part.first_vertex, targets[here]
+    low, high = indptr[rows], indptr[rows + 1]
+    end = high.copy()
+    while (low < high).any():
+        middle = (low + high) >> 1
+        less = (low < high) & (indices[np.minimum(middle, indices.size - 1)].astype(np.int64) < wanted)
+        low, high = np.where(less, middle + 1, low), np.where(less, high, np.minimum(middle, high))
+    return int(((low < end) & (indices[np.minimum(low, indices.size - 1)] == wanted)).sum())
