@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,15 @@ def test_quadrants_of_every_level_follow_their_chances_and_not_each_other(chance
         assert chisquare(pairs, np.outer(law, law).ravel() * src.size).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("level", [0, 4, 9])
+def test_a_draw_on_the_border_belongs_to_the_quadrant_after_it(level):
+    word = philox((level // 4, 0, 77, 0), (5, 0))[level % 4]
+    x = word / 2**32
+    for chances, quadrant in [((x, 1 - x, 0), 1), ((0, x, 1 - x), 2), ((x, 0, 1 - x), 2), ((0, 0, x), 3)]:
+        src, dst = edges(10, 16, 5, 77, 1, *chances)
+        assert 2 * (src[0] >> (9 - level) & 1) + (dst[0] >> (9 - level) & 1) == quadrant
+
+
 def test_quadrants_without_a_chance_are_never_drawn():
     src, dst = edges(12, 16, 1, 0, 50_000, 1.0, 0.0, 0.0)
     assert not src.any()
@@ -99,6 +109,7 @@ def test_generation_keeps_a_few_blocks_ahead_and_no_more(monkeypatch):
     )
     rows = iter(RmatRows(Rmat(scale=12)))
     next(rows)
+    time.sleep(0.2)  # enough for all 1024 blocks, if they were asked for
     assert len(made) <= maker.THREADS + 1
 
 
