@@ -26,7 +26,8 @@ def info(store: str, as_json: bool) -> None:
     if as_json:
         print_json(shown)
         return
-    print_table(list(_flat({k: v for k, v in shown.items() if k not in ("degrees", "partitions")})))
+    rows = _flat({k: v for k, v in shown.items() if k not in ("degrees", "partitions")})
+    print_table([(name, value) for name, value in rows if not name.startswith("results.plan.")])
     _print_degrees(shown.get("degrees", []))
     _print_partitions(shown.get("partitions", []))
 

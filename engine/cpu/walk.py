@@ -124,7 +124,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
 @njit
 def return_weight(graph, v, prev, row, end):
     """The sum of weights of the edges v -> prev."""
-    if SIMPLE and UNDIRECTED and not HAS_UPDATE and not WEIGHTED:
+    if SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED:
         return 1.0  # the walk came along that edge
     total = 0.0
     position = first_at_least(graph, row, end, prev)
