@@ -1,8 +1,8 @@
 """The same bytes whatever the threads, partitions, batches and residency; resumed or not."""
 
-import numpy as np
 import pytest
 from helpers.graphs import arrays_of, random_store
+from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
 from csaw.engine import registry
 from csaw.engine.run import execute, prepare
@@ -23,23 +23,17 @@ MORE = [
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
 
 
-def same(a, b):
-    assert a.keys() == b.keys()
-    for name in a:
-        assert np.array_equal(a[name], b[name]), name
-
-
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
 def test_nothing_but_the_request_decides_the_sample(tmp_path, algo, options):
     one = random_store(tmp_path / "one.zarr")
     seven = random_store(tmp_path / "seven.zarr", partitions=7)
     assert one.fingerprint == seven.fingerprint
-    reference = arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=1, **options)
-    same(reference, arrays_of(one, tmp_path / "s.zarr", algo, seed=5, threads=2, batch_size=17, **options))
-    same(reference, arrays_of(seven, tmp_path / "s.zarr", algo, seed=5, **options))
-    if algo != "snowball":  # which draws nothing
-        other = arrays_of(one, tmp_path / "s.zarr", algo, seed=6, threads=1, **options)
-        assert any(reference[k].shape != other[k].shape or (reference[k] != other[k]).any() for k in reference)
+    assert_request_decides(one, seven, tmp_path / "s.zarr", algo, **options)
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "multidimensional"])
+def test_instances_beyond_32_bits_draw_apart(tmp_path, algo):
+    assert_instances_are_64_bits(random_store(tmp_path / "g.zarr"), algo, **OPTIONS.get(algo, {}))
 
 
 STREAMED = (
@@ -71,7 +65,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     results = execute(streamed, tmp_path / "t.zarr")
     assert results["transfers"] >= len(store.partitions) // 2
     drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
-    same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, memory=memory, batch_size=batch, **options))
+    assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, memory=memory, batch_size=batch, **options))
 
 
 def test_different_seeds_share_no_walk(tmp_path):

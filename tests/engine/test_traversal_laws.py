@@ -1,26 +1,13 @@
 """Traversal samples follow their law: closed forms on graphs small enough to enumerate."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 from helpers.graphs import FIVE, SQUARE, arrays_of, random_store, rows_of, store_of
+from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
 from helpers.stats import assert_drawn_from
 
 BIASES = [3, 6, 2, 2, 2]
 MANY = 60_000
-
-
-def successive(biases, k):
-    """Chance of each ordered selection of k without replacement."""
-    law = {}
-    for order in permutations(range(len(biases)), k):
-        left, chance = float(sum(biases)), 1.0
-        for i in order:
-            chance *= biases[i] / left
-            left -= biases[i]
-        law[order] = chance
-    return law
 
 
 @pytest.mark.parametrize(
@@ -34,9 +21,7 @@ def test_without_replacement_is_successive_selection(tmp_path, how):
     picks = (
         arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(3,), sources=sources, **how)["hop_1"].astype(int) - 1
     )
-    law = successive(BIASES, 3)
-    code = picks @ [25, 5, 1]
-    assert_drawn_from([np.sum(code == np.dot(order, [25, 5, 1])) for order in law], list(law.values()))
+    assert_picks_are_successive(picks, BIASES)
 
 
 @pytest.mark.parametrize("how", [{}, {"select": "its"}, {"select": "keys"}], ids=["floyd", "its", "keys"])
@@ -56,9 +41,15 @@ def test_with_replacement_picks_are_independent(tmp_path, select):
     drawn = arrays_of(
         store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, select=select
     )
-    joint = np.outer(BIASES, BIASES).ravel()
-    picks = drawn["hop_1"].astype(int) - 1
-    assert_drawn_from(np.bincount(picks @ [5, 1], minlength=25), joint)
+    assert_picks_are_independent(drawn["hop_1"].astype(int) - 1, BIASES, BIASES)
+
+
+@pytest.mark.parametrize("options", [{}, {"select": "its"}, {"replace": True}], ids=["floyd", "its", "replace"])
+def test_siblings_select_independently(tmp_path, options):
+    edges = [(0, 1, 1), (0, 2, 1)] + [(v, u, 1) for v in (1, 2) for u in (3, 4, 5)]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, weighted=False)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2, 1), sources=np.zeros(MANY, int), **options)
+    assert_picks_are_independent(drawn["hop_2"].astype(int) - 3, [1, 1, 1], [1, 1, 1])
 
 
 def test_second_hop_starts_where_the_first_ended(tmp_path):
@@ -115,9 +106,7 @@ def test_layer_selects_from_the_pool_of_the_whole_frontier(tmp_path):
     store = store_of(tmp_path / "g.zarr", [(0, 2, 3), (0, 3, 6), (1, 4, 2), (1, 5, 2), (1, 6, 2)], directed=True)
     sources = np.tile([0, 1], MANY)
     drawn = arrays_of(store, tmp_path / "s.zarr", "layer", depth=1, neighbor_size=2, frontier_size=2, sources=sources)
-    picks = drawn["dst"].reshape(-1, 2).astype(int) - 2
-    law = successive(BIASES, 2)
-    assert_drawn_from([np.sum(picks @ [5, 1] == np.dot(order, [5, 1])) for order in law], list(law.values()))
+    assert_picks_are_successive(drawn["dst"].reshape(-1, 2).astype(int) - 2, BIASES)
 
 
 def test_random_node_sets_are_equally_likely_and_induced(tmp_path):
