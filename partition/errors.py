@@ -31,3 +31,7 @@ class BiasError(CsawError, ValueError):
 
 class MissingDependencyError(CsawError, ImportError):
     """An optional library is not installed; the message says which extra brings it."""
+
+
+class DeviceError(CsawError, RuntimeError):
+    """No GPU that can be used, or nothing installed to use it with; the message says what was looked for and what to do."""

@@ -1,0 +1,161 @@
+"""Kernels compiled for one algorithm and one kind of GPU, without a GPU: constants and hooks in front of the CUDA C++ files.
+
+A hook is Python; numba-cuda compiles it to LTO-IR and nvJitLink inlines it into the kernels. Nothing is contracted to fused multiply-adds, so
+that a bias has the same bits here and on the CPU. The result, a cubin, is kept on disk.
+"""
+
+import hashlib
+import logging
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from csaw.engine.hooks import ARGUMENTS, Hook
+from csaw.partition.compile import cache_dir
+from csaw.partition.errors import DeviceError
+
+FOLDER = Path(__file__).parent
+NAMES = ("edge_bias", "vertex_bias", "update", "dead_end")
+RETURNS = {"edge_bias": "double", "vertex_bias": "double", "update": "i64", "dead_end": "i64"}
+DECLARATIONS = {
+    "degree": "int64(uint64, int64)",
+    "vertex_count": "int64(uint64)",
+    "is_neighbor": "int64(uint64, int64, int64)",
+    "hook_word": "uint64(uint64, int64, int64, int64)",
+    "fraction": "float64(uint64)",
+    "below_wide": "uint64(uint64, uint64)",
+}
+CONSTANTS: dict[str, int] = {
+    "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
+    "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "EACH_EDGE_ONCE": 0, "COLLISION": 0,
+}  # fmt: skip
+BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
+INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
+log = logging.getLogger(__name__)
+
+
+def cubin(
+    files: tuple[str, ...], constants: dict[str, int], hooks: list[Hook], params: tuple, architecture: str
+) -> Path:
+    """The file of machine code of ``files`` for an architecture such as ``sm_90``; compiled when it is not there yet."""
+    used = {hook.name: hook for hook in hooks}
+    text = _source(files, CONSTANTS | constants, used, params)
+    inputs = [
+        text,
+        architecture,
+        *(hook.source for hook in hooks),
+        *(f.read_text() for f in sorted(FOLDER.glob("*.cu*"))),
+    ]
+    stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
+    path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
+    if not path.exists():
+        log.info("compiling kernels for %s: once on this machine, some seconds", architecture)
+        parts = [_kernels(text, architecture)] + [
+            _hook(hook, params, architecture) for hook in used.values() if _compiled(hook)
+        ]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(_link(parts, architecture))
+        draft.replace(path)
+    return path
+
+
+def _compiled(hook: Hook) -> bool:
+    return hook.constant is None
+
+
+def _versions() -> str:
+    from importlib.metadata import version
+
+    try:
+        return " ".join(version(name) for name in ("numba-cuda", "cuda-core", "cuda-bindings"))
+    except ModuleNotFoundError as error:
+        raise DeviceError(f"CUDA kernels cannot be compiled: {error.name} is missing; {INSTALL}") from error
+
+
+def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:
+    """One translation unit: constants, the graph, the hooks' C++ side, the kernels."""
+    lines = [f"#define {name} {int(value)}" for name, value in sorted(constants.items())]
+    lines.append('#include "graph.cuh"')
+    fields = " ".join(f"{'double' if isinstance(p, float) else 'i64'} v{k};" for k, p in enumerate(params))
+    lines.append(f"struct Params {{ {fields or 'char none;'} }};")
+    lines += [_hook_side(name, hooks.get(name), params) for name in NAMES]
+    return "\n".join(lines + [f'#include "{file}"' for file in files]) + "\n"
+
+
+def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:
+    """What a kernel calls: the compiled hook, the number it always returns, or the default."""
+    arguments = "const Params& params, const Context& context, u64 seed, i64 instance, i64 depth, i64 source, i64 prev, i64 src, i64 dst, double weight"
+    kind, declaration, body = RETURNS[name], "", BODIES[name]
+    if hook is not None and not _compiled(hook):
+        body = f"return {hook.constant!r};"
+    elif hook is not None:
+        types = ["double" if isinstance(p, float) else "i64" for p in params]
+        types += ["u64", "u64", "i64", "i64", "i64", "i64", "i64", "i64", "double"]
+        declaration = f'extern "C" __device__ {kind} csaw_{name}({", ".join(types)});\n'
+        given = [f"params.v{k}" for k in range(len(params))]
+        body = f"return csaw_{name}({', '.join([*given, '(u64)&context', *ARGUMENTS[2:]])});"
+    return f"{declaration}__device__ __forceinline__ {kind} {name}({arguments}) {{ {body} }}"
+
+
+def _kernels(text: str, architecture: str) -> bytes:
+    """LTO-IR of the CUDA C++ side, by NVRTC."""
+    from cuda.core import Program, ProgramOptions
+
+    options = ProgramOptions(
+        arch=architecture, std="c++17", relocatable_device_code=True, link_time_optimization=True, fma=False,
+        include_path=[str(FOLDER)],
+    )  # fmt: skip
+    return bytes(Program(text, "c++", options).compile("ltoir").code)
+
+
+def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
+    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh."""
+    from numba import cuda, float64, int64, uint64
+
+    scalars = [f"params_{k}" for k in range(len(params))]
+    text = re.sub(r"\bparams\[(\d+)\]", r"params_\1", hook.source)
+    text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
+    text = text.replace("@njit(forceinline=True)\n", "").replace("@njit\n", "@cuda.jit(device=True)\n")
+    scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
+    scope |= {name: cuda.declare_device(f"csaw_{name}", declared) for name, declared in DECLARATIONS.items()}
+    exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
+    kinds = [float64 if isinstance(p, float) else int64 for p in params]
+    result = float64 if RETURNS[hook.name] == "double" else int64
+    signature = result(*kinds, uint64, uint64, int64, int64, int64, int64, int64, int64, float64)
+    capability = tuple(int(digit) for digit in (architecture[3:-1], architecture[-1]))
+    code, _ = cuda.compile(
+        scope[hook.name],
+        signature,
+        device=True,
+        abi="c",
+        abi_info={"abi_name": f"csaw_{hook.name}"},
+        cc=capability,
+        output="ltoir",
+    )
+    return bytes(code)
+
+
+def _link(parts: list[bytes], architecture: str) -> bytes:
+    """One cubin of several LTO-IR inputs. Code is made here, so contraction is switched off here too."""
+    from cuda.bindings import nvjitlink
+
+    options = ["-lto", f"-arch={architecture}", "-fma=0", "-O3"]
+    linker = nvjitlink.create(len(options), options)
+    try:
+        for number, part in enumerate(parts):
+            nvjitlink.add_data(linker, nvjitlink.InputType.LTOIR, part, len(part), f"part {number}")
+        try:
+            nvjitlink.complete(linker)
+        except nvjitlink.nvJitLinkError as error:
+            report = bytearray(nvjitlink.get_error_log_size(linker))
+            nvjitlink.get_error_log(linker, report)
+            raise DeviceError(
+                f"kernels could not be linked for {architecture}: {report.decode(errors='replace').strip()}"
+            ) from error
+        code = bytearray(nvjitlink.get_linked_cubin_size(linker))
+        nvjitlink.get_linked_cubin(linker, code)
+    finally:
+        nvjitlink.destroy(linker)
+    return bytes(code)

@@ -1,0 +1,144 @@
+// The graph in device memory, and what hooks may ask of it: the twin of engine/cpu/access.py.
+//
+// LAYOUT is what a step reads:  CSR      indptr and indices: two gathers
+//                               ENTRIES  {neighbor, its degree, its row} of 16 bytes: one
+//                               TABLE    {neighbor, alias, threshold} and indptr: two
+//                               ALIAS    both outcomes with degree and row, 32 bytes: one
+#pragma once
+#include "random.cuh"
+
+#define CSR 0
+#define ENTRIES 1
+#define TABLE 2
+#define ALIAS 3
+
+#if WIDE
+typedef u64 vertex_t;
+#else
+typedef u32 vertex_t;
+#endif
+constexpr vertex_t NONE = (vertex_t)-1;
+
+struct Graph {
+    const i64* indptr;        // [V + 1]
+    const vertex_t* indices;  // [E]
+    const float* weights;     // [E], where a kernel reads them
+    const void* entries;      // [E] of LAYOUT
+    const double* strength;   // [V] sums of biases, where the return edge is drawn apart
+    const u64* bloom;         // 8 bits an edge, row after row; null when there is none
+    i64 vertices;
+};
+
+__constant__ Graph GRAPH;
+
+struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
+
+// What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
+
+__device__ __forceinline__ Place locate(i64 v)
+{
+    const i64 row = GRAPH.indptr[v];
+    return {row, GRAPH.indptr[v + 1] - row};
+}
+
+__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)GRAPH.indices[position]; }
+
+__device__ __forceinline__ i64 vertex_or_none(vertex_t v) { return v == NONE ? -1 : (i64)v; }
+
+struct alignas(16) Entry { u32 neighbor, count, row_low, row_high; };
+
+struct TableEntry { vertex_t neighbor, alias, threshold; };
+
+struct alignas(32) AliasEntry { u32 neighbor, alias, threshold, count, alias_count, rows[3]; };  // rows: 48 bits each
+
+// A neighbor of the vertex at `from` by one word, with its place where the layout knows it; -1 where nothing can be taken.
+__device__ __forceinline__ i64 take(const Place& from, u64 word, Place& place, bool& known)
+{
+    const i64 position = from.row + (i64)below(word, (u64)from.count);
+    known = LAYOUT == ENTRIES || LAYOUT == ALIAS;
+    const u64 coin = word * (u64)from.count >> 32;
+#if LAYOUT == ENTRIES
+    const uint4 e = __ldg((const uint4*)GRAPH.entries + position);
+    place = {(i64)((u64)e.w << 32 | e.z), (i64)e.y};
+    return e.x;
+#elif LAYOUT == TABLE
+    const TableEntry e = ((const TableEntry*)GRAPH.entries)[position];
+    return vertex_or_none(coin < e.threshold ? e.neighbor : e.alias);
+#elif LAYOUT == ALIAS
+    const uint4 a = __ldg((const uint4*)GRAPH.entries + 2 * position), b = __ldg((const uint4*)GRAPH.entries + 2 * position + 1);
+    const bool own = coin < a.z;
+    place.count = own ? a.w : b.x;
+    place.row = own ? (i64)((u64)b.y | (u64)(b.z & 0xFFFFu) << 32) : (i64)((u64)(b.z >> 16) | (u64)b.w << 16);
+    return vertex_or_none(own ? a.x : a.y);
+#else
+    (void)coin;
+    return neighbor_at(position);
+#endif
+}
+
+// The first position in [low, high) whose neighbor is at least `value`: rows are sorted.
+__device__ __forceinline__ i64 first_at_least(i64 low, i64 high, i64 value)
+{
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (neighbor_at(middle) < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+struct BloomWord { i64 word; u64 bits; };
+
+__device__ __forceinline__ BloomWord bloom_word(const Place& place, i64 value)
+{
+    u64 h = (u64)value * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 29;
+    h *= 0xBF58476D1CE4E5B9ull;
+    h ^= h >> 32;
+    const i64 first = place.row >> 3, words = ((place.row + place.count - 1) >> 3) - first + 1;
+    const u64 bits = 1ull << (h & 63) | 1ull << (h >> 6 & 63) | 1ull << (h >> 12 & 63) | 1ull << (h >> 18 & 63);
+    return {first + (i64)((h >> 32) * (u64)words >> 32), bits};
+}
+
+// Whether the edge a -> b exists: the filter of a's row first, then an exact search in the shorter row that can answer.
+__device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
+{
+    if (a.count == 0) return false;
+    if (GRAPH.bloom) {
+        const BloomWord asked = bloom_word(a, to);
+        if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;
+    }
+    const bool swap = UNDIRECTED && b.count < a.count;
+    const i64 row = swap ? b.row : a.row, count = swap ? b.count : a.count, wanted = swap ? from : to;
+    const i64 found = first_at_least(row, row + count, wanted);
+    return found < row + count && neighbor_at(found) == wanted;
+}
+
+__device__ __forceinline__ Place place_of(const Context* context, i64 v)
+{
+    if (v == context->dst) return context->dst_place;
+    if (v == context->prev) return context->prev_place;
+    return v == context->src ? context->src_place : locate(v);
+}
+
+// What hooks call. `context` is a Context*, an integer to the hook.
+extern "C" __device__ i64 csaw_degree(u64 context, i64 v) { return place_of((const Context*)context, v).count; }
+
+extern "C" __device__ i64 csaw_vertex_count(u64) { return GRAPH.vertices; }
+
+extern "C" __device__ i64 csaw_is_neighbor(u64 context, i64 a, i64 b)
+{
+    if (a < 0) return 0;
+    const Place second = UNDIRECTED ? place_of((const Context*)context, b) : Place{0, 0};
+    return has_edge(place_of((const Context*)context, a), second, a, b);
+}
+
+extern "C" __device__ u64 csaw_hook_word(u64 seed, i64 instance, i64 step, i64 site)
+{
+    return draw64(seed, (u64)instance, (u64)step, HOOK_DRAWS + (u64)site);
+}
+
+extern "C" __device__ double csaw_fraction(u64 word) { return fraction(word); }
+
+extern "C" __device__ u64 csaw_below_wide(u64 word, u64 bound) { return below(word, bound); }

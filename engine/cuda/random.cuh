@@ -1,0 +1,72 @@
+// Philox4x32-10 and what is made of its words: the twin of engine/random.py, bit for bit. Compile without fused multiply-add.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+constexpr u64 HOOK_DRAWS = 1ull << 31;
+constexpr u64 SIZE_DRAWS = 3ull << 30;
+
+struct Words { u32 w[4]; };
+
+__device__ __forceinline__ Words philox(u64 seed, u64 instance, u64 slot, u64 draw)
+{
+    u32 c0 = (u32)draw, c1 = (u32)slot, c2 = (u32)instance, c3 = (u32)(instance >> 32);
+    u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const u64 p0 = (u64)0xD2511F53u * c0, p1 = (u64)0xCD9E8D57u * c2;
+        c0 = (u32)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (u32)p1;
+        c2 = (u32)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (u32)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return {{c0, c1, c2, c3}};
+}
+
+__device__ __forceinline__ u64 word64(const Words& r, int half) { return (u64)r.w[2 * half] << 32 | r.w[2 * half + 1]; }
+
+__device__ __forceinline__ u64 draw64(u64 seed, u64 instance, u64 slot, u64 draw)
+{
+    return word64(philox(seed, instance, slot, draw), 0);
+}
+
+// 64 random bits of pick `number` at a slot: two picks share a draw.
+__device__ __forceinline__ u64 pick_word(u64 seed, u64 instance, u64 slot, u64 number)
+{
+    return word64(philox(seed, instance, slot, number >> 1), number & 1);
+}
+
+// floor(word / 2^64 * bound); engine/random.py has a short form for bounds below 2^32, equal to this one.
+__device__ __forceinline__ u64 below(u64 word, u64 bound) { return __umul64hi(word, bound); }
+
+__device__ __forceinline__ double fraction(u64 word) { return (double)(word >> 11) * 0x1p-53; }
+
+// -log(u), u in (0, 1), from + - * / alone: see engine/random.py.
+__device__ inline double neg_log(u64 word)
+{
+    double mantissa = (double)(word >> 12) + 0.5;
+    int exponent = -52;
+    while (mantissa >= 1.4142135623730951) {
+        int scale = 1;
+        double factor = 0.5;
+        if (mantissa >= 65536.0 * 65536.0) { scale = 32; factor = 0x1p-32; }
+        else if (mantissa >= 65536.0) { scale = 16; factor = 0x1p-16; }
+        else if (mantissa >= 256.0) { scale = 8; factor = 0x1p-8; }
+        mantissa *= factor;
+        exponent += scale;
+    }
+    if (mantissa < 0.7071067811865476) {
+        mantissa *= 2.0;
+        exponent -= 1;
+    }
+    const double s = (mantissa - 1.0) / (mantissa + 1.0), z = s * s;
+    double series = 0.0;
+#pragma unroll
+    for (int k = 23; k > 0; k -= 2) series = series * z + 1.0 / k;
+    const double logarithm = 2.0 * s * series;
+    return -((exponent * 6.93147180369123816490e-01 + logarithm) + exponent * 1.90821492927058770002e-10);
+}
