@@ -58,6 +58,10 @@ class HostGraph:
         self.transfers, self.transfer_bytes = 0, 0
 
     @property
+    def indptr(self) -> np.ndarray:
+        return self.arrays.indptr
+
+    @property
     def loaded(self) -> np.ndarray:
         return self.arrays.loaded
 
@@ -106,9 +110,8 @@ class HostGraph:
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
         """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
-        indptr = self.arrays.indptr
         cuts = np.linspace(part.first_edge, part.first_edge + part.edges, 33).astype(np.int64)
-        bounds = np.searchsorted(indptr, cuts)
+        bounds = np.searchsorted(self.indptr, cuts)
         bounds = np.clip(bounds, part.first_vertex, part.last_vertex)
         bounds[0], bounds[-1] = part.first_vertex, part.last_vertex
         bads = np.zeros((32, 3), np.int64)

@@ -94,7 +94,7 @@ def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picke
         if size < k:
             size += 1
             sift_up(keys, picked, size - 1, time, i)
-        elif size > 0 and time < keys[0]:
+        elif size > 0 and later(keys[0], picked[0], time, i):
             sift_down(keys, picked, size, time, i)
     for end in range(size - 1, 0, -1):
         time, i = keys[end], picked[end]
@@ -103,12 +103,18 @@ def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picke
     return size
 
 
+@njit(inline="always")
+def later(time, i, other, j):
+    """The order of a race: by time, and by position where times are equal."""
+    return time > other or (time == other and i > j)
+
+
 @njit
 def sift_up(keys, picked, cell, time, i):
     """Put (time, i) into a max-heap whose last cell is ``cell``."""
     while cell > 0:
         parent = (cell - 1) >> 1
-        if keys[parent] >= time:
+        if later(keys[parent], picked[parent], time, i):
             break
         keys[cell], picked[cell] = keys[parent], picked[parent]
         cell = parent
@@ -121,9 +127,9 @@ def sift_down(keys, picked, size, time, i):
     cell = 0
     while 2 * cell + 1 < size:
         child = 2 * cell + 1
-        if child + 1 < size and keys[child + 1] > keys[child]:
+        if child + 1 < size and later(keys[child + 1], picked[child + 1], keys[child], picked[child]):
             child += 1
-        if keys[child] <= time:
+        if later(time, i, keys[child], picked[child]):
             break
         keys[cell], picked[cell] = keys[child], picked[child]
         cell = child

@@ -1,0 +1,91 @@
+"""What a plan means for kernels, whatever runs them.
+
+The interface that a scheduler sees, and that every backend offers:
+
+    graph.load(k), graph.evict(k), graph.loaded         partitions in memory
+    begin(first, sources) -> batch                      instances in progress, with
+    batch.wants()                                       what partitions they wait for
+    batch.advance()                                     everything that the loaded ones allow
+    batch.edges(), batch.dead_ends()                    counts, once it is done
+    batch.arrays()                                      the samples in host memory; may be called in another thread
+    tally, stop, close()                                draws, collisions and searches so far; an end before the end
+"""
+
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+
+from csaw.engine import hooks
+from csaw.engine.algorithm import Walk
+from csaw.engine.plan import Plan
+
+WEIGHT = hooks.Hook(
+    "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
+)
+
+
+class Backend:
+    """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
+
+    keeps_all_keys = False  # collective selection: every candidate's key comes back, not each vertex's smallest
+
+    def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
+        self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
+        self.select, self.weighted = plan.select, plan.request.weighted
+        self.streamed = plan.residency != "resident"
+        self.params = hooks.params(algorithm)
+        self.bias = hooks.edge_bias(algorithm, self.weighted)
+        self.others = hooks.others(algorithm, self.weighted)
+        self.second_order = "is_neighbor" in self.bias.reads
+        self.by_table = self._selects_by_table()
+        self.stop = threading.Event()
+
+    def _selects_by_table(self) -> bool:
+        """Whether a traversal's picks are independent draws from whole rows."""
+        a = self.algorithm
+        if isinstance(a, Walk) or a.clocks:
+            return False
+        pooled = a.visited_once or a.each_edge_once
+        return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+
+    def copying(self) -> AbstractContextManager:
+        """What ``to_host`` is called in: a batch's arrays are copied beside the sampling of the next."""
+        return nullcontext()
+
+    def hooks(self) -> list[hooks.Hook]:
+        """The algorithm's own functions, to be compiled into the kernels."""
+        return [self.bias, *(hook for hook in self.others.values() if hook is not None)]
+
+    @property
+    def return_apart(self) -> bool:
+        """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+        if self.select != "rejection":
+            return False
+        _, high, back = self.algorithm.bias_range()
+        return back > high
+
+    def constants(self) -> dict[str, Any]:
+        """What kernels of any backend are specialised on."""
+        undirected, a = not self.store.directed, self.algorithm
+        constants: dict[str, Any] = {
+            "UNDIRECTED": undirected,
+            "SIMPLE": not self.store.multigraph,
+            "WEIGHTED": self.weighted,
+            "HAS_UPDATE": self.others["update"] is not None,
+            "HAS_DEAD_END": self.others["dead_end"] is not None,
+            "UNIFORM": (self.bias.constant or 0) > 0 and self.select in ("uniform", "keys"),
+            "NEIGHBOR_WEIGHTS": "weight" in self.bias.reads and self.weighted,
+            "SELECT": self.select,
+            "COLLISION": self.plan.collision,
+        }
+        if not isinstance(a, Walk):
+            each_edge_once = a.each_edge_once and undirected
+            constants |= {
+                "REPLACE": bool(a.replace),
+                "POOLED": bool(a.visited_once or a.induced or each_edge_once),
+                "INDUCED": bool(a.induced),
+                "EACH_EDGE_ONCE": bool(each_edge_once),
+                "COLLECTIVE": bool(a.collective),
+            }
+        return constants

@@ -1,0 +1,191 @@
+"""A batch of traversal samples in progress: one frontier a depth, entries in order of (instance, slot).
+
+An entry's slot is its number in the instance's order of sampling, sources first; it addresses the entry's random numbers. The arrays
+are the backend's (``backend.xp`` is NumPy or its like on a GPU), which selects the neighbors; the order of things is decided here.
+"""
+
+from typing import Any
+
+import numpy as np
+
+
+class Traversals:
+    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
+        xp = self.xp
+        self.instances, width = sources.shape
+        self.sizes = backend.plan.sizes
+        self.hops = backend.plan.layout == "hops"
+        self.dtype = np.dtype(backend.store.id_dtype)
+        self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
+        self.sources = xp.asarray(sources, np.int64)
+        self.sampled: list[tuple[Any, ...]] = []  # a depth: instance, src, dst
+        self.tables = [self.sources.astype(self.dtype)]
+        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
+        self.seen = xp.sort(self.sources, axis=1).ravel()
+        self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
+        self.depth = -1
+        self.dead = 0
+        local = xp.repeat(xp.arange(self.instances), width)
+        slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
+        self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
+
+    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+        """Begin the next depth with these frontier entries."""
+        xp, self.depth = self.xp, self.depth + 1
+        self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
+        self.pending = xp.zeros(0, np.int64)
+        if self.depth >= len(self.sizes):
+            return
+        self.instance = local + self.first
+        self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
+        self.source = self.sources[local, 0]
+        indptr, size = self.backend.graph.indptr, self.sizes[self.depth]
+        self.degree = xp.where(vertex >= 0, indptr[vertex + 1] - indptr[vertex], 0)
+        self.capacity = self._capacities(size)
+        if self.hops:
+            self.start = xp.arange(vertex.size, dtype=np.int64) * size
+            total = vertex.size * size
+        else:
+            upto = xp.cumsum(self.capacity)
+            self.start = upto - self.capacity
+            total = int(upto[-1]) if upto.size else 0
+        self.out = xp.full(total, self.none, self.dtype)
+        self.keys = xp.empty(total if self.algorithm.collective else 0, np.float64)
+        self.found = xp.zeros(vertex.size, np.int64)
+        self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
+        self.pending = xp.flatnonzero(self.capacity)
+
+    def _capacities(self, size: int) -> Any:
+        """The most neighbors that each entry can add."""
+        if size < 0 and self.algorithm.geometric is None:
+            return self.degree
+        if self.algorithm.collective and self.backend.keeps_all_keys:
+            return self.degree if size > 0 else self.xp.zeros_like(self.degree)
+        wanted = self.xp.full(self.vertex.size, size, np.int64)
+        if self.algorithm.geometric is not None:
+            wanted = self.backend.geometric_sizes(self.instance, self.slot, float(self.algorithm.geometric()))
+        if self.algorithm.replace:
+            return self.xp.where(self.degree > 0, wanted, 0)
+        return self.xp.minimum(wanted, self.degree)
+
+    def wants(self) -> np.ndarray:
+        here = self.backend.graph.partition_of(self.vertex[self.pending]).astype(np.int64)
+        before = here
+        if self.backend.second_order:
+            previous = self.previous[self.pending]
+            before = np.where(previous < 0, here, self.backend.graph.partition_of(np.maximum(previous, 0)))
+        return np.stack([here, before], axis=1)
+
+    def advance(self) -> None:
+        """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
+        while True:
+            ready = self.pending
+            if self.backend.streamed:
+                mask = self.backend.graph.loaded[self.wants()].all(axis=1)
+                ready, self.pending = ready[mask], ready[~mask]
+            else:
+                self.pending = ready[:0]
+            self.backend.select_neighbors(self, ready)
+            if self.pending.size or self.depth >= len(self.sizes):
+                return
+            self._next_depth()
+            if self.depth >= len(self.sizes):
+                return
+            if (
+                self.backend.streamed
+                and self.pending.size
+                and not self.backend.graph.loaded[self.wants()].all(axis=1).any()
+            ):
+                return
+
+    def _next_depth(self) -> None:
+        """What was found, in order, and the frontier it makes."""
+        if self.hops:
+            return self._next_hop()
+        xp = self.xp
+        entry = xp.repeat(xp.arange(self.vertex.size), self.found)
+        order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
+        cell = self.start[entry] + order
+        if self.algorithm.collective:
+            entry, cell = self._smallest_keys(entry, cell)
+        local, src, dst = self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64)
+        self.sampled.append((local, src, dst))
+        if self.depth + 1 == len(self.sizes):
+            self.depth += 1
+            return None
+        slot = self._new_slots(local)
+        keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
+        return self._enter(local[keep], slot[keep], dst[keep], src[keep])
+
+    def _next_hop(self) -> None:
+        xp, size = self.xp, self.sizes[self.depth]
+        width = self.tables[-1].shape[1] * size
+        self.tables.append(self.out.reshape(self.instances, width))
+        vertex = xp.where(self.out == self.none, -1, self.out.astype(np.int64))
+        first = sum(t.shape[1] for t in self.tables[:-1])
+        slot = xp.tile(xp.arange(first, first + width, dtype=np.int64), self.instances)
+        previous = xp.repeat(self.vertex, size)
+        return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
+
+    def _smallest_keys(self, entry: Any, cell: Any) -> tuple[Any, Any]:
+        """Of all pools of an instance together, the neighbors with the smallest keys; equal ones in order of entry and neighbor."""
+        xp = self.xp
+        order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
+        entry, cell = entry[order], cell[order]
+        local = self.local[entry]
+        first = xp.searchsorted(local, xp.arange(self.instances))
+        keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
+        return entry[keep], cell[keep]
+
+    def _new_slots(self, local: Any) -> Any:
+        """The slots of newly sampled vertices, in order; ``local`` is sorted."""
+        xp = self.xp
+        count = xp.bincount(local, minlength=self.instances)
+        slot = xp.arange(local.size) - xp.repeat(xp.cumsum(count) - count, count) + self.slots[local]
+        self.slots += count
+        return slot
+
+    def _first_visits(self, local: Any, dst: Any) -> Any:
+        """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
+        xp = self.xp
+        order = xp.lexsort((xp.arange(dst.size), dst, local))
+        fresh = xp.ones(order.size, bool)
+        fresh[1:] = (local[order][1:] != local[order][:-1]) | (dst[order][1:] != dst[order][:-1])
+        new = order[fresh]
+        owner = xp.concatenate([xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr)), local[new]])
+        seen = xp.concatenate([self.seen, dst[new]])
+        self.seen = seen[xp.lexsort((seen, owner))]
+        self.seen_ptr[1:] = xp.cumsum(xp.bincount(owner, minlength=self.instances))
+        return xp.sort(new)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        with self.backend.copying():
+            return {name: self.backend.to_host(array) for name, array in self._arrays().items()}
+
+    def _arrays(self) -> dict[str, Any]:
+        if self.hops:
+            return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+        xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
+        sampled = self.sampled or [(xp.zeros(0, np.int64),) * 3]
+        local, src, dst = (xp.concatenate([s[i] for s in sampled]) for i in range(3))
+        depth = xp.concatenate([xp.full(s[0].size, depth, np.int64) for depth, s in enumerate(sampled)])
+        order = xp.lexsort((xp.arange(local.size), local))
+        return {
+            "counts": xp.bincount(local, minlength=self.instances),
+            "src": src[order].astype(self.dtype),
+            "dst": dst[order].astype(self.dtype),
+            "depth": depth[order],
+            "source_counts": xp.full(self.instances, kept.shape[1], np.int64),
+            "sources": kept.ravel().astype(self.dtype),
+        }
+
+    def edges(self) -> int:
+        if self.hops:
+            return sum(int((table != self.none).sum()) for table in self.tables[1:])
+        return sum(s[0].size for s in self.sampled)
+
+    def dead_ends(self) -> int:
+        return self.dead
