@@ -60,6 +60,10 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--collision", type=click.Choice(["bipartite", "repeated", "updated"]), default="bipartite",
               help="What a repeated candidate costs (its without replacement).")  # fmt: skip
 @click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
+@click.option("--device", default="auto", help="auto, cpu, cuda, or cuda:1; auto takes a GPU that holds the graph.")
+@click.option(
+    "--layout", type=click.Choice(["csr", "entries", "table", "alias"]), help="Force the graph's layout on the GPU."
+)
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option(
     "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."

@@ -8,13 +8,12 @@ The interface that a scheduler sees, and that every backend offers:
     batch.advance()                                     everything that the loaded ones allow
     batch.edges(), batch.dead_ends()                    counts, once it is done
     batch.arrays()                                      the samples in host memory; may be called in another thread
+    release()                                           memory that nothing uses is given back
     tally, stop, close()                                draws, collisions and searches so far; an end before the end
 """
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
@@ -49,9 +48,8 @@ class Backend:
         pooled = a.visited_once or a.each_edge_once
         return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
 
-    def copying(self) -> AbstractContextManager:
-        """What ``to_host`` is called in: a batch's arrays are copied beside the sampling of the next."""
-        return nullcontext()
+    def release(self) -> None:
+        """Give back memory that nothing uses, before trying again with less."""
 
     def hooks(self) -> list[hooks.Hook]:
         """The algorithm's own functions, to be compiled into the kernels."""

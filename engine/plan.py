@@ -13,6 +13,9 @@ from csaw.partition.errors import BudgetError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
 BATCH_BYTES = 256 << 20  # of samples in flight
+DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
+DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
+ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
 COLLISIONS = ("bipartite", "repeated", "updated")
@@ -46,6 +49,8 @@ class Plan:
     request: Request
     layout: str
     sizes: tuple[int, ...]
+    device: str  # cpu | cuda:0
+    graph_layout: str  # what a step reads: csr | entries | table | alias
     residency: str  # resident | disk
     threads: int
     batch: int  # instances in flight
@@ -103,26 +108,73 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
+    device: Any = None, graph_layout: str | None = None,
 ) -> Plan:  # fmt: skip
-    """The plan for one run; refuses what cannot work, with the numbers and the way out."""
+    """The plan for one run, on the CPU or a GPU (``device``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
     row = _instance_bytes(store, algorithm, sizes, layout, sources)
-    group = max(1, min(sources.instances, GROUP_BYTES // row))
     request = Request(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
-        sources.digest(), method, collision, group, ids,
+        sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
     )  # fmt: skip
-    budget = memory or available_bytes()
-    per_edge, fixed = _graph_bytes(store, algorithm, method, weighted)
+    shape = Shape(store, algorithm, request, row)
+    if device is None:
+        fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout)
+    else:
+        fit = _fit_device(shape, device.name, memory or device.free_bytes * 9 // 10, batch, graph_layout)
+    return Plan(
+        request, layout, sizes, "cpu" if device is None else f"cuda:{device.number}", threads=threads,
+        output_bytes=sources.instances * row, **fit,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides how much memory a run needs; ``row`` is bytes an instance."""
+
+    store: Any
+    algorithm: Algorithm
+    request: Request
+    row: int
+
+    @property
+    def table(self) -> bool:
+        """Whether neighbors are taken from alias tables."""
+        return self.request.select == "alias" or (self.request.select == "rejection" and self.request.weighted)
+
+    @property
+    def weights(self) -> bool:
+        """Whether weights are read, by kernels or by what builds their tables."""
+        bias = hooks.edge_bias(self.algorithm, self.request.weighted)
+        return self.request.weighted and ("weight" in bias.reads or self.request.select == "rejection")
+
+    @property
+    def second_order(self) -> bool:
+        return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
+
+
+def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | None) -> dict[str, Any]:
+    """Residency and batch in host memory."""
+    store, row, instances = shape.store, shape.row, shape.request.instances
+    only = "table" if shape.table else "csr"
+    if graph_layout not in (None, only):
+        raise OptionError(f"--layout {graph_layout}: on the CPU this run reads {only}; other layouts are for GPUs")
+    item = np.dtype(store.id_dtype).itemsize
+    per_edge = 3 * item if shape.table else item
+    if shape.weights and (not shape.table or shape.request.select == "rejection"):
+        per_edge += 4
+    fixed = (
+        8 * (store.vertices + 1) + 2 * store.vertices + (store.edges if shape.second_order else 0)
+    )  # filters: 8 bits an edge
     graph = store.edges * per_edge
-    in_flight = batch or max(1, min(sources.instances, max(group, min(BATCH_BYTES, budget // 4) // row)))
+    in_flight = batch or max(1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row)))
     residency = "resident" if fixed + graph + in_flight * row <= budget else "disk"
     if residency == "disk":
-        in_flight = batch or max(1, min(sources.instances, budget // 4 // row))
+        in_flight = batch or max(1, min(instances, budget // 4 // row))
         largest = max((p.edges for p in store.partitions), default=0) * per_edge
-        slots = 2 if "is_neighbor" in hooks.edge_bias(algorithm, weighted).reads else 1
+        slots = 2 if shape.second_order else 1
         need = fixed + slots * largest + in_flight * row
         if need > budget:
             raise BudgetError(
@@ -130,19 +182,49 @@ def make_plan(
                 f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
                 f"smaller partitions with csaw partition --partition-size"
             )
-    return Plan(
-        request,
-        layout,
-        sizes,
-        residency,
-        threads,
-        in_flight,
-        graph,
-        fixed,
-        in_flight * row,
-        budget,
-        sources.instances * row,
-    )
+    return {
+        "graph_layout": only, "residency": residency, "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
+        "batch_bytes": in_flight * row, "budget_bytes": budget,
+    }  # fmt: skip
+
+
+def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced: str | None) -> dict[str, Any]:
+    """Layout and batch in a GPU's memory: the widest layout that fits and is worth building."""
+    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
+    possible = _layouts(shape)
+    if forced is not None and forced not in possible:
+        raise OptionError(f"--layout {forced} cannot serve this run; possible are {', '.join(possible)}")
+    item = np.dtype(store.id_dtype).itemsize
+    scratch = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
+    fixed = 16 * (store.vertices + 1) + scratch
+    shared = item + (4 if shape.weights else 0) + (1 if shape.second_order else 0)
+    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32}
+    least = min(row, budget)
+    for layout in (forced,) if forced else possible:
+        graph = store.edges * (shared + sizes[layout])
+        if fixed + graph + least <= budget:
+            break
+    else:
+        raise BudgetError(
+            f"{store.path}: {fixed + graph + least:,} bytes are needed on {name} and {budget:,} are free; use --device cpu, "
+            f"or free memory on the GPU"
+        )
+    in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+    return {
+        "graph_layout": layout, "residency": "resident", "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
+        "batch_bytes": in_flight * row, "budget_bytes": budget,
+    }  # fmt: skip
+
+
+def _layouts(shape: Shape) -> tuple[str, ...]:
+    """Layouts that can serve a run on a GPU, the fastest first."""
+    walk, wide = isinstance(shape.algorithm, Walk), np.dtype(shape.store.id_dtype).itemsize > 4
+    if shape.table:
+        return ("alias", "table") if walk and not wide else ("table",)
+    if walk and shape.request.select in ("uniform", "rejection") and not wide:
+        steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
+        return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+    return ("csr",)
 
 
 def _instance_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
@@ -160,20 +242,6 @@ def _instance_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
     return max(1, entries * (item if layout == "hops" else 3 * item + 24))
-
-
-def _graph_bytes(store, algorithm: Algorithm, method: str, weighted: bool) -> tuple[int, int]:
-    """Bytes an edge takes when loaded, and what is always there."""
-    item = np.dtype(store.id_dtype).itemsize
-    bias = hooks.edge_bias(algorithm, weighted)
-    table = method == "alias" or (method == "rejection" and weighted)
-    per_edge = 3 * item if table else item
-    if weighted and ("weight" in bias.reads or method == "rejection") and (not table or method == "rejection"):
-        per_edge += 4
-    fixed = 8 * (store.vertices + 1) + 2 * store.vertices
-    if "is_neighbor" in bias.reads:
-        fixed += store.edges  # filters, 8 bits an edge
-    return per_edge, fixed
 
 
 def available_bytes() -> int:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.schedule import Counters, run_batch
 from csaw.engine.sources import Sources
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
@@ -32,12 +33,13 @@ class Job:
     algorithm: Any
     sources: Sources
     plan: Plan
+    device: Any = None  # of engine/cuda/device.py; None: the CPU
 
 
 def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
             weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
-            **parameters: Any) -> Job:  # fmt: skip
+            device: str = "auto", layout: str | None = None, **parameters: Any) -> Job:  # fmt: skip
     """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``."""
     from csaw.engine.cpu.backend import default_threads
 
@@ -52,12 +54,38 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
         raise OptionError(f"--batch-size: expected at least 1, found {batch_size}")
     algorithm = registry.build(algo, parameters, edge_bias)
     chosen = Sources(store, algorithm, sources, instances, seed)
-    plan = make_plan(
-        store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
+    planned = partial(
+        make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
         seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
-        threads=threads or default_threads(),
+        threads=threads or default_threads(), graph_layout=layout,
     )  # fmt: skip
-    return Job(store, algorithm, chosen, plan)
+    plan, gpu = _place(device, planned)
+    return Job(store, algorithm, chosen, plan, gpu)
+
+
+def _place(device: str, planned: Callable[..., Plan]) -> tuple[Plan, Any]:
+    """The plan on the device that was asked for; ``auto`` takes a GPU where there is one that holds the graph."""
+    kind, _, number = device.partition(":")
+    if device != "cpu" and (
+        kind not in ("auto", "cuda") or (number and not number.isdigit()) or (kind == "auto" and number)
+    ):
+        raise OptionError(f"--device: expected auto, cpu, cuda or cuda:NUMBER, found {device!r}")
+    if device == "cpu":
+        return planned(), None
+    from csaw.engine.cuda.device import open_device
+
+    try:
+        gpu = open_device(int(number or 0))
+        return planned(device=gpu), gpu
+    except MissingDependencyError as error:
+        if device != "auto":
+            raise
+        log.debug("sampling on the CPU: %s", error)
+    except (DeviceError, BudgetError) as error:
+        if device != "auto":
+            raise
+        log.info("sampling on the CPU: %s", error)
+    return planned(), None
 
 
 def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,
@@ -70,8 +98,6 @@ def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwal
 def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool = False,
             progress: Callable[[int], None] | None = None) -> dict[str, Any]:  # fmt: skip
     """Sample what is missing of ``out``, commit it group by group, and return the run's summary."""
-    from csaw.engine.cpu.backend import CpuBackend
-
     began = time.perf_counter()
     plan = job.plan
     writer = SampleWriter(
@@ -80,7 +106,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     )  # fmt: skip
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}
-    backend = CpuBackend(plan, job.store, job.algorithm)
+    backend = open_backend(job)
     summary = {"edges": 0, "dead_ends": 0, "sampling_seconds": 0.0}
     counters = Counters()
     try:
@@ -99,6 +125,17 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     }  # fmt: skip
     writer.finish(results)
     return results
+
+
+def open_backend(job: Job) -> Any:
+    """The backend of the plan's device, with the graph loaded as far as the plan says."""
+    if job.device is None:
+        from csaw.engine.cpu.backend import CpuBackend
+
+        return CpuBackend(job.plan, job.store, job.algorithm)
+    from csaw.engine.cuda.backend import CudaBackend
+
+    return CudaBackend(job.plan, job.store, job.algorithm, job.device)
 
 
 def manifest(job: Job) -> dict[str, Any]:
@@ -126,18 +163,17 @@ def _sample_groups(job: Job, backend, writer: SampleWriter, summary: dict, count
         pending: list[Future] = []
         for unit in _units(missing, max(1, plan.batch // group)):
             first, last = unit[0] * group, min((unit[-1] + 1) * group, plan.request.instances)
-            pieces = []
+            batches = []
             for begin in range(first, last, plan.batch):
                 clock = time.perf_counter()
-                batch = _begin(job, backend, begin, min(begin + plan.batch, last))
-                run_batch(batch, backend.graph, capacity, counters)
-                pieces.append(batch.arrays())
+                done_now = _sample(job, backend, begin, min(begin + plan.batch, last), capacity, counters)
+                summary["edges"] += sum(batch.edges() for batch in done_now)
+                summary["dead_ends"] += sum(batch.dead_ends() for batch in done_now)
                 summary["sampling_seconds"] += time.perf_counter() - clock
-                summary["edges"] += batch.edges()
-                summary["dead_ends"] += batch.dead_ends()
+                batches += done_now
             if pending:
                 pending.pop().result()
-            pending.append(writing.submit(_write_unit, writer, unit, group, pieces))
+            pending.append(writing.submit(_write_unit, writer, unit, group, batches))
             done += last - first
             if progress:
                 progress(min(done, plan.request.instances))
@@ -145,8 +181,20 @@ def _sample_groups(job: Job, backend, writer: SampleWriter, summary: dict, count
             future.result()
 
 
-def _begin(job: Job, backend, first: int, last: int):
-    return backend.begin(first, job.sources.take(first, last, flat=isinstance(job.algorithm, Walk)))
+def _sample(job: Job, backend, first: int, last: int, capacity: int | None, counters: Counters) -> list:
+    """Batches that hold the instances first .. last - 1: one, or halves of it where memory does not suffice."""
+    try:
+        batch = backend.begin(first, job.sources.take(first, last, flat=isinstance(job.algorithm, Walk)))
+        run_batch(batch, backend.graph, capacity, counters)
+        return [batch]
+    except MemoryError as error:
+        if last - first == 1 or isinstance(error, CsawError):
+            raise
+        log.info("out of memory with %d instances in flight: going on with half as many", last - first)
+    backend.release()
+    middle = (first + last) // 2
+    halves = (first, middle), (middle, last)
+    return [batch for half in halves for batch in _sample(job, backend, *half, capacity, counters)]
 
 
 def _units(groups: list[int], size: int) -> list[list[int]]:
@@ -160,7 +208,8 @@ def _units(groups: list[int], size: int) -> list[list[int]]:
     return units
 
 
-def _write_unit(writer: SampleWriter, unit: list[int], group: int, pieces: list[dict[str, np.ndarray]]) -> None:
+def _write_unit(writer: SampleWriter, unit: list[int], group: int, batches: list) -> None:
+    pieces = [batch.arrays() for batch in batches]
     arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
     edges = sources = 0
     for number, g in enumerate(unit):

@@ -20,10 +20,8 @@ class Counters:
 
 def run_batch(batch, graph, capacity_bytes: int | None, counters: Counters) -> None:
     """Advance a batch to its end; ``capacity_bytes`` of partitions fit at once (None: all are loaded already)."""
-    if capacity_bytes is None:
-        batch.advance()
-        return
-    while (wants := batch.wants()).size:
+    batch.advance()
+    while capacity_bytes is not None and (wants := batch.wants()).size:
         counters.rounds += 1
         _make_room(wants, graph, capacity_bytes, counters)
         batch.advance()

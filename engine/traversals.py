@@ -26,6 +26,7 @@ class Traversals:
         self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
+        self.samples: dict[str, Any] = {}  # once all is done
         self.depth = -1
         self.dead = 0
         local = xp.repeat(xp.arange(self.instances), width)
@@ -81,7 +82,7 @@ class Traversals:
 
     def advance(self) -> None:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
-        while True:
+        while self.depth < len(self.sizes):
             ready = self.pending
             if self.backend.streamed:
                 mask = self.backend.graph.loaded[self.wants()].all(axis=1)
@@ -89,17 +90,10 @@ class Traversals:
             else:
                 self.pending = ready[:0]
             self.backend.select_neighbors(self, ready)
-            if self.pending.size or self.depth >= len(self.sizes):
+            if self.pending.size:
                 return
             self._next_depth()
-            if self.depth >= len(self.sizes):
-                return
-            if (
-                self.backend.streamed
-                and self.pending.size
-                and not self.backend.graph.loaded[self.wants()].all(axis=1).any()
-            ):
-                return
+        self.samples = self._samples()
 
     def _next_depth(self) -> None:
         """What was found, in order, and the frontier it makes."""
@@ -161,11 +155,8 @@ class Traversals:
         self.seen_ptr[1:] = xp.cumsum(xp.bincount(owner, minlength=self.instances))
         return xp.sort(new)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        with self.backend.copying():
-            return {name: self.backend.to_host(array) for name, array in self._arrays().items()}
-
-    def _arrays(self) -> dict[str, Any]:
+    def _samples(self) -> dict[str, Any]:
+        """The sample store's arrays, in order of instance."""
         if self.hops:
             return {f"hop_{i}": table for i, table in enumerate(self.tables)}
         xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
@@ -181,6 +172,9 @@ class Traversals:
             "source_counts": xp.full(self.instances, kept.shape[1], np.int64),
             "sources": kept.ravel().astype(self.dtype),
         }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self.backend.to_host(self.samples)
 
     def edges(self) -> int:
         if self.hops:

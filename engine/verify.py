@@ -67,7 +67,8 @@ def _checksums(samples: Samples, checks: Checks) -> None:
 
 
 def _contents(samples: Samples, store: Any, checks: Checks, budget: int) -> None:
-    from csaw.engine.verify_trees import verify_hops, verify_subgraphs
+    from csaw.engine.verify_subgraphs import verify_subgraphs
+    from csaw.engine.verify_trees import verify_hops
     from csaw.engine.verify_walks import verify_walks
 
     request = samples.manifest["request"]

@@ -76,14 +76,15 @@ class Subject:
         return self.samples.dense(array, self._ids)
 
 
-def statistics(checks: Checks, choices: Choices, laws: Laws, subject: Subject, what: str = "transitions") -> None:
-    """Both tests of single choices against their law."""
-    results = context_tests(choices, laws, subject.degree)
+def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions") -> None:
+    """All tests of single choices against their law; ``sizes`` of the situations' first column sorts them into strata."""
+    results = context_tests(choices, laws, sizes)
     worst = min(results, key=lambda r: r[2], default=None)
     details = f"{len(results)} situations, {sum(r[1] for r in results):,} choices"
     if worst is not None:
         named = ", ".join(f"{c} = {v}" for c, v in zip(choices.columns, worst[0], strict=True))
         details += f"; worst at {named} (dense ids) with p = {worst[2]:.2g}"
     checks.p_values(what, [r[2] for r in results], details)
-    used, p = pooled_test(choices, laws)
+    used, p, follow = pooled_test(choices, laws)
     checks.p_values(f"{what}, pooled", p, f"{used:,} choices")
+    checks.p_values(f"{what}, independence", follow, "each choice beside the next one")

@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.law import edge_law
 from csaw.engine.verify_checks import Checks, Subject, statistics
 from csaw.engine.verify_kernels import replay
-from csaw.engine.verify_statistics import Choices, Laws, pooled_test
+from csaw.engine.verify_statistics import BINS, Choices, Laws, even, pooled_test
 from csaw.engine.verify_subgraphs import Group, count, groups
 
 
@@ -19,7 +19,9 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
     wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
     steps: list[np.ndarray] = []
     moves: list[tuple[np.ndarray, np.ndarray]] = []
+    started: list[np.ndarray] = []
     for group in groups(subject, checks, wrong):
+        started.append(group.sources)
         order = np.arange(group.src.size) - np.repeat(np.cumsum(group.counts) - group.counts, group.counts)
         bad, ends = np.empty(group.counts.size, np.int64), group.sources.copy()
         replay(group.counts, group.src, group.dst, group.source_counts, ends, bad)
@@ -32,6 +34,10 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
         if (bad < 0).all():
             moves += _movers(subject, group)
     count(checks, wrong)
+    if subject.sources.startswith("random") and started:
+        at = np.concatenate(started)
+        p = even((at + np.random.default_rng(at.size).random(at.size)) / subject.view.vertices, BINS)
+        checks.p_values("starts", [] if p is None else [p], "every vertex equally likely")
     if steps:
         table = np.concatenate(steps)
         laws = Laws(
@@ -39,7 +45,7 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
             lambda r: subject.degree[r[:, 0]] + 1,
             subject.budget,
         )
-        statistics(checks, Choices(table[:, :1], table[:, 1]), laws, subject)
+        statistics(checks, Choices(table[:, :1], table[:, 1]), laws, subject.degree)
     _moves(subject, checks, moves)
 
 
@@ -77,5 +83,5 @@ def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.nd
 
     laws = Laws(law, lambda rows: np.ones(len(rows)), len(moves) + 1)
     made = np.array([src for _, src in moves], np.int64)
-    used, p = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
-    checks.p_values("movers", p, f"{used:,} steps: which walker moves")
+    used, p, follow = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
+    checks.p_values("movers", p + follow, f"{used:,} steps: which walker moves")

@@ -6,6 +6,20 @@ from csaw.partition.compile import njit, prange
 
 
 @njit(parallel=True)
+def first_edge(indptr, indices, src, dst, out):
+    """Number of the first stored edge from each src to its dst or, where there is none, to what follows it."""
+    for i in prange(src.size):
+        low, high = indptr[src[i]], indptr[src[i] + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if np.int64(indices[middle]) < dst[i]:
+                low = middle + 1
+            else:
+                high = middle
+        out[i] = low
+
+
+@njit(parallel=True)
 def multiplicity(indptr, indices, src, dst, out):
     """How many edges lead from each src to its dst; 0 where one of the two is no vertex."""
     vertices = indptr.size - 1

@@ -1,21 +1,22 @@
 """Do observed choices fit their exact law? Three views, each with p-values:
 
-contexts   chi-square of all choices made in the same situation, over situations of low, middle and high degree
-pooled     every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right
-sets       how often each neighbor is among several picked without replacement, against its inclusion probability
+contexts      chi-square of all choices made in the same situation, over situations of low, middle and high degree
+pooled        every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right
+independence  the places of choices that follow one another: uniform on the square when no draw is used twice
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import comb
 
 import numpy as np
 
-from csaw.engine.law import inclusion_law
-
 LEAST_EXPECTED = 5.0
 CONTEXTS = 24  # of each stratum
+LEAST_VARIANCE = 25.0
 BINS = 32
+SIDE = 8  # ranges of each of two places
+BLOCK = 16  # choices in a row that are looked at together
+BLOCKS, PLACES = 20240229, 20240301  # seeds, fixed: the verdict on a sample never changes
 Law = dict[int, float]
 
 
@@ -60,11 +61,11 @@ class Laws:
         return law
 
 
-def context_tests(choices: Choices, laws: Laws, degree: np.ndarray) -> list[tuple[tuple[int, ...], int, float]]:
+def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, float]]:
     """(situation, choices made in it, p-value) for the most frequent situations of each stratum that the budget allows."""
     rows, counts, start, order = choices.grouped()
     results, floor = [], laws.left // 2
-    for number in stratified(rows, counts, degree):
+    for number in stratified(counts, sizes[rows[:, 0]]):
         if laws.left - int(laws.cost(rows[number][None])[0]) < floor:
             continue
         made = choices.chosen[order[start[number] : start[number] + counts[number]]]
@@ -75,14 +76,14 @@ def context_tests(choices: Choices, laws: Laws, degree: np.ndarray) -> list[tupl
     return results
 
 
-def stratified(rows: np.ndarray, counts: np.ndarray, degree: np.ndarray) -> list[int]:
+def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
     """Numbers of frequent situations: of low, middle and high degree in turn."""
     enough = np.flatnonzero(counts >= 2 * LEAST_EXPECTED)
     if not enough.size:
         return []
-    degrees = degree[rows[enough, 0]]
-    low, high = np.quantile(degrees, [1 / 3, 2 / 3])
-    strata = [enough[degrees <= low], enough[(degrees > low) & (degrees <= high)], enough[degrees > high]]
+    sizes = sizes[enough]
+    low, high = np.quantile(sizes, [1 / 3, 2 / 3])
+    strata = [enough[sizes <= low], enough[(sizes > low) & (sizes <= high)], enough[sizes > high]]
     best = [stratum[np.argsort(-counts[stratum], kind="stable")][:CONTEXTS] for stratum in strata]
     return [int(s[i]) for i in range(CONTEXTS) for s in best if i < len(s)]
 
@@ -90,8 +91,8 @@ def stratified(rows: np.ndarray, counts: np.ndarray, degree: np.ndarray) -> list
 def chi_square(observed: dict[int, int], law: Law) -> float | None:
     """p-value of counts under a law; None when it allows one outcome only, 0 when an impossible one occurred.
 
-    Outcomes expected less than 5 times count as one, by its exact tail where even that is expected less. The chi-square tail is too thin there, that of G is right (Poisson's large
-    deviations), so the larger of the two p-values is taken.
+    Outcomes expected less than 5 times count together in cells that reach it, or by their exact tail where all of them do not. The chi-square
+    tail is too thin there, that of G is right (Poisson's large deviations), so the larger of the two p-values is taken.
     """
     if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
         return 0.0
@@ -100,13 +101,21 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
     found = np.array([float(observed.get(outcome, 0)) for outcome in law])
     rare = expected < LEAST_EXPECTED
     few, few_found = expected[rare].sum(), found[rare].sum()
-    expected, found = expected[~rare], found[~rare]
     if few >= LEAST_EXPECTED:
-        return fit(np.append(found, few_found), np.append(expected, few))
+        cells = [_in_cells(expected[rare], values[rare]) for values in (found, expected)]
+        return fit(np.append(found[~rare], cells[0]), np.append(expected[~rare], cells[1]))
+    expected, found = expected[~rare], found[~rare]
     parts = [fit(found, expected * (found.sum() / expected.sum())) if found.sum() else None]
     parts += [binomial_tail(few_found, total, few / total)] if few > 0 else []
     known = [p for p in parts if p is not None]
     return min(1.0, len(known) * min(known)) if known else None
+
+
+def _in_cells(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sums of ``values`` over neighboring outcomes, of which enough are expected in every sum."""
+    cells = max(1, int(expected.sum() // (2 * LEAST_EXPECTED)))  # an outcome is less than half a cell
+    cell = np.minimum(np.cumsum(expected) * cells / expected.sum(), cells - 0.5).astype(int)
+    return np.bincount(cell, values, cells)
 
 
 def binomial_tail(found: float, n: int, chance: float) -> float:
@@ -131,31 +140,56 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     return float(max(chi2.sf(square, cells - 1), chi2.sf(ratio / williams, cells - 1)))
 
 
-def pooled_test(choices: Choices, laws: Laws) -> tuple[int, list[float]]:
-    """Choices used, and p-values over all situations together.
+def in_blocks(numbers: np.ndarray) -> list[int]:
+    """The distinct ones of ``numbers`` in a random order of blocks, so that those which follow one another stay together."""
+    blocks = np.random.default_rng(BLOCKS).permutation(-(-numbers.size // BLOCK))
+    order = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
+    found = numbers[order[order < numbers.size]]
+    values, first = np.unique(found, return_index=True)
+    return values[np.argsort(first)].tolist()
+
+
+def pooled_test(choices: Choices, laws: Laws) -> tuple[int, list[float], list[float]]:
+    """Choices used, p-values over all situations together, and that of their independence.
 
     The first is for the place of each choice in its law, likeliest outcome first: uniform. Others are for outcomes with a meaning: the end,
     and the vertices that the situation names (stay, return, restart).
     """
     rows, counts, start, order = choices.grouped()
-    draw = np.random.default_rng(20240229)  # fixed: the verdict on a sample never changes
-    places: list[np.ndarray] = []
+    draw = np.random.default_rng(PLACES)
+    place = np.full(len(choices.situations), np.nan)  # in the order the choices were made
+    number_of = np.empty(place.size, np.int64)
+    number_of[order] = np.repeat(np.arange(len(rows)), counts)
     named = _Named(choices.columns)
-    for number in draw.permutation(len(rows)):
+    for number in in_blocks(number_of):
         if laws.left <= 0:
             break
         law = laws.of(rows[number])
-        made = choices.chosen[order[start[number] : start[number] + counts[number]]]
+        here = order[start[number] : start[number] + counts[number]]
+        made = choices.chosen[here]
         if any(outcome not in law for outcome in made.tolist()):
-            return sum(map(len, places)) + len(made), [0.0]
+            return int(np.isfinite(place).sum()) + made.size, [0.0], []
         if len(law) > 1:  # a forced choice says nothing
-            places.append(_places(law, made, draw))
+            place[here] = _places(law, made, draw)
             named.add(rows[number], law, made)
-    place = np.concatenate(places) if places else np.zeros(0)
-    bins = max(1, min(BINS, int(place.size // 20)))
-    found = np.histogram(place, bins, (0.0, 1.0))[0].astype(float)
-    p = fit(found, np.full(bins, place.size / bins))
-    return place.size, [] if p is None else [p, *named.p_values()]
+    known = place[np.isfinite(place)]
+    p = even(known, BINS)
+    return known.size, [] if p is None else [p, *named.p_values()], _independence(place)
+
+
+def _independence(place: np.ndarray) -> list[float]:
+    """p-value of pairs of places, one right after the other; none where either is unknown."""
+    pairs = np.column_stack([place[:-1], place[1:]])
+    pairs = pairs[np.isfinite(pairs).all(axis=1)]
+    p = even((np.floor(pairs[:, 0] * SIDE) + pairs[:, 1]) / SIDE, SIDE * SIDE)
+    return [] if p is None or len(pairs) < 20 * SIDE * SIDE else [p]
+
+
+def even(places: np.ndarray, bins: int) -> float | None:
+    """p-value of places in [0, 1), each range of which is equally likely."""
+    bins = max(1, min(bins, int(places.size // 20)))
+    found = np.histogram(places, bins, (0.0, 1.0))[0].astype(float)
+    return fit(found, np.full(bins, places.size / bins))
 
 
 def _places(law: Law, made: np.ndarray, draw: np.random.Generator) -> np.ndarray:
@@ -191,49 +225,11 @@ class _Named:
         return [float(2 * norm.sf(abs(self.excess[name]) / self.variance[name] ** 0.5)) for name in enough]
 
 
-def set_tests(choices: Choices, biases: Callable[..., list[tuple[int, float]]], degree: np.ndarray,
-              budget: int) -> tuple[list[tuple[tuple[int, ...], int, float]], float | None]:  # fmt: skip
-    """As context_tests, for sets without replacement; then the p-value of the likelier half of every row together."""
+def normal(excess: float, variance: float) -> list[float]:
+    """Two-sided p-value of a sum of many bounded terms; none where there are too few for the normal law."""
     from scipy.stats import norm
 
-    rows, counts, start, order = choices.grouped()
-    results, heavy, variance = [], 0.0, 0.0
-    for number in stratified(rows, counts, degree):
-        picks, size = int(rows[number, -1]), int(degree[rows[number, 0]])
-        row = biases(*rows[number, :-1].tolist()) if size * size <= budget else []
-        law = inclusion(row, picks) if row else None
-        if law is None or not 0 < picks < sum(bias > 0 for _, bias in row):
-            continue
-        made, n = choices.chosen[order[start[number] : start[number] + counts[number]]], int(counts[number])
-        found = {v: int((made == v).any(axis=1).sum()) for v in np.unique(made[made >= 0]).tolist()}
-        results.append((tuple(rows[number].tolist()), n, _binomials(found, law, n)))
-        ranked = sorted(law, key=lambda v: (-law[v], v))[: len(law) // 2]
-        heavy += sum(found.get(v, 0) - n * law[v] for v in ranked)
-        variance += sum(n * law[v] * (1 - law[v]) for v in ranked)  # too much: picks exclude each other
-    return results, float(2 * norm.sf(abs(heavy) / variance**0.5)) if variance > 25 else None
-
-
-def _binomials(found: dict[int, int], law: Law, n: int) -> float:
-    """p-value of the worst neighbor, times their number."""
-    from scipy.stats import binom
-
-    if any(law.get(v, 0.0) <= 0.0 for v in found):
-        return 0.0
-    chances = np.clip(np.array(list(law.values())), 0.0, 1.0)
-    seen = np.array([found.get(v, 0) for v in law])
-    tail = np.minimum(binom.cdf(seen, n, chances), binom.sf(seen - 1, n, chances))
-    return float(min(1.0, 2.0 * tail.min() * len(law)))
-
-
-def inclusion(row: list[tuple[int, float]], picks: int) -> Law | None:
-    """Inclusion probabilities: counted for equal biases, integrated for up to 64 others, else None."""
-    positive = [(v, bias) for v, bias in row if bias > 0]
-    size = len(positive)
-    if len({bias for _, bias in positive}) == 1:
-        vertices, copies = np.unique([v for v, _ in positive], return_counts=True)
-        absent = {m: comb(size - m, picks) / comb(size, picks) for m in set(copies.tolist())}
-        return {v: 1.0 - absent[m] for v, m in zip(vertices.tolist(), copies.tolist(), strict=True)}
-    return inclusion_law(row, picks) if size <= 64 else None
+    return [float(2 * norm.sf(abs(excess) / variance**0.5))] if variance > LEAST_VARIANCE else []
 
 
 def holm(p_values: list[float]) -> float:

@@ -1,14 +1,13 @@
-"""The rules of traversals, induced subgraphs and random edges, each checked over all instances."""
+"""Are sampled subgraphs what their traversal may draw: edges, frontiers, visits and sizes of all instances, and the law of every choice."""
 
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.law import edge_biases
 from csaw.engine.verify_checks import Checks, Subject
-from csaw.engine.verify_kernels import pool_sizes
-from csaw.engine.verify_statistics import Choices, Laws, fit, pooled_test
-from csaw.engine.verify_trees import ENTRIES, copies, count_missing, fits, unexplained
+from csaw.engine.verify_kernels import first_edge, pool_sizes
+from csaw.engine.verify_statistics import BINS, even, fit, normal
+from csaw.engine.verify_trees import copies, count_missing, unexplained
 
 
 class Group:
@@ -52,20 +51,32 @@ def count(checks: Checks, wrong: dict[str, int]) -> None:
         checks.count(name, count, said[name])
 
 
-def verify_traversal(subject: Subject, checks: Checks) -> None:
-    """Depth by depth: frontier, first visits, repeats, sizes; then the law of the first selections."""
+def verify_subgraphs(subject: Subject, checks: Checks) -> None:
+    """By what kind of subgraph it is."""
+    from csaw.engine import verify_clocks
+
     algorithm: Any = subject.algorithm
+    if algorithm.clocks:
+        verify_clocks.verify_clocks(subject, checks)
+    elif algorithm.sources_from == "every":
+        verify_edges(subject, checks)
+    elif algorithm.induced:
+        verify_induced(subject, checks)
+    else:
+        verify_traversal(subject, checks)
+
+
+def verify_traversal(subject: Subject, checks: Checks) -> None:
+    """Depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
+    from csaw.engine.verify_entries import Entries
+
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
-    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    entries = Entries(subject)
     for group in groups(subject, checks, wrong):
         _check_group(subject, group, wrong)
-        single = (group.source_counts == 1).all()
-        if single and sum(len(k[0]) for k in kept) < ENTRIES and "prev" not in subject.columns[1:2]:
-            kept.append(_first_choices(subject, group))
+        entries.add(group)
     count(checks, wrong)
-    if algorithm.geometric is not None:
-        _geometric(subject, checks, kept)
-    fits(subject, checks, kept, ("v",) if algorithm.visited_once else ())
+    entries.judge(checks)
 
 
 def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
@@ -151,65 +162,42 @@ def _sums(number: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.bincount(inverse, values).astype(np.int64)
 
 
-def _first_choices(subject: Subject, group: Group) -> tuple[np.ndarray, np.ndarray]:
-    """Situations of the sources, and what each selected at depth 0."""
-    first = np.flatnonzero(group.depth == 0)
-    owner = group.instance[first]
-    place = np.arange(owner.size) - np.searchsorted(owner, owner)
-    instances = np.arange(len(group.counts))
-    chosen = np.full((instances.size, int(place.max(initial=-1)) + 1), -1)
-    chosen[owner, place] = group.dst[first]
-    nothing = np.full(instances.size, -1)
-    known = {
-        "v": group.sources,
-        "prev": nothing,
-        "source": group.sources,
-        "depth": nothing + 1,
-        "instance": instances + group.start,
-    }
-    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64), chosen
-
-
-def _geometric(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Numbers selected by single sources: successes before the first failure, at most the edges that may be selected."""
-    algorithm: Any = subject.algorithm
-    chance = float(algorithm.geometric())
-    situations = [k[0] for k in kept] or [np.zeros((0, len(subject.columns)), np.int64)]
-    found = [(k[1] >= 0).sum(axis=1) for k in kept] or [np.zeros(0, np.int64)]
-
-    def law(*situation: int) -> dict[int, float]:
-        named = dict(zip(subject.columns, situation, strict=True))
-        v = named.pop("v")
-        pool = sum(bias > 0.0 and dst != v for dst, bias in edge_biases(subject.view, algorithm, v, **named))
-        exact = {n: chance**n * (1.0 - chance) for n in range(pool)} | {pool: chance**pool}
-        return {n: p for n, p in exact.items() if p > 0.0}
-
-    laws = Laws(law, lambda rows: 2 * subject.degree[rows[:, 0]] + 1, subject.budget)
-    used, p = pooled_test(Choices(np.concatenate(situations), np.concatenate(found), ("source of fire",)), laws)
-    checks.p_values("burning", p, f"{used:,} numbers of lit neighbors")
-
-
 def verify_induced(subject: Subject, checks: Checks) -> None:
     """A set of vertices and all edges among them."""
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
-    drawn = np.zeros(subject.view.vertices, np.int64)
+    drawn, beside, variance = np.zeros(subject.view.vertices, np.int64), 0.0, 0.0
     for group in groups(subject, checks, wrong):
         keys = np.unique(group.source_key)
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
         wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
-        outside = np.empty(keys.size, np.int64)
-        zero = np.zeros(keys.size, np.int64)
-        view = subject.view
-        pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
-        inside = subject.degree[keys % view.vertices] - outside
-        selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
-        wrong["sizes"] += int((inside != selected).sum())
-        drawn += np.bincount(group.sources, minlength=view.vertices)
+        wrong["sizes"] += _edges_left_out(subject, group, keys)
+        drawn += np.bincount(group.sources, minlength=subject.view.vertices)
+        excess = _neighboring_ids(subject.view.vertices, keys, group.source_counts)
+        beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
     if subject.sources.startswith("distinct"):
         size = int(getattr(subject.algorithm, "frontier_size", 1))
         checks.p_values("vertices", _even(drawn, size), f"{int(drawn.sum()):,} drawn, every one equally likely")
+        checks.p_values("sets", normal(beside, variance), "how often a set holds a vertex and the next one")
+
+
+def _edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
+    """Vertices of the sets ``keys`` with another number of edges than lead to vertices of their set."""
+    view, zero = subject.view, np.zeros(keys.size, np.int64)
+    outside = np.empty(keys.size, np.int64)
+    pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
+    inside = subject.degree[keys % view.vertices] - outside
+    selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
+    return int((inside != selected).sum())
+
+
+def _neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    """Excess of pairs (v, v + 1) in sets of vertices, and its variance: a set of m has m less its runs of such pairs."""
+    n, m = vertices, sizes.astype(float)
+    pairs = int(((np.diff(keys) == 1) & (keys[1:] % n != 0)).sum())
+    variance = m * (m - 1) * (n - m) * (n - m + 1) / (n * n * max(1, n - 1))
+    return pairs - float((m * (m - 1) / n).sum()), float(variance.sum())
 
 
 def verify_edges(subject: Subject, checks: Checks) -> None:
@@ -220,16 +208,32 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     row = np.repeat(np.arange(view.vertices), subject.degree)
     may = row <= view.indices if once else np.ones(row.size, bool)
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
-    drawn = np.zeros(view.vertices, np.int64)
+    drawn, places = np.zeros(view.vertices, np.int64), []
+    before = np.concatenate([[0], np.cumsum(may)])  # edges that may be drawn before each stored one
     for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
         wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
+        places.append(_places_in_rows(subject, group, before))
     count(checks, wrong)
-    if subject.uniform and not algorithm.visited_once:
-        owned = np.bincount(row[may], minlength=view.vertices)
-        checks.p_values("selection", _even(drawn, size, owned), f"{int(drawn.sum()):,} drawn, every one equally likely")
+    if subject.uniform and not algorithm.visited_once and size < before[-1]:
+        owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
+        p = even(np.concatenate(places), BINS) if places else None
+        values = _even(drawn, size, owned) + ([] if p is None else [p])
+        checks.p_values("selection", values, f"{int(drawn.sum()):,} drawn, every one equally likely")
+
+
+def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.ndarray:
+    """Where in its row each edge lies, in [0, 1): a uniform point of its share of the edges that may be drawn there."""
+    view, draw = subject.view, np.random.default_rng(group.start)
+    first = np.empty(group.src.size, np.int64)
+    first_edge(view.indptr, view.indices, group.src, group.dst, first)
+    many = copies(subject, group.src, group.dst)
+    known = many > 0
+    low, high = view.indptr[group.src[known]], view.indptr[group.src[known] + 1]
+    own = before[first[known]] - before[low]
+    return (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)
 
 
 def _even(drawn: np.ndarray, size: int, weights: np.ndarray | None = None) -> list[float]:

@@ -1,6 +1,5 @@
-"""Are sampled trees and subgraphs what this traversal may draw: edges, frontiers, visits, sizes, and the law of every choice."""
+"""Are sampled trees what neighbor sampling may draw: edges, sizes, repeats, and the law of every choice."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,8 @@ from csaw.engine.algorithm import NONE, Traversal
 from csaw.engine.law import edge_biases, edge_law
 from csaw.engine.verify_checks import Checks, Subject, statistics
 from csaw.engine.verify_kernels import multiplicity
-from csaw.engine.verify_statistics import Choices, Laws, set_tests
+from csaw.engine.verify_sets import Pool, SetResults, set_tests
+from csaw.engine.verify_statistics import Choices, Laws
 
 ENTRIES = 1_000_000  # frontier entries that the statistics look at
 
@@ -27,7 +27,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     checks.count("edges", wrong["edges"], "sampled edges that are not in the graph")
     checks.count("sizes", wrong["sizes"], "frontier vertices with another number of neighbors than the fanout allows")
     checks.count("repeats", wrong["repeats"], "edges selected twice without replacement")
-    fits(subject, checks, kept, ())
+    _fits(subject, checks, kept)
 
 
 def _wrong_sources(subject: Subject, start: int, sources: np.ndarray) -> int:
@@ -110,68 +110,52 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
     return int(np.maximum(counts - np.maximum(edges, 1), 0).sum())
 
 
-def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]], avoid: tuple[str, ...]) -> None:
-    """Statistics of (situations, chosen neighbors): one by one with replacement, as sets without.
-
-    ``avoid`` names the columns whose vertices the instance has visited already.
-    """
+def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Statistics of (situations, chosen neighbors): one by one with replacement, as sets without."""
     if not kept:
         return
     picks = max(k[1].shape[1] for k in kept)
     situations = np.concatenate([k[0] for k in kept])
     chosen = np.concatenate([np.pad(k[1], ((0, 0), (0, picks - k[1].shape[1])), constant_values=NONE) for k in kept])
-    view, algorithm, columns = subject.view, subject.algorithm, subject.columns
-
-    def biases(*situation: int) -> list[tuple[int, float]]:
-        named = dict(zip(columns, situation, strict=True))
-        visited = {named[name] for name in avoid}
-        found = edge_biases(view, algorithm, named.pop("v"), **named)
-        return [(dst, 0.0 if dst in visited else bias) for dst, bias in found]
-
-    def law(*situation: int) -> dict[int, float]:
-        named = dict(zip(columns, situation, strict=True))
-        visited = {named[name] for name in avoid}
-        return edge_law(view, algorithm, named.pop("v"), visited=visited, **named) or {NONE: 1.0}
-
-    if algorithm.replace:  # type: ignore[attr-defined]
-        _with_replacement(subject, checks, situations, chosen, law)
+    if subject.algorithm.replace:  # type: ignore[attr-defined]
+        _with_replacement(subject, checks, situations, chosen)
     else:
-        _without(subject, checks, situations, chosen, biases)
+        _without(subject, checks, situations, chosen)
 
 
-def _with_replacement(
-    subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, law: Callable
-) -> None:
+def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
+    def law(v: int, *others: int) -> dict[int, float]:
+        named: dict[str, Any] = dict(zip(subject.columns[1:], others, strict=True))
+        return edge_law(subject.view, subject.algorithm, v, **named) or {NONE: 1.0}
+
     nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
     row, pick = np.nonzero((chosen >= 0) | nothing)
     laws = Laws(law, lambda rows: subject.degree[rows[:, 0]] + 1, subject.budget)
-    statistics(checks, Choices(situations[row], chosen[row, pick], subject.columns), laws, subject, "neighbors")
+    statistics(checks, Choices(situations[row], chosen[row, pick], subject.columns), laws, subject.degree, "neighbors")
 
 
-def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, biases: Callable) -> None:
+def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
     found = (chosen >= 0).sum(axis=1)
-    choices = Choices(np.column_stack([situations, found]), chosen, (*subject.columns, "selected"))
-    results, pooled = set_tests(choices, biases, subject.degree, subject.budget)
-    worst: Any = min(results, key=lambda r: r[2], default=None)
-    details = f"{len(results)} situations, {sum(r[1] for r in results):,} sets"
+    rows, counts, start, order = Choices(np.column_stack([situations, found]), chosen).grouped()
+    drawn = np.empty(len(chosen), np.int64)
+    drawn[order] = np.repeat(np.arange(len(rows)), counts)
+
+    def pool(number: int) -> Pool:
+        named = dict(zip(subject.columns, rows[number].tolist(), strict=False))
+        v = named.pop("v")
+        biases = [one for one in edge_biases(subject.view, subject.algorithm, v, **named) if one[1] > 0.0]
+        here = order[start[number] : start[number] + counts[number]]
+        return Pool(v, biases, chosen[here, : rows[number, -1]], here)
+
+    add_sets(checks, set_tests(counts, subject.degree[rows[:, 0]], drawn, pool, subject.budget // 2))
+
+
+def add_sets(checks: Checks, results: SetResults) -> None:
+    """The checks made of sets without replacement."""
+    worst: Any = min(results.contexts, key=lambda r: r[2], default=None)
+    details = f"{len(results.contexts)} situations, {sum(r[1] for r in results.contexts):,} sets"
     if worst:
-        details += f"; worst at v = {worst[0][0]} (dense id) with p = {worst[2]:.2g}"
-    checks.p_values("neighbors", [r[2] for r in results], details)
-    checks.p_values(
-        "neighbors, pooled", [] if pooled is None else [pooled], "how often the likelier half of each row is selected"
-    )
-
-
-def verify_subgraphs(subject: Subject, checks: Checks) -> None:
-    from csaw.engine import verify_clocks
-    from csaw.engine import verify_subgraphs as rules
-
-    algorithm: Any = subject.algorithm
-    if algorithm.clocks:
-        verify_clocks.verify_clocks(subject, checks)
-    elif algorithm.sources_from == "every":
-        rules.verify_edges(subject, checks)
-    elif algorithm.induced:
-        rules.verify_induced(subject, checks)
-    else:
-        rules.verify_traversal(subject, checks)
+        details += f"; worst at v = {worst[0]} (dense id) with p = {worst[2]:.2g}"
+    checks.p_values("neighbors", [r[2] for r in results.contexts], details)
+    checks.p_values("neighbors, pooled", results.pooled, "how often the likelier half of each pool is selected")
+    checks.p_values("neighbors, independence", results.independence, "each set beside the next one")

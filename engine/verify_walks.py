@@ -31,7 +31,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         return
     _exceptions(checks, "edges", "steps along no edge", seen.jumps, laws, seen.steps)
     _exceptions(checks, "ends", "walks that end where they could go on", seen.ends, laws, subject.samples.instances)
-    statistics(checks, choices, laws, subject)
+    statistics(checks, choices, laws, subject.degree)
 
 
 class _Seen:

@@ -81,8 +81,8 @@ class CpuBackend(Backend):
 
         self.in_slices(entries, SLICE, by_table if self.by_table else from_rows)
 
-    def to_host(self, array: np.ndarray) -> np.ndarray:
-        return array
+    def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return arrays
 
     def close(self) -> None:
         self.stop.set()

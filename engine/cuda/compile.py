@@ -45,7 +45,7 @@ def cubin(
         text,
         architecture,
         *(hook.source for hook in hooks),
-        *(f.read_text() for f in sorted(FOLDER.glob("*.cu*"))),
+        *(f.read_text() for f in [*sorted(FOLDER.glob("*.cu*")), Path(__file__)]),
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
@@ -119,7 +119,7 @@ def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
     text = text.replace("@njit(forceinline=True)\n", "").replace("@njit\n", "@cuda.jit(device=True)\n")
     scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
-    scope |= {name: cuda.declare_device(f"csaw_{name}", declared) for name, declared in DECLARATIONS.items()}
+    scope |= {name: cuda.declare_device(f"csaw_{name}", declared, abi="c") for name, declared in DECLARATIONS.items()}
     exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     kinds = [float64 if isinstance(p, float) else int64 for p in params]
     result = float64 if RETURNS[hook.name] == "double" else int64
@@ -141,7 +141,7 @@ def _link(parts: list[bytes], architecture: str) -> bytes:
     """One cubin of several LTO-IR inputs. Code is made here, so contraction is switched off here too."""
     from cuda.bindings import nvjitlink
 
-    options = ["-lto", f"-arch={architecture}", "-fma=0", "-O3"]
+    options = ["-lto", f"-arch={architecture}", "-fma=0", "-O3", "-verbose"]
     linker = nvjitlink.create(len(options), options)
     try:
         for number, part in enumerate(parts):
@@ -154,6 +154,9 @@ def _link(parts: list[bytes], architecture: str) -> bytes:
             raise DeviceError(
                 f"kernels could not be linked for {architecture}: {report.decode(errors='replace').strip()}"
             ) from error
+        report = bytearray(nvjitlink.get_info_log_size(linker))
+        nvjitlink.get_info_log(linker, report)
+        log.debug("%s", report.decode(errors="replace"))  # registers and spills
         code = bytearray(nvjitlink.get_linked_cubin_size(linker))
         nvjitlink.get_linked_cubin(linker, code)
     finally:

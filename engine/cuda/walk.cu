@@ -167,10 +167,13 @@ extern "C" __global__ void walk_by_row(i64 walkers, i64 first, Params params, u6
 extern "C" __global__ void transpose(i64 rows, i64 columns, const vertex_t* in, vertex_t* out)
 {
     __shared__ vertex_t tile[32][33];
-    const i64 c0 = (i64)blockIdx.x * 32, r0 = (i64)blockIdx.y * 32;
-    for (int r = threadIdx.y; r < 32 && r0 + r < rows; r += blockDim.y)
-        if (c0 + threadIdx.x < columns) tile[r][threadIdx.x] = in[(r0 + r) * columns + c0 + threadIdx.x];
-    __syncthreads();
-    for (int c = threadIdx.y; c < 32 && c0 + c < columns; c += blockDim.y)
-        if (r0 + threadIdx.x < rows) out[(c0 + c) * rows + r0 + threadIdx.x] = tile[threadIdx.x][c];
+    const i64 c0 = (i64)blockIdx.x * 32;
+    for (i64 r0 = (i64)blockIdx.y * 32; r0 < rows; r0 += (i64)gridDim.y * 32) {
+        for (int r = threadIdx.y; r < 32 && r0 + r < rows; r += blockDim.y)
+            if (c0 + threadIdx.x < columns) tile[r][threadIdx.x] = in[(r0 + r) * columns + c0 + threadIdx.x];
+        __syncthreads();
+        for (int c = threadIdx.y; c < 32 && c0 + c < columns; c += blockDim.y)
+            if (r0 + threadIdx.x < rows) out[(c0 + c) * rows + r0 + threadIdx.x] = tile[threadIdx.x][c];
+        __syncthreads();
+    }
 }

@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.engine import open_samples, sample
 from csaw.partition import write_graph
+from csaw.partition.store import GraphStore
 
 # (source, target, weight): a triangle with a tail, a dead end, a self loop, zero weights, a repeated edge, an isolated vertex (6)
 TROUBLED = [(0, 1, 1), (0, 2, 2), (0, 3, 0), (1, 0, 1), (1, 2, 4), (1, 1, 2), (2, 0, 3), (2, 1, 1), (2, 3, 5), (2, 3, 0.5), (3, 2, 1),
@@ -44,9 +45,22 @@ def rows_of(store, weighted):
     return [list(zip(graph.indices[a:b].tolist(), weights[a:b].tolist(), strict=True)) for a, b in ends]
 
 
-def arrays_of(store, out, algo, **options):
+class WideStore(GraphStore):
+    """A store whose ids take 64 bits, as if it had more than 2^32 vertices."""
+
+    def __init__(self, store):
+        super().__init__(store.path, store.attributes)
+        self.id_dtype = np.dtype(np.uint64)
+
+    def read_partition(self, number, indices_out, weights_out=None):
+        indices = np.empty(indices_out.size, np.uint32)
+        super().read_partition(number, indices, weights_out)
+        indices_out[:] = indices
+
+
+def arrays_of(store, out, algo, *, device="cpu", **options):
     """Draw, and read back every array of the sample."""
-    sample(store, out, algo, overwrite=True, ids="dense", **options)
+    sample(store, out, algo, overwrite=True, ids="dense", device=device, **options)
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]

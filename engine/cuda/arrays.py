@@ -1,0 +1,27 @@
+"""CuPy, with the functions of NumPy's that it lacks: what traversals compute with on a GPU."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(cupy, name)
+
+
+def repeat(values: Any, counts: Any) -> Any:
+    """As ``numpy.repeat``: each value as often as its count says."""
+    if isinstance(counts, (int, np.integer)):
+        return cupy.repeat(values, int(counts))
+    upto = cupy.cumsum(counts)
+    total = int(upto[-1]) if upto.size else 0
+    return values[cupy.searchsorted(upto, cupy.arange(total), side="right")]
+
+
+def lexsort(keys: tuple[Any, ...]) -> Any:
+    """As ``numpy.lexsort``: the last key counts most. Stable sorts, the least key first."""
+    order = cupy.arange(keys[0].size)
+    for key in keys:
+        order = order[cupy.argsort(key[order], kind="stable")]
+    return order

@@ -1,0 +1,139 @@
+"""The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
+
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.backend import Backend
+from csaw.engine.cuda import arrays
+from csaw.engine.cuda.clock_walks import ClockWalks
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graph import DeviceGraph
+from csaw.engine.cuda.hops import Hops
+from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, reads_weights
+from csaw.engine.cuda.walks import Walks
+from csaw.engine.plan import Plan
+from csaw.engine.traversals import Traversals
+
+HUB = 2048  # neighbors from which a frontier entry is worth a large block
+SCRATCH_EDGES = 1 << 25  # candidates that selection has room for at a time, 33 bytes each
+
+
+class CudaBackend(Backend):
+    """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
+
+    xp: ModuleType = arrays
+    keeps_all_keys = True
+
+    def __init__(self, plan: Plan, store: Any, algorithm: Any, device: Device) -> None:
+        super().__init__(plan, store, algorithm)
+        self.device = cupy.cuda.Device(device.number)
+        self.device.use()
+        self.copies = cupy.cuda.Stream(non_blocking=True)
+        self.bad = cupy.zeros(3, np.int64)
+        self.counts = cupy.zeros(3, np.uint64)
+        self.selects_in_groups = not self.constants()["UNIFORM"]
+        self.in_tables = in_tables(self)
+        self.kernels = Kernels(kernels_of(self), device)
+        self.graph = self._load_graph(Kernels(builder_of(self), device))
+        self.kernels.set_graph(self.graph.address())
+
+    def begin(self, first: int, sources: np.ndarray) -> Any:
+        """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
+        if isinstance(self.algorithm, Walk):
+            return Walks(self, first, sources)
+        if self.algorithm.clocks:
+            return ClockWalks(self, first, sources)
+        return (Hops if self.in_tables else Traversals)(self, first, sources)
+
+    @property
+    def tally(self) -> np.ndarray:
+        return self.counts.get()
+
+    def geometric_sizes(self, instance: Any, slot: Any, chance: float) -> Any:
+        """How many neighbors each frontier entry asks for."""
+        sizes = cupy.empty(slot.size, np.int64)
+        limit = np.uint64(chance * 2.0**32)
+        self.kernels.over("geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), limit, sizes)
+        return sizes
+
+    def select_neighbors(self, f: Traversals, entries: Any) -> None:
+        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
+        if entries.size == 0:
+            return
+        frontier = struct(
+            instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
+            seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
+        )  # fmt: skip
+        if self.by_table:
+            size = f.sizes[f.depth]
+            self.kernels.over(
+                "select_by_table", entries.size * size, entries.size, entries, frontier, size, np.uint64(self.seed)
+            )
+            return
+        degree = f.degree[entries]
+        if self.store.max_degree < HUB:
+            self._select_rows(frontier, f.depth, entries, degree, WARP)
+        else:
+            for of_size, block in ((degree < HUB, WARP), (degree >= HUB, HUB_BLOCK)):
+                self._select_rows(frontier, f.depth, entries[of_size], degree[of_size], block)
+        self.check()
+
+    def _select_rows(self, frontier: np.ndarray, depth: int, entries: Any, degree: Any, block: int) -> None:
+        """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
+        upto = cupy.cumsum(degree)
+        total = int(upto[-1]) if entries.size else 0
+        cuts = [0, entries.size]
+        if total > SCRATCH_EDGES:
+            marks = cupy.searchsorted(upto, cupy.arange(SCRATCH_EDGES, total, SCRATCH_EDGES)).tolist()
+            cuts = sorted({0, *marks, entries.size})
+        for low, high in pairwise(cuts):
+            before = int(upto[low - 1]) if low else 0
+            size = int(upto[high - 1]) - before
+            offset = upto[low:high] - degree[low:high] - before
+            scratch = struct(
+                offset=offset, biases=cupy.empty(size, np.float64), ctps=cupy.empty(size, np.int64), pool=cupy.empty(size, np.int64),
+                picked=cupy.empty(size, np.int64), taken=cupy.empty((size >> 6) + high - low + 1, np.uint64),
+            )  # fmt: skip
+            self.kernels.launch(
+                "select_neighbors", min(high - low, 1 << 20), block, high - low, entries[low:high], frontier, scratch,
+                self.kernels.params, np.uint64(self.seed), depth, self.bad, self.counts,
+            )  # fmt: skip
+
+    def check(self) -> None:
+        """Raise the bias error that a kernel has noted; waits for the kernels."""
+        self.graph.check(self.bad)
+
+    def to_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
+        """Copies in pinned memory, beside what the device is doing for the next batch."""
+        hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
+        with self.device, self.copies:
+            for name, array in arrays.items():
+                array.get(out=hosts[name], blocking=False)
+            self.copies.synchronize()
+        return hosts
+
+    def release(self) -> None:
+        """Give back memory that nothing uses."""
+        cupy.get_default_memory_pool().free_all_blocks()
+        cupy.get_default_pinned_memory_pool().free_all_blocks()
+
+    def close(self) -> None:
+        self.stop.set()
+        self.graph = self.kernels = None  # type: ignore[assignment]
+        self.release()
+
+    def _load_graph(self, builder: Kernels) -> DeviceGraph:
+        from_rows = self.plan.graph_layout == "csr"
+        member = any("is_neighbor" in hook.reads for hook in self.hooks())
+        return DeviceGraph(
+            self.store, self.plan.graph_layout, builder,
+            weights=reads_weights(self), strength=self.return_apart and self.weighted, bloom=member,
+            keeps_indices=from_rows or member or self.return_apart, keeps_weights=from_rows or self.return_apart,
+        )  # fmt: skip

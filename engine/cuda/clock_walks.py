@@ -1,0 +1,97 @@
+"""A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see clocks.cu."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda import arrays as xp
+from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
+
+EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
+
+
+class ClockWalks:
+    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.dtype = np.dtype(backend.store.id_dtype)
+        self.instances, self.walkers = sources.shape
+        self.sources = cupy.asarray(sources, np.int64)
+        n = self.sources.size
+        self.state = {
+            "at": self.sources.ravel().copy(), "prev": cupy.full(n, -1, np.int64), "moves": cupy.zeros(n, np.int64),
+            "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64),
+        }  # fmt: skip
+        self.capacity = self.length + self.length // 4 + 64
+        self.events = self._room(self.capacity)
+        self.count = cupy.zeros(self.instances, np.uint64)
+        self.horizon = cupy.zeros(self.instances, np.float64)
+        self.settled, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
+        self.samples: dict[str, Any] = {}  # once all is done
+
+    def _room(self, capacity: int) -> dict[str, Any]:
+        return {name: cupy.empty((self.instances, capacity), kind or self.dtype) for name, kind in EVENTS.items()}
+
+    def _clocks(self) -> np.ndarray:
+        return struct(
+            first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
+            **self.state, **self.events, count=self.count, horizon=self.horizon, settled=self.settled, done=self.done,
+        )  # fmt: skip
+
+    def advance(self) -> None:
+        """Rounds that look further and further ahead, so that few events are drawn in vain."""
+        backend, walkers = self.backend, self.instances * self.walkers
+        kernels, seed = backend.kernels, np.uint64(backend.seed)
+        if walkers == 0:
+            return
+        kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
+        ahead = 1 / 16
+        while True:
+            kernels.launch(
+                "settle_clocks", self.instances, HUB_BLOCK if self.walkers > BLOCK else WARP, self._clocks(), ahead
+            )
+            backend.check()
+            if bool(self.done.all()):
+                break
+            blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
+            kernels.launch("run_clocks", blocks, block, self._clocks(), kernels.params, seed, backend.bad)
+            if int(self.count.max()) > self.capacity:
+                self._grow()
+            ahead = min(2 * ahead, 1.05)
+        self.settled = cupy.minimum(self.settled, self.length)
+        self.samples = self._samples()
+
+    def _grow(self) -> None:
+        old, self.capacity = self.events, 2 * self.capacity
+        self.events = self._room(self.capacity)
+        for name, events in old.items():
+            self.events[name][:, : events.shape[1]] = events
+
+    def _samples(self) -> dict[str, Any]:
+        """The first ``length`` events of each instance in order of time, ties in order of walker."""
+        held = cupy.arange(self.capacity) < self.count[:, None].astype(np.int64)
+        instance = cupy.nonzero(held)[0]
+        time, src, dst, walker = (self.events[name][held] for name in EVENTS)
+        order = xp.lexsort((walker, time, instance))
+        first = cupy.searchsorted(instance, cupy.arange(self.instances))
+        rank = cupy.arange(order.size) - first[instance]
+        kept = rank < self.settled[instance]
+        return {
+            "counts": self.settled,
+            "src": src[order][kept],
+            "dst": dst[order][kept],
+            "depth": rank[kept],
+            "source_counts": cupy.full(self.instances, self.walkers, np.int64),
+            "sources": self.sources.ravel().astype(self.dtype),
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self.backend.to_host(self.samples)
+
+    def edges(self) -> int:
+        return int(self.settled.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.settled < self.length).sum())

@@ -1,0 +1,47 @@
+"""Which GPUs there are and what they have. CuPy is imported here first, so what is missing is said here."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from csaw.engine.cuda.compile import INSTALL
+from csaw.partition.errors import DeviceError, MissingDependencyError
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU: its number, name, architecture (``sm_90``), processors, and bytes that are free on it."""
+
+    number: int
+    name: str
+    architecture: str
+    processors: int
+    free_bytes: int
+
+
+def open_device(number: int = 0) -> Device:
+    """The GPU ``number``; DeviceError when there is none, MissingDependencyError when nothing is installed to use it with."""
+    missing = [module for module in ("cupy", "numba_cuda", "cuda.core") if not _installed(module)]
+    if missing:
+        raise MissingDependencyError(f"no GPU can be used: {', '.join(missing)} is not installed; {INSTALL}")
+    import cupy
+
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(f"no GPU can be used: {error}; look at nvidia-smi, or pass --device cpu") from error
+    if number >= count:
+        raise DeviceError(f"--device cuda:{number}: expected 0 to {count - 1}; this machine has {count} GPU(s)")
+    properties = cupy.cuda.runtime.getDeviceProperties(number)
+    with cupy.cuda.Device(number):
+        free, _ = cupy.cuda.runtime.memGetInfo()
+    return Device(
+        number, properties["name"].decode(), f"sm_{properties['major']}{properties['minor']}",
+        properties["multiProcessorCount"], free + cupy.get_default_memory_pool().free_bytes(),
+    )  # fmt: skip
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of its parent
+        return False

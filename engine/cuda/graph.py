@@ -1,0 +1,103 @@
+"""A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
+
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.plan import ALIAS_CHUNK
+from csaw.partition.errors import BiasError
+
+
+class DeviceGraph:
+    """Loads all partitions, builds the layout with ``builder``, and drops what the kernels do not read.
+
+    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V] and
+    bloom as graph.cuh wants them, or None.
+    """
+
+    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, bloom: bool,
+                 keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
+        self.store, self.layout, self.builder = store, layout, builder
+        self.transfers, self.transfer_bytes = 0, 0
+        self.loaded = np.ones(len(store.partitions), np.uint8)
+        host_indptr = store.read_indptr()
+        self.indptr = cupy.asarray(host_indptr)
+        self.indices: Any = cupy.empty(store.edges, store.id_dtype)
+        self.weights: Any = cupy.empty(store.edges, np.float32) if weights else None
+        self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
+        self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if bloom else None
+        self.entries: Any = None
+        self._read()
+        if bloom or layout != "csr":
+            self._build(host_indptr)
+        if not keeps_indices:
+            self.indices = None
+        if not keeps_weights:
+            self.weights = None
+
+    def _read(self) -> None:
+        """Partition by partition through pinned memory."""
+        largest = max((p.edges for p in self.store.partitions), default=0)
+        indices = cupyx.empty_pinned(largest, self.store.id_dtype)
+        weights = cupyx.empty_pinned(largest if self.weights is not None else 0, np.float32)
+        for number, part in enumerate(self.store.partitions):
+            low, high = part.first_edge, part.first_edge + part.edges
+            self.store.read_partition(
+                number, indices[: part.edges], None if self.weights is None else weights[: part.edges]
+            )
+            self.indices[low:high].set(indices[: part.edges])
+            if self.weights is not None:
+                self.weights[low:high].set(weights[: part.edges])
+            cupy.cuda.get_current_stream().synchronize()  # the pinned memory is used again
+            self.transfers += 1
+            self.transfer_bytes += part.edges * (indices.itemsize + (4 if self.weights is not None else 0))
+
+    def _build(self, indptr: np.ndarray) -> None:
+        launch, vertices = self.builder.launch, self.store.vertices
+        self.builder.set_graph(self.address())
+        rows_of = {WARP: min(vertices, 1 << 20), HUB_BLOCK: min(vertices, 4 * self.builder.device.processors)}
+        if self.bloom is not None:
+            for block, blocks in rows_of.items():
+                launch("build_bloom", blocks, block, 0, vertices, self.bloom)
+        if self.layout == "entries":
+            self.entries = cupy.empty(4 * self.store.edges, np.uint32)
+            self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
+        elif self.layout in ("table", "alias"):
+            each = 3 * self.store.id_dtype.itemsize if self.layout == "table" else 32
+            self.entries = cupy.empty(each * self.store.edges, np.uint8)
+            self._build_alias(indptr, rows_of)
+
+    def _build_alias(self, indptr: np.ndarray, rows_of: dict[int, int]) -> None:
+        bad = cupy.zeros(3, np.int64)
+        first = 0
+        while first < self.store.vertices:
+            last = int(np.searchsorted(indptr, indptr[first] + ALIAS_CHUNK, side="right")) - 1
+            last = min(max(last, first + 1), self.store.vertices)
+            edges = int(indptr[last] - indptr[first])
+            need, spare = cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+            for block, blocks in rows_of.items():
+                self.builder.launch(
+                    "build_alias", min(blocks, last - first), block, first, last, self.builder.params, int(indptr[first]),
+                    need, spare, self.entries, self.strength, bad,
+                )  # fmt: skip
+            first = last
+        self.check(bad)
+
+    def address(self) -> np.ndarray:
+        """The struct Graph of graph.cuh."""
+        return struct(
+            indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
+            bloom=self.bloom, vertices=self.store.vertices,
+        )  # fmt: skip
+
+    def check(self, bad: Any) -> None:
+        """Raise the bias error that a kernel has noted."""
+        failed, *edge = bad.tolist()
+        if failed:
+            src, dst = self.store.original_ids(np.asarray(edge, self.store.id_dtype))
+            raise BiasError(
+                f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+            )

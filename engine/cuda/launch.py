@@ -1,0 +1,57 @@
+"""Compiled kernels on a device, and the one place that launches them.
+
+Arguments keep the types that the kernels declare: an int is an i64, a float a double; anything else comes as a NumPy scalar, an array
+(its address) or a struct.
+"""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.units import Unit
+
+WARP, BLOCK, HUB_BLOCK = 32, 256, 1024
+
+
+class Kernels:
+    """The functions of some .cu files, compiled for one algorithm and loaded on the current device."""
+
+    def __init__(self, unit: Unit, device: Device) -> None:
+        self.device = device
+        self.module = cupy.RawModule(path=str(unit.compile(device.architecture)))
+        members: dict[str, Any] = {f"v{k}": p if isinstance(p, float) else int(p) for k, p in enumerate(unit.params)}
+        self.params = struct(**members or {"none": np.int8(0)})
+
+    def launch(self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
+        """Queue a kernel on the current stream; nothing for no blocks."""
+        grid = (blocks,) if isinstance(blocks, int) else blocks
+        if min(grid) > 0:
+            shape = (block,) if isinstance(block, int) else block
+            self.module.get_function(name)(grid, shape, tuple(_argument(a) for a in arguments))
+
+    def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
+        """A launch with a thread an item; the kernel strides over what does not fit the device."""
+        self.launch(name, min(-(-threads // block), 2**31 - 1), block, *arguments)
+
+    def set_graph(self, graph: np.ndarray) -> None:
+        """Fill the module's own copy of ``GRAPH``."""
+        place = self.module.get_global("GRAPH")
+        cupy.ndarray(graph.nbytes, np.uint8, place).set(graph.view(np.uint8).ravel())
+
+
+def struct(**members: Any) -> np.ndarray:
+    """Members by value as a C struct."""
+    values = {name: _argument(value) for name, value in members.items()}
+    values = {name: np.uint64(v.data.ptr) if isinstance(v, cupy.ndarray) else v for name, v in values.items()}
+    layout = np.dtype([(name, value.dtype) for name, value in values.items()], align=True)
+    return np.array([tuple(values.values())], layout)
+
+
+def _argument(value: Any) -> Any:
+    if value is None:
+        return np.uint64(0)
+    if isinstance(value, (bool, int)):
+        return np.int64(value)
+    return np.float64(value) if type(value) is float else value

@@ -1,0 +1,66 @@
+"""What is compiled for a plan: files, constants, hooks. Needs no GPU, so that all of it can be compiled and tested without one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.backend import WEIGHT, Backend
+from csaw.engine.cuda.compile import cubin
+from csaw.engine.hooks import Hook
+
+LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3}
+METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
+COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
+HOP_TILES = (4, 8, 16, 32)  # threads that share a parent when a table's picks must differ
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some .cu files specialised for one algorithm."""
+
+    files: tuple[str, ...]
+    constants: dict[str, int]
+    hooks: list[Hook]
+    params: tuple[float, ...]
+
+    def compile(self, architecture: str) -> Path:
+        """The cubin for an architecture such as ``sm_90``."""
+        return cubin(self.files, self.constants, self.hooks, self.params, architecture)
+
+
+def kernels_of(backend: Backend) -> Unit:
+    """What samples."""
+    return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
+
+
+def builder_of(backend: Backend) -> Unit:
+    """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
+    rejection = backend.select == "rejection"
+    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": reads_weights(backend)}
+    return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
+
+
+def reads_weights(backend: Backend) -> bool:
+    """Whether sampling or building reads weights."""
+    return backend.weighted and ("weight" in backend.bias.reads or backend.select == "rejection")
+
+
+def in_tables(backend: Backend) -> bool:
+    """Whether samples are tables whose cells depend on their parents alone: see hops.cu."""
+    picks = backend.by_table or (backend.select == "uniform" and max(backend.plan.sizes, default=0) <= HOP_TILES[-1])
+    return backend.plan.layout == "hops" and picks
+
+
+def _files(backend: Backend) -> tuple[str, ...]:
+    if isinstance(backend.algorithm, Walk):
+        return ("walk.cu",)
+    if backend.algorithm.clocks:
+        return ("clocks.cu",)
+    return ("hops.cu",) if in_tables(backend) else ("select.cu",)
+
+
+def _constants(backend: Backend) -> dict[str, int]:
+    own = {"LAYOUT": LAYOUTS[backend.plan.graph_layout], "WIDE": backend.store.id_dtype.itemsize == 8}
+    constants = backend.constants() | own
+    constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
+    return {name: int(value) for name, value in constants.items()}

@@ -1,0 +1,57 @@
+"""A batch of walks on a GPU."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.launch import BLOCK, WARP
+
+TILE, ROWS = 32, 8
+
+
+class Walks:
+    """Walkers ``first .. first + len(sources)``. ``out`` [L + 1, n] is step after step, so that a warp writes side by side."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.source = cupy.asarray(sources, backend.store.id_dtype)
+        self.out = cupy.empty((self.length + 1, sources.size), backend.store.id_dtype)
+        self.lengths = cupy.empty(sources.size, np.int32)
+
+    def advance(self) -> None:
+        backend, n = self.backend, self.source.size
+        seed, kernels = np.uint64(backend.seed), backend.kernels
+        head, tail = (n, self.first, kernels.params), (seed, self.length, self.source, self.out, self.lengths)
+        block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
+        if backend.select == "rejection":
+            bounds = tuple(float(b) for b in backend.algorithm.bias_range())
+            resident = (
+                2048 // block * kernels.device.processors
+            )  # blocks at a time: lanes take their next walkers themselves
+            blocks = min(-(-n // block), resident)
+            kernels.launch("walk_by_rejection", blocks, block, *head, *bounds, *tail, backend.counts)
+        elif backend.select in ("uniform", "alias"):
+            kernels.over("walk_by_edge", n, *head, *tail, block=block)
+        else:
+            kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
+            backend.check()
+        self.walks = self._in_order()
+        del self.out
+
+    def _in_order(self) -> Any:
+        """The walks [n, L + 1]."""
+        rows, columns = self.out.shape
+        walks = cupy.empty((columns, rows), self.out.dtype)
+        grid = (-(-columns // TILE), min(-(-rows // TILE), 65535))
+        self.backend.kernels.launch("transpose", grid, (TILE, ROWS), rows, columns, self.out, walks)
+        return walks
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return self.backend.to_host({"walks": self.walks, "lengths": self.lengths})
+
+    def edges(self) -> int:
+        return int(self.lengths.sum(dtype=np.int64))
+
+    def dead_ends(self) -> int:
+        return int((self.lengths < self.length).sum())

@@ -1,0 +1,139 @@
+"""What the frontier entries of traversals selected, at every depth, beside the law of their pools.
+
+An entry is a frontier vertex of an instance, or the whole frontier where the pool is collective. Its pool holds the possible edges to vertices
+that the instance had not visited by then. Entries that selected equally many from equal pools are one situation.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.law import edge_biases
+from csaw.engine.verify_checks import Checks, Subject, statistics
+from csaw.engine.verify_sets import Pool, set_tests
+from csaw.engine.verify_statistics import Choices, Laws, pooled_test
+from csaw.engine.verify_trees import add_sets
+
+Biases = list[tuple[int, float]]
+
+
+class Entries:
+    """Entries of as many instances as the budget of biases allows, an equal share for every group."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject, self.algorithm = subject, subject.algorithm
+        self.known: dict[tuple, int] = {}
+        self.pools: list[tuple[tuple[int, ...], Biases]] = []  # frontier vertices and possible edges of each situation
+        self.drawn: list[int] = []  # the situation of each entry
+        self.picks: list[list[int]] = []
+        single = getattr(subject.algorithm, "frontier_size", 1) == 1
+        self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
+        self._possible = lru_cache(100_000)(self._row)
+
+    def add(self, group: Any) -> None:
+        """Take a group's first instances, until its share of the budget is spent."""
+        share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
+        edges, sources = np.cumsum([0, *group.counts]), np.cumsum([0, *group.source_counts])
+        for i in range(len(group.counts) if self.judged else 0):
+            span = slice(edges[i], edges[i + 1])
+            taken = zip(group.depth[span].tolist(), group.src[span].tolist(), group.dst[span].tolist(), strict=True)
+            begun = group.sources[sources[i] : sources[i + 1]].tolist()
+            for depth, frontier, visited, selected in self._depths(begun, taken):
+                share -= sum(1 + self.subject.view.degree(v) for v in frontier)
+                self._note(
+                    frontier, visited, selected, {"depth": depth, "instance": group.start + i, "source": begun[0]}
+                )
+            if share < 0:
+                break
+
+    def _depths(
+        self, sources: list[int], edges: Any
+    ) -> Iterator[tuple[int, list[int], set[int], dict[int, list[int]]]]:
+        """(depth, frontier, vertices visited by then, what each frontier vertex selected) of one instance."""
+        once = self.algorithm.visited_once  # type: ignore[attr-defined]
+        found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for depth, src, dst in edges:
+            found[depth][src].append(dst)
+        held, visited = Counter(sources), set(sources) if once else set()
+        for depth in range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
+            # what a vertex selected that is in the frontier twice cannot be told apart
+            yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
+            held = Counter(dst for row in found[depth].values() for dst in row)
+            if not held:
+                break
+            visited = visited | held.keys() if once else visited
+
+    def _note(self, frontier: list[int], visited: set[int], selected: dict[int, list[int]], at: dict[str, int]) -> None:
+        others = tuple(at[name] for name in self.subject.columns[1:])
+        together = [frontier] if self.algorithm.collective else [[v] for v in frontier]  # type: ignore[attr-defined]
+        for vertices in together:
+            possible, picks = [], []
+            for number, v in enumerate(vertices):
+                base = number * self.subject.view.vertices
+                possible += [(base + dst, bias) for dst, bias in self._possible(v, *others) if dst not in visited]
+                picks += [base + dst for dst in selected.get(v, ())]
+            key = (*vertices, -1, *possible, len(picks))
+            if key not in self.known:
+                self.known[key] = len(self.pools)
+                self.pools.append((tuple(vertices), possible))
+            self.drawn.append(self.known[key])
+            self.picks.append(picks)
+
+    def _row(self, v: int, *others: int) -> Biases:
+        named = dict(zip(self.subject.columns[1:], others, strict=True))
+        return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
+
+    def judge(self, checks: Checks) -> None:
+        algorithm: Any = self.algorithm
+        if algorithm.geometric is not None:
+            self._numbers(checks, float(algorithm.geometric()))
+        if algorithm.replace:
+            self._one_by_one(checks)
+        elif self.drawn:
+            self._sets(checks)
+
+    def _sets(self, checks: Checks) -> None:
+        drawn = np.array(self.drawn)
+        order = np.argsort(drawn, kind="stable")
+        counts = np.bincount(drawn)
+        start = np.cumsum(counts) - counts
+
+        def pool(number: int) -> Pool:
+            here = order[start[number] : start[number] + counts[number]]
+            vertices, possible = self.pools[number]
+            picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
+            return Pool(", ".join(map(str, vertices)), possible, picks, here)
+
+        sizes = np.array([len(possible) for _, possible in self.pools])
+        add_sets(checks, set_tests(counts, sizes, drawn, pool, self.subject.budget // 2))
+
+    def _one_by_one(self, checks: Checks) -> None:
+        situations = np.repeat(self.drawn, [len(picks) for picks in self.picks])[:, None]
+
+        def law(number: int) -> dict[int, float]:
+            chances: dict[int, float] = defaultdict(float)
+            for label, bias in self.pools[number][1]:
+                chances[label] += bias
+            total = sum(chances.values())
+            return {label: chance / total for label, chance in chances.items()}
+
+        sizes = np.array([len(possible) for _, possible in self.pools])
+        laws = Laws(law, lambda rows: sizes[rows[:, 0]], self.subject.budget)
+        chosen = np.array([v for picks in self.picks for v in picks], np.int64)
+        statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, "neighbors")
+
+    def _numbers(self, checks: Checks, chance: float) -> None:
+        """How many each entry selected: successes before the first failure, at most the edges that may be selected."""
+
+        def law(pool: int) -> dict[int, float]:
+            exact = {n: chance**n * (1.0 - chance) for n in range(pool)} | {pool: chance**pool}
+            return {n: p for n, p in exact.items() if p > 0.0}
+
+        pools = np.array([len(self.pools[number][1]) for number in self.drawn], np.int64)
+        selected = np.array([len(picks) for picks in self.picks], np.int64)
+        laws = Laws(law, lambda rows: rows[:, 0] + 1, self.subject.budget)
+        used, p, follow = pooled_test(Choices(pools[:, None], selected, ("pool",)), laws)
+        checks.p_values("burning", p + follow, f"{used:,} numbers of lit neighbors")

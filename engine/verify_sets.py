@@ -1,0 +1,129 @@
+"""Do sets picked without replacement fit successive selection? Three views, each with p-values:
+
+contexts      how often each neighbor is in the sets of one situation, against its inclusion probability
+pooled        how many of a set come from the likelier half of its pool, all situations together
+independence  whether that number says anything of the next set's
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from csaw.engine.law import inclusion_law
+from csaw.engine.verify_statistics import in_blocks, normal, stratified
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One situation: the possible edges' ends with their biases, and the sets of one size that were picked from them."""
+
+    name: Hashable
+    biases: list[tuple[int, float]]  # positive ones
+    picks: np.ndarray  # int64 [sets, picks]
+    numbers: np.ndarray  # of the sets, in the order they were drawn
+
+
+@dataclass(frozen=True)
+class SetResults:
+    contexts: list[tuple[Hashable, int, float]]  # (situation, sets, p-value)
+    pooled: list[float]
+    independence: list[float]
+
+
+def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:  # fmt: skip
+    """All views of situations 0, 1, ..., which occur ``counts`` times with ``sizes`` edges; ``drawn``: that of each set, in order."""
+    contexts, scores = [], _Scores(len(drawn))
+    frequent = stratified(counts, sizes)
+    for number in frequent:
+        pool = pool_of(number)
+        law = inclusion(pool.biases, pool.picks.shape[1]) if len(pool.biases) ** 2 <= budget else None
+        if law is not None and 0 < pool.picks.shape[1] < len(pool.biases):
+            contexts.append((pool.name, len(pool.picks), _binomials(pool.picks, law)))
+    for number in in_blocks(drawn):
+        if budget <= 0:
+            break
+        pool = pool_of(number)
+        budget -= len(pool.biases) * (1 + pool.picks.shape[1]) + 1
+        scores.add(pool)
+    return SetResults(contexts, scores.pooled(), scores.independence())
+
+
+class _Scores:
+    """Each set's excess of picks from the likelier half of its pool, and a bound of that number's variance."""
+
+    def __init__(self, sets: int) -> None:
+        self.excess, self.variance = np.zeros(sets), np.zeros(sets)
+        self.impossible = False
+
+    def add(self, pool: Pool) -> None:
+        ranked = sorted(pool.biases, key=lambda one: (-one[1], one[0]))
+        inside = {v for v, _ in ranked[: len(ranked) // 2]}
+        half, rest = [b for v, b in ranked if v in inside], [b for v, b in ranked if v not in inside]
+        self.impossible |= not np.isin(pool.picks, [v for v, _ in ranked]).all()
+        if half and rest and 0 < pool.picks.shape[1] < len(ranked):
+            mean, self.variance[pool.numbers] = half_law(half, rest, pool.picks.shape[1])
+            self.excess[pool.numbers] = np.isin(pool.picks, list(inside)).sum(axis=1) - mean
+
+    def pooled(self) -> list[float]:
+        return [0.0] if self.impossible else normal(self.excess.sum(), self.variance.sum())
+
+    def independence(self) -> list[float]:
+        pairs = self.excess[1:] * self.excess[:-1]
+        return normal(pairs.sum(), (self.variance[1:] * self.variance[:-1]).sum())
+
+
+def half_law(half: list[float], rest: list[float], picks: int) -> tuple[float, float]:
+    """Mean of the number of picks from ``half``, and a bound of its variance, exact when all biases are equal."""
+    m, size = len(half), len(half) + len(rest)
+    if len({*half, *rest}) == 1:
+        mean = picks * m / size
+        return mean, mean * (1 - m / size) * (size - picks) / (size - 1)
+    mean = _expected(half, rest, picks)
+    # picks exclude each other, so indicators that are independent vary more; and equal chances vary most
+    return mean, min(mean * (1 - mean / m), (picks - mean) * (1 - (picks - mean) / (size - m)))
+
+
+def _expected(half: list[float], rest: list[float], picks: int) -> float:
+    """Edges arrive at exponential times: the chance that one of ``half`` does when fewer than ``picks`` others have, summed over log time.
+
+    The trapezoid rule converges geometrically there, in steps well below the spread of the last arrival.
+    """
+    total, least = sum(half) + sum(rest), min(*half, *rest)
+    step = 0.5 / picks**0.5
+    time = np.exp(np.arange(np.log(1e-9 / total), np.log(30.0 / least), step))
+    before, marked = np.zeros((picks, time.size)), np.zeros((picks, time.size))  # by how many others have arrived
+    before[0] = 1.0
+    for bias, inside in [*((b, True) for b in half), *((b, False) for b in rest)]:
+        absent = np.exp(-bias * time)
+        arrives = before * (bias * time * absent) if inside else 0.0
+        for counted in (before, marked):
+            counted[1:] = counted[1:] * absent + counted[:-1] * (1.0 - absent)
+            counted[0] *= absent
+        marked += arrives
+    return float(marked.sum() * step)
+
+
+def _binomials(picks: np.ndarray, law: dict[int, float]) -> float:
+    """p-value of the worst neighbor, times their number."""
+    from scipy.stats import binom
+
+    n = len(picks)
+    found = {v: int((picks == v).any(axis=1).sum()) for v in np.unique(picks).tolist()}
+    if any(law.get(v, 0.0) <= 0.0 for v in found):
+        return 0.0
+    chances = np.clip(np.array(list(law.values())), 0.0, 1.0)
+    seen = np.array([found.get(v, 0) for v in law])
+    tail = np.minimum(binom.cdf(seen, n, chances), binom.sf(seen - 1, n, chances))
+    return float(min(1.0, 2.0 * tail.min() * len(law)))
+
+
+def inclusion(positive: list[tuple[int, float]], picks: int) -> dict[int, float] | None:
+    """Inclusion probabilities: counted for equal biases, integrated for up to 64 others, else None."""
+    size = len(positive)
+    if len({bias for _, bias in positive}) == 1:
+        vertices, copies = np.unique([v for v, _ in positive], return_counts=True)
+        absent = {m: comb(size - m, picks) / comb(size, picks) for m in set(copies.tolist())}
+        return {v: 1.0 - absent[m] for v, m in zip(vertices.tolist(), copies.tolist(), strict=True)}
+    return inclusion_law(positive, picks) if size <= 64 else None

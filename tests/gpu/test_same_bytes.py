@@ -1,0 +1,141 @@
+"""A GPU draws what the CPU draws, byte for byte: every algorithm, method, layout, on graphs with every trouble in them."""
+
+import numpy as np
+import pytest
+from helpers.graphs import SQUARE, TROUBLED, WideStore, arrays_of, random_store, store_of
+from helpers.invariance import assert_same
+
+from csaw.engine import registry
+from csaw.engine.cuda.device import open_device
+from csaw.partition.errors import BiasError, BudgetError, CsawError, OptionError
+
+try:
+    open_device()
+except CsawError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+OPTIONS = {
+    "multidimensional": {"frontier_size": 5, "instances": 40, "walk_length": 60},
+    "random-node": {"frontier_size": 5, "instances": 10},
+    "random-edge": {"neighbor_size": 30, "instances": 10},
+    "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
+    "neighbor": {"fanout": (4, 3)},
+    "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
+}
+MORE = [
+    ("neighbor", {"fanout": (5, 3), "replace": True}),
+    ("neighbor", {"fanout": (-1, 3)}),
+    ("neighbor", {"fanout": (7,), "bias": "none"}),
+    ("neighbor", {"fanout": (40, 2), "bias": "none"}),
+    ("neighbor", {"fanout": (3, 3), "bias": "degree", "select": "keys"}),
+    ("neighbor", {"fanout": (3, 3), "select": "its", "replace": True}),
+    ("neighbor", {"fanout": ()}),
+    *(("neighbor", {"fanout": (3, 3), "select": "its", "collision": c}) for c in ("bipartite", "repeated", "updated")),
+    ("node2vec", {"select": "its", "walk_length": 8}),
+    ("node2vec", {"p": 4.0, "q": 0.25}),
+    ("node2vec", {"p": 0.3, "q": 3.0, "layout": "csr"}),
+    ("node2vec", {"p": 0.3, "q": 3.0, "layout": "table"}),
+    ("deepwalk", {"layout": "alias"}),
+    ("deepwalk", {"layout": "table"}),
+    ("deepwalk", {"layout": "entries"}),
+    ("deepwalk", {"layout": "csr"}),
+    ("deepwalk", {"select": "its"}),
+    ("deepwalk", {"walk_length": 0}),
+    ("biased", {"edge_bias": "e.weight / e.dst_degree"}),
+    ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
+    ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),
+    ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
+
+
+def hub_store(path, weighted):
+    """A vertex with more neighbors than a large block has threads, several times over."""
+    rng = np.random.default_rng(3)
+    edges = [(0, v, float(rng.integers(0, 9))) for v in range(1, 5000)]
+    edges += [(int(u), int(v), 1.5) for u, v in rng.integers(1, 5000, (3000, 2)) if u < v]
+    return store_of(path, sorted(set(edges)), directed=False, vertices=5001, weighted=weighted)
+
+
+GRAPHS = {
+    "weighted": lambda path: random_store(path, partitions=3),
+    "plain": lambda path: random_store(path, weighted=False),
+    "directed": lambda path: random_store(path, directed=True, edges=900),
+    "troubled": lambda path: store_of(path, TROUBLED, directed=True, vertices=7),
+    "square": lambda path: store_of(path, SQUARE, directed=False),
+    "hub": lambda path: hub_store(path, True),
+    "wide": lambda path: WideStore(random_store(path, seed=2)),
+    "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
+    "one loop": lambda path: store_of(path, [(0, 0, 1)], directed=True),
+}
+
+
+def usable(store, algo, options):
+    """The options, fitted to a small graph; None where the case cannot be on this one."""
+    options = dict(options)
+    if algo == "random-node":
+        options["frontier_size"] = min(options["frontier_size"], store.vertices)
+    table = options.get("layout") in ("table", "alias")
+    if (table and not store.weighted) or (options.get("layout") in ("csr", "entries") and store.weighted):
+        options["weighted"] = False
+        options.pop("layout") if table else None
+    if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
+        options.pop("layout")
+    if store.max_degree > 4000 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
+        options["instances"] = 60 if algo != "random-edge" else 2
+    return options
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
+    store = GRAPHS[graph](tmp_path / "g.zarr")
+    options = usable(store, algo, options)
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
+
+
+def test_a_bad_bias_names_its_edge(tmp_path):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    for options in ({}, {"select": "its"}):
+        with pytest.raises(BiasError, match="0 -> 1"):
+            arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", edge_bias="1.0 - e.dst", weighted=False,
+                      sources=[0], **options)  # fmt: skip
+
+
+def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    with pytest.raises(BudgetError, match="are needed on"):
+        arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", memory=10_000)
+    with pytest.raises(OptionError, match="possible are"):
+        arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", layout="entries")
+
+
+def test_out_of_memory_halves_the_batch(tmp_path, caplog):
+    import cupy
+
+    store = random_store(tmp_path / "g.zarr")
+    options = {"num_walks": 2000, "walk_length": 40, "seed": 1}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    pool = cupy.get_default_memory_pool()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (64 << 20))
+    try:
+        with caplog.at_level("INFO"):
+            drawn = arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", batch_size=600_000, **options)
+    finally:
+        pool.set_limit(size=0)
+    assert_same(expected, drawn)
+    assert "half as many" in caplog.text
+
+
+def test_nothing_stays_allocated(tmp_path):
+    import cupy
+
+    store = random_store(tmp_path / "g.zarr")
+    before = cupy.get_default_memory_pool().used_bytes()
+    for algo in ("deepwalk", "forest-fire", "multidimensional"):
+        arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", instances=50)
+        assert cupy.get_default_memory_pool().used_bytes() == before
