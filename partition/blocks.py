@@ -7,11 +7,11 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
 
-BLOCK = 8 << 20
+BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
     b"PK\x03\x04": "zip",
@@ -19,10 +19,10 @@ FOREIGN_MAGIC = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-PIECE = 1 << 20  # what was read before a broken end still counts
+PIECE = 1 << 18  # what was read before a broken end still counts
 
 
-def open_bytes(path: str) -> tuple[BinaryIO, Any]:
+def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
     """A stream of decompressed bytes, and the raw file below it (for progress). ``-`` is standard input."""
     if path == "-":
         raw: Any = sys.stdin.buffer
@@ -38,9 +38,9 @@ def open_bytes(path: str) -> tuple[BinaryIO, Any]:
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     magic = reader.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=reader), raw  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=reader), raw
     if magic[:3] == b"BZh":
-        return bz2.BZ2File(reader), raw  # type: ignore[return-value]
+        return bz2.BZ2File(reader), raw
     if magic[:4] == b"\x28\xb5\x2f\xfd":
         return _zstd(reader), raw
     for start, what in FOREIGN_MAGIC.items():
@@ -50,7 +50,7 @@ def open_bytes(path: str) -> tuple[BinaryIO, Any]:
     return reader, raw
 
 
-def _zstd(reader: Any) -> BinaryIO:
+def _zstd(reader: Any) -> io.BufferedIOBase:
     try:
         import pyarrow
     except ImportError as error:
@@ -58,38 +58,40 @@ def _zstd(reader: Any) -> BinaryIO:
     return pyarrow.CompressedInputStream(reader, "zstd")
 
 
-def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[bytes]:
+def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[memoryview]:
     """Blocks of whole lines. A stream that ends too early is an error that says how many lines could be read."""
     stream, raw = open_bytes(path)
     total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines, held = b"", 0, 0
-    pieces: list[bytes] = []
+    rest, lines = b"", 0
     with raw, stream:
         while True:
+            block, filled = bytearray(len(rest) + BLOCK), len(rest)
+            block[:filled] = rest
             try:
-                piece = stream.read(PIECE)
+                while filled < len(block) and (got := stream.readinto(memoryview(block)[filled : filled + PIECE])):
+                    filled += got
             except (EOFError, zlib.error, OSError) as error:
-                readable = readable_lines(path) or lines + b"".join([rest, *pieces]).count(b"\n")
+                readable = readable_lines(path) or lines + block.count(b"\n", 0, filled)
                 raise FormatError(
                     f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
                 ) from error
-            pieces.append(piece)
-            held += len(piece)
-            if piece and held < BLOCK:
-                continue
-            block = b"".join([rest, *pieces])
-            pieces, held = [], 0
-            if not piece:
-                break
-            end = max(block.rfind(b"\n"), block.rfind(b"\r") if b"\n" not in block else -1) + 1
-            rest, block = block[end:], block[:end]
-            lines += block.count(b"\n")
-            if block:
-                yield block
+            last = filled < len(block)
+            end = filled if last else after_last_line(block)
+            rest = bytes(block[end:filled])
+            if not total:
+                lines += block.count(b"\n", 0, end)
+            if end:
+                yield memoryview(block)[:end].toreadonly()
             if progress and total:
                 progress(min(raw.tell(), total), total)
-    if block:
-        yield block
+            if last:
+                return
+
+
+def after_last_line(block: bytearray) -> int:
+    """Where the last line begins that may go on in the next block."""
+    end = block.rfind(b"\n") + 1
+    return end or block.rfind(b"\r") + 1
 
 
 def readable_lines(path: str) -> int:

@@ -1,125 +1,140 @@
-"""Edges to rows: counting sort by source, sort within a row, repeats. Kernels of the ingest; stable, so file order decides."""
+"""Edges to rows: dealt to buckets of rows, and sorted in each by a radix sort. Kernels of the ingest; stable, so file order decides.
+
+A bucket is so small that its sort stays in the processor's cache: the passes over it cost less than one over all edges.
+"""
 
 import numpy as np
 
 from csaw.partition.compile import njit
 
 KEEP, FIRST, SUM = 0, 1, 2
+DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
 
 
 @njit(nogil=True)
 def mark(ids, base, seen):
-    """Note which ids occur: ``seen[id - base]``."""
+    """Note which ids occur: ``seen[id - base]``, modulo 2^64 for ids of any sign. Threads may mark in one table: all write the same."""
     for i in range(ids.size):
-        seen[ids[i] - base] = True
+        seen[np.uint64(ids[i]) - base] = True
 
 
 @njit(nogil=True)
 def rank_by_table(ids, base, table, out):
     for i in range(ids.size):
-        out[i] = table[ids[i] - base]
+        out[i] = table[np.uint64(ids[i]) - base]
 
 
 @njit(nogil=True)
-def count_degrees(src, dst, undirected, drop_loops, degrees, reached):
-    """Rows' sizes before repeats are merged, and who is a target; returns the number of self loops."""
+def deal(src, dst, weights, undirected, drop_loops, bucket_of, reached, out_src, out_dst, out_weights, ends):
+    """Sort directed entries by bucket of their row, keeping their order; ``ends`` [buckets + 1] cuts them. Returns the number of self loops.
+
+    ``reached`` notes who is a target; like ``mark``, threads may share it.
+    """
     loops = 0
+    ends[:] = 0
     for i in range(src.size):
-        if src[i] == dst[i]:
-            loops += 1
-            if drop_loops:
-                continue
-        degrees[src[i]] += 1
+        loop = src[i] == dst[i]
+        loops += loop
+        if loop and drop_loops:
+            continue
+        ends[bucket_of[src[i]] + 1] += 1
         reached[dst[i]] = True
-        if undirected and src[i] != dst[i]:
-            degrees[dst[i]] += 1
+        if undirected and not loop:
+            ends[bucket_of[dst[i]] + 1] += 1
+    for k in range(ends.size - 1):
+        ends[k + 1] += ends[k]
+    at = ends.copy()
+    for i in range(src.size):
+        loop = src[i] == dst[i]
+        if loop and drop_loops:
+            continue
+        for reverse in range(2 if undirected and not loop else 1):
+            a, b = (dst[i], src[i]) if reverse else (src[i], dst[i])
+            cell = at[bucket_of[a]]
+            at[bucket_of[a]] = cell + 1
+            out_src[cell], out_dst[cell] = a, b
+            if weights.size > 0:
+                out_weights[cell] = weights[i]
     return loops
 
 
 @njit(nogil=True)
-def deal(src, dst, weights, undirected, drop_loops, bucket_of, buckets, out_src, out_dst, out_weights, ends):
-    """Sort directed entries by bucket of their row, keeping their order; ``ends`` [buckets + 1] cuts them."""
-    ends[:] = 0
+def count_degrees(src, degrees):
+    """Rows' sizes before repeats are merged."""
     for i in range(src.size):
-        if src[i] == dst[i] and drop_loops:
-            continue
-        ends[bucket_of[src[i]] + 1] += 1
-        if undirected and src[i] != dst[i]:
-            ends[bucket_of[dst[i]] + 1] += 1
-    for k in range(buckets):
-        ends[k + 1] += ends[k]
-    at = ends.copy()
-    for i in range(src.size):
-        if src[i] == dst[i] and drop_loops:
-            continue
-        for reverse in range(2 if undirected and src[i] != dst[i] else 1):
-            a, b = (dst[i], src[i]) if reverse else (src[i], dst[i])
-            k = bucket_of[a]
-            out_src[at[k]], out_dst[at[k]] = a, b
-            if weights.size > 0:
-                out_weights[at[k]] = weights[i]
-            at[k] += 1
+        degrees[src[i]] += 1
 
 
 @njit(nogil=True)
-def build_rows(src, dst, weights, first, rows, duplicates, indptr, indices, out_weights):
-    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats). Outputs hold as many entries as ``src``."""
+def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, indices, out_weights):
+    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats). Outputs hold as many entries as ``src``, which is used up."""
+    bits = 1
+    while vertices >> bits > 0:
+        bits += 1
+    passes = -(-bits // DIGIT_BITS)
+    width = -(-bits // passes)
+    other_src, other_dst, other_weights = np.empty_like(src), np.empty_like(dst), np.empty_like(weights)
+    for k in range(passes):
+        sort_by_digit(src, dst, weights, k * width, width, other_src, other_dst, other_weights)
+        src, other_src = other_src, src
+        dst, other_dst = other_dst, dst
+        weights, other_weights = other_weights, weights
+    sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights)
+    return merge_repeats(duplicates, indptr, indices, out_weights)
+
+
+@njit
+def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights):
+    """Stable, by bits shift .. shift + width - 1 of the target."""
+    mask = (1 << width) - 1
+    at = np.zeros(mask + 2, np.int64)
+    for i in range(dst.size):
+        at[((np.int64(dst[i]) >> shift) & mask) + 1] += 1
+    for k in range(mask + 1):
+        at[k + 1] += at[k]
+    for i in range(dst.size):
+        digit = (np.int64(dst[i]) >> shift) & mask
+        cell = at[digit]
+        at[digit] = cell + 1
+        out_src[cell], out_dst[cell] = src[i], dst[i]
+        if weights.size > 0:
+            out_weights[cell] = weights[i]
+
+
+@njit
+def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
+    """Stable, by source; ``indptr`` cuts the rows."""
     indptr[:] = 0
     for i in range(src.size):
         indptr[src[i] - first + 1] += 1
     for v in range(rows):
         indptr[v + 1] += indptr[v]
-    at = indptr[:-1].copy()
+    at = indptr.copy()
     for i in range(src.size):
         cell = at[src[i] - first]
+        at[src[i] - first] = cell + 1
         indices[cell] = dst[i]
         if weights.size > 0:
             out_weights[cell] = weights[i]
-        at[src[i] - first] = cell + 1
-    kept, repeats = 0, 0
-    for v in range(rows):
-        low, high = indptr[v], indptr[v + 1]
-        sort_row(indices, out_weights, low, high)
-        indptr[v] = kept
-        i = low
-        while i < high:
-            j = i + 1
-            total = float(out_weights[i]) if weights.size > 0 else 0.0
-            while j < high and indices[j] == indices[i] and duplicates != KEEP:
-                if weights.size > 0:
-                    total += float(out_weights[j])
-                j += 1
-            repeats += j - i - 1
-            indices[kept] = indices[i]
-            if weights.size > 0:
-                out_weights[kept] = total if duplicates == SUM else out_weights[i]
-            kept += 1
-            i = j
-    indptr[rows] = kept
-    return kept, repeats
 
 
 @njit
-def sort_row(indices, weights, low, high):
-    """Stable sort of one row by neighbor, weights alongside."""
-    if weights.size == 0:
-        if high - low > 32:
-            indices[low:high] = np.sort(indices[low:high])
-            return
-    elif high - low > 32:
-        order = np.argsort(indices[low:high], kind="mergesort")
-        indices[low:high] = indices[low:high][order]
-        weights[low:high] = weights[low:high][order]
-        return
-    for i in range(low + 1, high):
-        value = indices[i]
-        weight = weights[i] if weights.size > 0 else np.float32(0)
-        j = i - 1
-        while j >= low and indices[j] > value:
-            indices[j + 1] = indices[j]
+def merge_repeats(duplicates, indptr, indices, weights):
+    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns (entries kept, repeats)."""
+    kept, high = 0, 0
+    for v in range(indptr.size - 1):
+        i, high = high, indptr[v + 1]
+        while i < high:
+            j = i + 1
+            total = float(weights[i]) if weights.size > 0 else 0.0
+            while duplicates != KEEP and j < high and indices[j] == indices[i]:
+                if weights.size > 0:
+                    total += float(weights[j])
+                j += 1
+            indices[kept] = indices[i]
             if weights.size > 0:
-                weights[j + 1] = weights[j]
-            j -= 1
-        indices[j + 1] = value
-        if weights.size > 0:
-            weights[j + 1] = weight
+                weights[kept] = total if duplicates == SUM else weights[i]
+            kept += 1
+            i = j
+        indptr[v + 1] = kept
+    return kept, high - kept

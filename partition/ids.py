@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.partition.csr import mark, rank_by_table
 from csaw.partition.errors import FormatError
+from csaw.partition.parallel import in_order
 from csaw.partition.spool import Spool
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
@@ -13,15 +14,14 @@ class Numbering:
     """Made from all ids; ``vertex_ids`` is None when they are 0 .. V - 1."""
 
     def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype) -> None:
-        self.low, self.table = low, None
+        self.table = None
         if high - low < max(TABLE_FACTOR * raw.rows, 1 << 20):
             seen = np.zeros(high - low + 1, np.bool_)
-            base = np.dtype(dtype).type(low)
-            for src, dst, *_ in raw:
-                mark(src.astype(dtype, copy=False), base, seen)
-                mark(dst.astype(dtype, copy=False), base, seen)
-            self.ids = np.flatnonzero(seen).astype(dtype) + base
-            self.table = (np.cumsum(seen) - 1).astype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
+            self.base = np.uint64(low % 2**64)
+            for _ in in_order(lambda src, dst, *_: (mark(src, self.base, seen), mark(dst, self.base, seen)), raw):
+                pass
+            self.ids = np.flatnonzero(seen).astype(dtype) + np.dtype(dtype).type(low)
+            self.table = np.cumsum(seen, dtype=np.uint32 if self.ids.size < 2**32 - 1 else np.uint64) - 1
         else:
             self.ids = np.empty(0, dtype)
             for src, dst, *_ in raw:
@@ -42,7 +42,7 @@ class Numbering:
     def dense(self, ids: np.ndarray) -> np.ndarray:
         out = np.empty(ids.size, self.dtype)
         if self.table is not None:
-            rank_by_table(ids.astype(self.ids.dtype, copy=False), self.ids.dtype.type(self.low), self.table, out)
+            rank_by_table(ids, self.base, self.table, out)
             return out
         out[:] = np.searchsorted(self.ids, ids.astype(self.ids.dtype, copy=False))
         return out

@@ -4,17 +4,16 @@ Memory: ``memory`` bounds spools and rows in work; on top of it come arrays of t
 parser's blocks (about 100 MiB) and the interpreter.
 """
 
-import itertools
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from csaw.partition.csr import FIRST, KEEP, SUM, build_rows, count_degrees, deal
+from csaw.partition.buckets import Buckets, Rows, cut_rows
+from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.ids import StringNumbering, number
 from csaw.partition.reciprocity import reciprocity
@@ -32,7 +31,8 @@ CHOICES = {
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
 }
-RANGES = 32  # row ranges that are built at a time by several threads
+PIECE_ROWS = 1 << 20
+SAMPLE = 257  # a source among so many says how large the rows will be
 
 
 @dataclass(frozen=True)
@@ -112,24 +112,20 @@ class _Ingest:
         self.raw = Spool(Budget(memory // 4, folder))
         self.budget = Budget(memory // 4, folder)
         self.undirected = rows.shape.undirected if options.directed is None else not options.directed
-        self.drop = options.self_loops == "drop"
         self.weighted = rows.weighted
+        self.samples: list[np.ndarray] = []
         self.repeats = 0
 
     def run(self, out: str | Path) -> GraphStore:
         numbering = self._read()
-        degrees, reached = np.zeros(numbering.vertices, np.int64), np.zeros(numbering.vertices, np.bool_)
-        mapped = Spool(self.budget)
-        loops = 0
-        for src, dst, *weights in self.raw:
-            a, b = numbering.dense(src), numbering.dense(dst)
-            loops += count_degrees(a, b, self.undirected, self.drop, degrees, reached)
-            mapped.append(a, b, *weights)
-        self.raw.close()
+        entries = self.raw.rows * (2 if self.undirected else 1)
+        sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
+        buckets = Buckets(numbering, entries, sample, self.undirected, self.options.self_loops == "drop")
+        buckets.fill(self.raw, self.budget)
         with StoreWriter(out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression,
                          overwrite=self.options.overwrite) as writer:  # fmt: skip
-            self._write(writer, mapped, degrees, numbering)
-            report = self._report(loops, degrees, reached, writer)
+            self._write(writer, buckets)
+            report = self._report(buckets, writer)
             return writer.finish(
                 directed=not self.undirected,
                 vertex_ids=numbering.vertex_ids,
@@ -140,15 +136,12 @@ class _Ingest:
         """All rows into the spool, and the numbering of their ids."""
         strings = StringNumbering() if self.rows.shape.strings else None
         low, high, big = 2**64, -(2**63), False
-        for src, dst, weights in self.rows:
-            if strings is not None:
-                src, dst = strings.provisional(src), strings.provisional(dst)
-            if src.size == 0:
-                continue
+        for src, dst, *weights in joined(self._columns(strings), min(PIECE_ROWS, self.memory // 256)):
             big = big or src.dtype == np.uint64
             low = min(low, int(src.min()), int(dst.min()))
             high = max(high, int(src.max()), int(dst.max()))
-            self.raw.append(src, dst, *([weights] if self.weighted else []))
+            self.samples += [ids[::SAMPLE].copy() for ids in ((src, dst) if self.undirected else (src,))]
+            self.raw.append(src, dst, *weights)
         if self.raw.rows == 0:
             raise FormatError(f"{self.path}: no edges found; expected rows 'source target [weight]'")
         if strings is not None:
@@ -156,91 +149,40 @@ class _Ingest:
             return strings
         return number(self.raw, [low, high], big, self.path)
 
-    def _write(self, writer: StoreWriter, mapped: Spool, degrees: np.ndarray, numbering: Any) -> None:
-        """Partitions in order, each from row ranges that threads build side by side."""
-        indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-        item = numbering.dtype.itemsize + (4 if self.weighted else 0)
+    def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[np.ndarray, ...]]:
+        for src, dst, weights in self.rows:
+            if strings is not None:
+                src, dst = strings.provisional(src), strings.provisional(dst)
+            yield src, dst, *([weights] if self.weighted else [])
+
+    def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
+        """Partitions in order; their cuts count repeats, which are merged only now."""
+        indptr = np.concatenate([[0], np.cumsum(buckets.degrees)])
+        item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
         limit = self.options.partition_bytes or min(256 << 20, max(self.memory // 8, 1 << 20))
-        count = partition_count(int(indptr[-1]), degrees.size, item, self.options.partitions, limit)
+        count = partition_count(int(indptr[-1]), indptr.size - 1, item, self.options.partitions, limit)
         cuts = cut_points(indptr, count, self.options.balance)
-        ranges = [
-            cut_points(indptr[a : b + 1] - indptr[a], -(-RANGES // count))[:-1] + a for a, b in itertools.pairwise(cuts)
-        ]
-        firsts = np.unique(np.concatenate(ranges))
-        spools = self._deal(mapped, firsts, degrees.size, numbering.dtype)
-        ends = np.append(firsts[1:], degrees.size)
-        with ThreadPoolExecutor(2) as threads:
-            for a, b in itertools.pairwise(cuts):
-                inside = [k for k in range(firsts.size) if a <= firsts[k] < b]
-                work = [(spools[k], int(firsts[k]), int(ends[k]), numbering.dtype) for k in inside]
-                self._add_partition(writer, list(threads.map(self._build, work)))
+        for rows, ends in cut_rows(self._built(buckets), cuts):
+            writer.extend(rows.indptr, rows.indices, rows.weights)
+            if ends:
+                writer.end_partition()
+            if self.options.duplicates == "error" and writer.multigraph:
+                raise FormatError(
+                    f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
+                )
 
-    def _deal(self, mapped: Spool, firsts: np.ndarray, vertices: int, dtype: np.dtype) -> list[Spool]:
-        bucket_of = np.repeat(np.arange(firsts.size), np.diff(np.append(firsts, vertices))).astype(np.uint32)
-        spools = [Spool(self.budget) for _ in range(firsts.size)]
-        ends = np.zeros(firsts.size + 1, np.int64)
-        empty = np.empty(0, np.float32)
-        for src, dst, *weights in mapped:
-            room = src.size * (2 if self.undirected else 1)
-            a, b = np.empty(room, dtype), np.empty(room, dtype)
-            w = np.empty(room if self.weighted else 0, np.float32)
-            deal(
-                src,
-                dst,
-                weights[0] if weights else empty,
-                self.undirected,
-                self.drop,
-                bucket_of,
-                firsts.size,
-                a,
-                b,
-                w,
-                ends,
-            )
-            for k, spool in enumerate(spools):
-                cut = slice(ends[k], ends[k + 1])
-                if ends[k + 1] > ends[k]:
-                    spool.append(a[cut].copy(), b[cut].copy(), *([w[cut].copy()] if self.weighted else []))
-        mapped.close()
-        return spools
+    def _built(self, buckets: Buckets) -> Iterator[Rows]:
+        for rows, repeats in buckets.rows(POLICIES[self.options.duplicates], self.path):
+            self.repeats += repeats
+            yield rows
 
-    def _build(self, work: tuple[Spool, int, int, np.dtype]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        """One row range as CSR; frees its spool."""
-        spool, first, last, dtype = work
-        empty = np.empty(0, np.float32)
-        src, dst, *weights = spool.columns() if spool.rows else (np.empty(0, dtype), np.empty(0, dtype), empty)
-        spool.close()
-        indptr, indices = np.empty(last - first + 1, np.int64), np.empty(src.size, dtype)
-        kept_weights = np.empty(src.size if self.weighted else 0, np.float32)
-        given = weights[0] if self.weighted else empty
-        policy = POLICIES[self.options.duplicates]
-
-        kept, repeats = build_rows(src, dst, given, first, last - first, policy, indptr, indices, kept_weights)
-        if policy == SUM and not np.isfinite(kept_weights[:kept]).all():
-            raise FormatError(
-                f"{self.path}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
-            )
-        return indptr, indices[:kept], kept_weights[:kept], repeats
-
-    def _add_partition(self, writer: StoreWriter, built: list) -> None:
-        offsets = np.cumsum([0] + [int(b[0][-1]) for b in built])
-        indptr = np.concatenate([[0]] + [b[0][1:] + o for b, o in zip(built, offsets, strict=False)])
-        indices = np.concatenate([b[1] for b in built])
-        weights = np.concatenate([b[2] for b in built]) if self.weighted else None
-        self.repeats += sum(b[3] for b in built)
-        writer.add(indptr, indices, weights)
-        if self.options.duplicates == "error" and writer.multigraph:
-            raise FormatError(
-                f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
-            )
-
-    def _report(self, loops: int, degrees: np.ndarray, reached: np.ndarray, writer: StoreWriter) -> dict[str, Any]:
-        vertices = degrees.size
+    def _report(self, buckets: Buckets, writer: StoreWriter) -> dict[str, Any]:
+        vertices, degrees, reached = buckets.degrees.size, buckets.degrees, buckets.reached
         report: dict[str, Any] = dict(self.rows.counts)
         report |= {
             "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
-            "self_loops": loops, "self_loops_dropped": self.drop, "dead_ends": int((degrees == 0).sum()),
+            "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
             "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
             "weights": "column" if self.weighted else "none", "spilled_bytes": self.budget.spilled + self.raw.budget.spilled,
         }  # fmt: skip
@@ -250,3 +192,16 @@ class _Ingest:
             k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
         }
         return report
+
+
+def joined(pieces: Iterable[tuple[np.ndarray, ...]], least: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """The same rows in larger pieces; those joined have ids of one type, so that no id loses bits."""
+    held: list[tuple[np.ndarray, ...]] = []
+    for piece in pieces:
+        if held and (held[0][0].dtype != piece[0].dtype or sum(h[0].size for h in held) >= least):
+            yield tuple(np.concatenate(column) for column in zip(*held, strict=True))
+            held = []
+        if piece[0].size:
+            held.append(piece)
+    if held:
+        yield tuple(np.concatenate(column) for column in zip(*held, strict=True))

@@ -1,6 +1,8 @@
-"""Columns of numbers that arrive in pieces and are read back in order: in memory up to a limit, on disk beyond it."""
+"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in one file beyond it."""
 
+import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,26 +21,48 @@ class Budget:
         self.spilled = 0
 
 
+class Stored:
+    """A column in a spool's file: what a slice reads is an array."""
+
+    def __init__(self, handle: int, start: int, column: np.ndarray) -> None:
+        self.handle, self.start, self.dtype, self.size = handle, start, column.dtype, column.size
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        low, high, _ = rows.indices(self.size)
+        out = np.empty(max(high - low, 0), self.dtype)
+        rest, position = out.data.cast("B"), self.start + low * self.dtype.itemsize
+        while rest:
+            done = os.preadv(self.handle, [rest], position)
+            if done <= 0:
+                raise StoreError("a temporary file has become shorter; run it again")
+            rest, position = rest[done:], position + done
+        return out
+
+
 class Spool:
-    """``append`` tuples of equally long arrays; iterate over them again as often as needed."""
+    """``append`` tuples of equally long arrays; iterate over them, or ``gather`` a part of each. Several threads may read."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
-        self.kept: list[tuple[np.ndarray, ...]] = []
-        self.rows = 0
+        self.pieces: deque[tuple[Any, ...]] = deque()
+        self.rows = self.kept_bytes = 0
         self.file: Any = None
-        self.pieces: list[list[tuple[np.dtype, int]]] = []
 
     def append(self, *columns: np.ndarray) -> None:
         self.rows += columns[0].size
         size = sum(c.nbytes for c in columns)
         if self.file is None and size <= self.budget.left:
             self.budget.left -= size
-            self.kept.append(columns)
-            return
+            self.kept_bytes += size
+            self.pieces.append(columns)
+        else:
+            self.pieces.append(self._spill(columns, size))
+
+    def _spill(self, columns: tuple[np.ndarray, ...], size: int) -> tuple[Stored, ...]:
         try:
             if self.file is None:
                 self.file = tempfile.TemporaryFile(dir=self.budget.folder, prefix="csaw-")  # noqa: SIM115 - lives with the spool
+            starts = [self.file.tell() + sum(c.nbytes for c in columns[:k]) for k in range(len(columns))]
             for column in columns:
                 column.tofile(self.file)
             self.file.flush()
@@ -48,23 +72,28 @@ class Spool:
                 f"or raise --memory"
             ) from error
         self.budget.spilled += size
-        self.pieces.append([(c.dtype, c.size) for c in columns])
+        return tuple(Stored(self.file.fileno(), start, c) for start, c in zip(starts, columns, strict=True))
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
-        yield from self.kept
-        if self.file is not None:
-            self.file.seek(0)
-            for piece in self.pieces:
-                yield tuple(np.fromfile(self.file, dtype, count) for dtype, count in piece)
+        for piece in self.pieces:
+            yield tuple(column[:] for column in piece)
 
-    def columns(self) -> tuple[np.ndarray, ...]:
-        """Everything, joined."""
-        parts = list(self)
-        return parts[0] if len(parts) == 1 else tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+    def drain(self) -> Iterator[tuple[np.ndarray, ...]]:
+        """Iterate, letting go of each piece."""
+        while self.pieces:
+            yield tuple(column[:] for column in self.pieces.popleft())
+        self.close()
+
+    def gather(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Of each piece the rows from its ``lows`` to before its ``highs``, joined."""
+        spans = [slice(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+        columns = zip(*self.pieces, strict=True)
+        return tuple(np.concatenate([c[span] for c, span in zip(column, spans, strict=True)]) for column in columns)
 
     def close(self) -> None:
-        self.budget.left += sum(c.nbytes for piece in self.kept for c in piece)
-        self.kept = []
+        self.budget.left += self.kept_bytes
+        self.kept_bytes = 0
+        self.pieces.clear()
         if self.file is not None:
             self.file.close()
             self.file = None

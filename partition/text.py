@@ -5,8 +5,9 @@ import numpy as np
 from csaw.partition.compile import njit
 
 GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
-LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = range(
-    12
+COUNTS = 13
+LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
+    range(COUNTS)
 )
 FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
 TENS = np.array([10.0**k for k in range(23)])
@@ -18,14 +19,15 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
 
     ``columns`` is the number each row must have, 0 for any above the needed ones; ``weight_column`` counts from 0, -1 for none.
     """
-    position, size, rows = 0, text.size, 0
+    position, size, rows, wide = 0, text.size, 0, np.uint64(0)
     need = max(2, weight_column + 1)
     plain = weight_column < 0 and columns != 3
     while position < size:
         if plain and 48 <= text[position] <= 57:
-            position, read = parse_plain_rows(text, position, newline, src, dst, rows)
+            position, read, bits = parse_plain_rows(text, position, newline, src, dst, rows)
             counts[LINES] += read
             rows += read
+            wide |= bits
             if position == size:
                 break
         counts[LINES] += 1
@@ -87,11 +89,12 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
             return rows
         counts[NEGATIVE] |= negative
         counts[BIG] |= big
+        wide |= a | b
         src[rows], dst[rows] = a, b
         if weight_column >= 0:
             weights[rows] = weight
         rows += 1
-    counts[ROWS] = rows
+    counts[ROWS], counts[WIDE] = rows, wide >> np.uint64(32) > np.uint64(0)
     return rows
 
 
@@ -99,9 +102,9 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
 def parse_plain_rows(text, start, newline, src, dst, rows):
     """Rows of two unsigned numbers below 10^18, one separator, and the line's end: nearly all of most files, at the memory's rate.
 
-    Returns where the first other row begins, and how many rows came before it.
+    Returns where the first other row begins, how many rows came before it, and the bits that occur in their numbers.
     """
-    position, size, end = np.uint64(start), np.uint64(text.size), np.uint8(newline)
+    position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
     one, row = np.uint64(1), np.uint64(rows)
     while True:
         begin = position
@@ -127,9 +130,10 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
         if text[position] != end:
             break
         position += one
+        bits |= a | b
         src[row], dst[row] = a, b
         row += one
-    return np.int64(begin), np.int64(row - np.uint64(rows))
+    return np.int64(begin), np.int64(row - np.uint64(rows)), bits
 
 
 @njit(inline="always")

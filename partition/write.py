@@ -9,11 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from csaw.partition.arrays import GrowingArray
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
-
-CHUNK_BYTES = 16 << 20
 
 
 class StoreWriter:
@@ -32,6 +31,7 @@ class StoreWriter:
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
         self.fingerprint = Fingerprint()
         self.rows: list[tuple[int, int, int, int, int]] = []
+        self.arrays: dict[str, GrowingArray] = {}  # of the partition in work
         self.edges = self.max_degree = 0
         self.multigraph = False
         self.draft.mkdir(parents=True)
@@ -46,25 +46,48 @@ class StoreWriter:
 
     def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
         """The next partition: local int64 ``indptr`` from zero, dense sorted ``indices``."""
-        first = self.rows[-1][1] if self.rows else 0
-        folder = self.draft / "partitions" / f"{len(self.rows):05d}"
-        self._group(folder, {})
+        self.extend(indptr, indices, weights)
+        self.end_partition()
+
+    def extend(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
+        """The next rows of the partition in work."""
+        if not self.arrays:
+            self._begin_partition()
         indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
-        degrees = np.diff(indptr)
-        parts = {"indptr": indptr, "indices": indices} | (
-            {"weights": np.asarray(weights, np.float32)} if self.weighted else {}
-        )
-        for name, array in parts.items():
-            self._array(folder / name, array)
+        parts = {"indptr": indptr[1:] + self.arrays["indices"].size, "indices": indices}
+        if self.weighted:
+            parts["weights"] = np.asarray(weights, np.float32)
+        with full_disk_named(self.path, sum(part.nbytes for part in parts.values())):
+            for name, part in parts.items():
+                self.arrays[name].extend(part)
         self.fingerprint.add(indptr, indices, parts.get("weights"))
         same = indices[1:] == indices[:-1]
         inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
         same[inner - 1] = False
         self.multigraph = self.multigraph or bool(same.any())
-        self.max_degree = max(self.max_degree, int(degrees.max(initial=0)))
-        nbytes = sum(a.nbytes for a in parts.values())
-        self.rows.append((first, first + degrees.size, self.edges, int(indices.size), nbytes))
-        self.edges += int(indices.size)
+        self.max_degree = max(self.max_degree, int(np.diff(indptr).max(initial=0)))
+
+    def _begin_partition(self) -> None:
+        folder = self.draft / "partitions" / f"{len(self.rows):05d}"
+        self._group(folder, {})
+        dtypes = {"indptr": np.dtype(np.int64), "indices": self.id_dtype}
+        if self.weighted:
+            dtypes["weights"] = np.dtype(np.float32)
+        self.arrays = {name: GrowingArray(folder / name, dtype, self.compression) for name, dtype in dtypes.items()}
+        self.arrays["indptr"].extend(np.zeros(1, np.int64))
+
+    def end_partition(self) -> None:
+        """The next rows begin a new partition."""
+        arrays = self.arrays.values()
+        with full_disk_named(self.path, sum(array.held_size * array.dtype.itemsize for array in arrays)):
+            for array in arrays:
+                array.close()
+        first = self.rows[-1][1] if self.rows else 0
+        vertices, edges = self.arrays["indptr"].size - 1, self.arrays["indices"].size
+        nbytes = sum(array.size * array.dtype.itemsize for array in arrays)
+        self.rows.append((first, first + vertices, self.edges, edges, nbytes))
+        self.edges += edges
+        self.arrays = {}
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]]) -> GraphStore:  # fmt: skip
@@ -115,18 +138,10 @@ class StoreWriter:
             zarr.open_group(str(folder), mode="a", zarr_format=3).attrs.update(attributes)
 
     def _array(self, path: Path, data: np.ndarray) -> None:
-        import zarr
-        from zarr.codecs import BloscCodec
-
-        packer = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle", typesize=data.itemsize)
         with full_disk_named(self.path, data.nbytes):
-            array = zarr.create_array(
-                str(path), shape=data.shape, dtype=data.dtype, chunks=(max(1, min(data.size, CHUNK_BYTES // data.itemsize)),),
-                compressors=packer if self.compression == "lz4" else None, filters=None,
-                config={"write_empty_chunks": True},
-            )  # fmt: skip
-            if data.size:
-                array[:] = data
+            array = GrowingArray(path, data.dtype, self.compression)
+            array.extend(data)
+            array.close()
 
 
 class full_disk_named:

@@ -1,0 +1,107 @@
+"""Directed entries in buckets of rows: dealt from the edges piece by piece, then built to CSR bucket by bucket, each by several threads.
+
+A bucket is a contiguous range of vertices. A sample of the edges says where to cut, so that all buckets are about as large.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from csaw.partition.csr import SUM, build_rows, count_degrees, deal
+from csaw.partition.errors import FormatError
+from csaw.partition.parallel import in_order
+from csaw.partition.spool import Budget, Spool
+
+BUCKET_ENTRIES = 1 << 16
+MOST_BUCKETS = 1 << 10
+NO_WEIGHTS = np.empty(0, np.float32)
+
+
+class Rows(NamedTuple):
+    """CSR of the vertices first .. last - 1; ``indptr`` from zero, ``weights`` empty without any."""
+
+    first: int
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def last(self) -> int:
+        return self.first + self.indptr.size - 1
+
+    def split(self, vertex: int) -> tuple[Self, Self]:
+        """The rows before ``vertex`` and the others."""
+        at = vertex - self.first
+        edge = self.indptr[at]
+        before = type(self)(self.first, self.indptr[: at + 1], self.indices[:edge], self.weights[:edge])
+        return before, type(self)(vertex, self.indptr[at:] - edge, self.indices[edge:], self.weights[edge:])
+
+
+class Buckets:
+    """All entries by bucket. ``degrees`` (repeats counted), ``reached`` and ``loops`` are known when they are dealt."""
+
+    def __init__(self, numbering: Any, entries: int, sample: np.ndarray, undirected: bool, drop_loops: bool) -> None:
+        self.numbering, self.undirected, self.drop_loops = numbering, undirected, drop_loops
+        count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
+        inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
+        self.cuts = np.unique(np.concatenate([[0, numbering.vertices], inner.astype(np.int64)]))
+        self.bucket_of = np.repeat(np.arange(self.cuts.size - 1, dtype=np.uint16), np.diff(self.cuts))
+        self.degrees = np.zeros(numbering.vertices, np.int64)
+        self.reached = np.zeros(numbering.vertices, np.bool_)
+        self.loops = 0
+
+    def fill(self, raw: Spool, budget: Budget) -> None:
+        """Deal all edges, using up ``raw``."""
+        self.dealt, ends = Spool(budget), []
+        for columns, piece_ends, loops in in_order(self._deal, raw.drain()):
+            count_degrees(columns[0], self.degrees)
+            self.loops += loops
+            self.dealt.append(*columns)
+            ends.append(piece_ends)
+        self.ends = np.stack(ends)
+
+    def _deal(self, src: np.ndarray, dst: np.ndarray, *weights: np.ndarray) -> tuple[list[np.ndarray], np.ndarray, int]:
+        src, dst = self.numbering.dense(src), self.numbering.dense(dst)
+        room = src.size * (2 if self.undirected else 1)
+        a, b = np.empty(room, src.dtype), np.empty(room, src.dtype)
+        w = np.empty(room, np.float32) if weights else NO_WEIGHTS
+        ends = np.empty(self.cuts.size, np.int64)
+        given = weights[0] if weights else NO_WEIGHTS
+        loops = deal(
+            src, dst, given, self.undirected, self.drop_loops, self.bucket_of, self.reached, a, b, w, ends
+        )  # fmt: skip
+        return [column[: ends[-1]] for column in ((a, b, w) if weights else (a, b))], ends, loops
+
+    def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, int]]:
+        """Rows in order of the vertices, with the number of repeats merged in each bucket."""
+        work = ((number, policy, name) for number in range(self.cuts.size - 1))
+        yield from in_order(self._build, work)
+        self.dealt.close()
+
+    def _build(self, number: int, policy: int, name: str) -> tuple[Rows, int]:
+        first, last = self.cuts[number : number + 2].tolist()
+        src, dst, *weights = self.dealt.gather(self.ends[:, number], self.ends[:, number + 1])
+        given = weights[0] if weights else NO_WEIGHTS
+        indptr, indices, kept_weights = np.empty(last - first + 1, np.int64), np.empty_like(dst), np.empty_like(given)
+        kept, repeats = build_rows(
+            src, dst, given, first, last - first, self.degrees.size, policy, indptr, indices, kept_weights
+        )
+        if policy == SUM and not np.isfinite(kept_weights[:kept]).all():
+            raise FormatError(
+                f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
+            )
+        return Rows(first, indptr, indices[:kept], kept_weights[:kept]), repeats
+
+
+def cut_rows(built: Iterator[Rows], cuts: np.ndarray) -> Iterator[tuple[Rows, bool]]:
+    """The same rows, with a cut where a partition ends: the second of the pair says that it ends there."""
+    ends = iter(cuts[1:].tolist())
+    end = next(ends)
+    for rows in built:
+        while end is not None and rows.last >= end:
+            before, rows = rows.split(end)
+            yield before, True
+            end = next(ends, None)
+        if rows.last > rows.first:
+            yield rows, False
