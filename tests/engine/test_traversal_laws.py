@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 from helpers.graphs import FIVE, SQUARE, arrays_of, random_store, rows_of, store_of
-from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
+from helpers.laws import (
+    assert_fires_are_geometric,
+    assert_frontier_walks_follow,
+    assert_picks_are_independent,
+    assert_picks_are_successive,
+    assert_sets_are_equally_likely,
+)
 from helpers.stats import assert_drawn_from
 
 BIASES = [3, 6, 2, 2, 2]
@@ -30,9 +36,7 @@ def test_unweighted_subsets_are_equally_likely(tmp_path, how):
     drawn = arrays_of(
         store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), weighted=False, **how
     )
-    picks = np.sort(drawn["hop_1"].astype(int), axis=1)
-    assert (picks[:, 0] < picks[:, 1]).all()
-    assert_drawn_from(np.unique(picks @ [10, 1], return_counts=True)[1], np.ones(10))
+    assert_sets_are_equally_likely(drawn["hop_1"].astype(int) - 1, 5)
 
 
 @pytest.mark.parametrize("select", ["alias", "its"])
@@ -85,9 +89,7 @@ def test_snowball_is_breadth_first_search(tmp_path):
 def test_forest_fire_burns_a_geometric_number_of_neighbors(tmp_path):
     star = store_of(tmp_path / "g.zarr", [(0, v, 1) for v in range(1, 31)], directed=True, weighted=False)
     drawn = arrays_of(star, tmp_path / "s.zarr", "forest-fire", burn_prob=0.7, depth=1, sources=np.zeros(MANY, int))
-    burnt = np.diff(drawn["instance_ptr"])
-    law = [0.3 * 0.7**k for k in range(15)] + [0.7**15]
-    assert_drawn_from(np.bincount(np.minimum(burnt, 15), minlength=16), law)
+    assert_fires_are_geometric(np.minimum(np.diff(drawn["instance_ptr"]), 15), 0.7, 15)
     assert_drawn_from(np.bincount(drawn["dst"], minlength=31)[1:], np.ones(30))
 
 
@@ -113,7 +115,7 @@ def test_random_node_sets_are_equally_likely_and_induced(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     drawn = arrays_of(store, tmp_path / "s.zarr", "random-node", frontier_size=3, instances=20_000)
     chosen = drawn["sources"].reshape(-1, 3).astype(int)
-    assert_drawn_from(np.unique(np.sort(chosen, axis=1) @ [25, 5, 1], return_counts=True)[1], np.ones(10))
+    assert_sets_are_equally_likely(chosen, 5)
     rows = rows_of(store, False)
     for i in range(200):
         span = slice(*drawn["instance_ptr"][i : i + 2])
@@ -127,17 +129,14 @@ def test_random_edge_sets_are_equally_likely(tmp_path):
     drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=2, instances=20_000)
     names = {(u, v): i for i, (u, v) in enumerate(sorted((min(u, v), max(u, v)) for u, v, _ in SQUARE))}
     edges = [names[pair] for pair in zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True)]
-    pairs = np.sort(np.array(edges).reshape(-1, 2), axis=1)
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    assert_drawn_from(np.unique(pairs @ [10, 1], return_counts=True)[1], np.ones(15))
+    assert_sets_are_equally_likely(np.array(edges).reshape(-1, 2), 6)
 
 
 def test_random_edge_sets_of_a_directed_graph_are_equally_likely(tmp_path):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
     drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=2, instances=20_000)
     assert set(drawn["src"].tolist()) == {0}
-    pairs = np.sort(drawn["dst"].reshape(-1, 2).astype(int), axis=1)
-    assert_drawn_from(np.unique(pairs @ [10, 1], return_counts=True)[1], np.ones(10))
+    assert_sets_are_equally_likely(drawn["dst"].reshape(-1, 2).astype(int) - 1, 5)
 
 
 def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
@@ -148,21 +147,4 @@ def test_frontier_sampling_equals_its_sequential_definition(tmp_path):
     drawn = arrays_of(
         store, tmp_path / "s.zarr", "multidimensional", frontier_size=3, walk_length=2, sources=np.tile(start, MANY)
     )
-    law = {}
-
-    def step(frontier, path, chance):
-        if len(path) == 2:
-            law[tuple(path)] = law.get(tuple(path), 0) + chance
-            return
-        total = sum(len(rows[v]) for v in frontier)
-        for i, v in enumerate(frontier):
-            for u, _ in rows[v]:
-                step([*frontier[:i], u, *frontier[i + 1 :]], [*path, (v, u)], chance / total)
-
-    step(start, [], 1.0)
-    moves = list(zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True))
-    found = {}
-    for pair in zip(moves[::2], moves[1::2], strict=True):
-        found[pair] = found.get(pair, 0) + 1
-    assert set(found) <= set(law)
-    assert_drawn_from([found.get(path, 0) for path in law], list(law.values()))
+    assert_frontier_walks_follow(drawn, rows, start)

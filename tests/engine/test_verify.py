@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers import graphs, slow
+from helpers.laws import successive
+from scipy.stats import hypergeom
 
 from csaw.cli.verify import verify as command
 from csaw.engine.verify import verify
+from csaw.engine.verify_sets import half_law
 from csaw.engine.verify_statistics import Choices, Laws, chi_square, fit, pooled_test
 from csaw.partition.errors import StoreError
 
@@ -247,3 +250,33 @@ def test_the_pooled_place_is_uniform_and_sees_a_shifted_law():
 
     assert p_of(0.0) > 1e-3
     assert p_of(-0.15) < 1e-9
+
+
+@pytest.mark.parametrize("picks", [1, 2, 4])
+def test_picks_from_a_half_are_as_many_as_inclusion_says(picks):
+    half, rest = [100.0, 6.0, 3.0], [2.0, 0.5, 0.01]
+    exact = {order: (sum(i < 3 for i in order), chance) for order, chance in successive(half + rest, picks).items()}
+    mean, variance = half_law(half, rest, picks)
+    assert mean == pytest.approx(sum(n * chance for n, chance in exact.values()), abs=1e-7)
+    assert variance >= sum((n - mean) ** 2 * chance for n, chance in exact.values()) - 1e-7
+    assert half_law([2.0] * 3, [2.0] * 4, picks) == pytest.approx(
+        (hypergeom.mean(7, 3, picks), hypergeom.var(7, 3, picks))
+    )
+
+
+def test_choices_that_repeat_the_one_before_are_found_though_each_alone_is_right():
+    draw = np.random.default_rng(3)
+    situations = np.zeros((20_000, 1), np.int64)
+    laws = {0: dict.fromkeys(range(10), 0.1)}
+
+    def p_of(chosen):
+        return pooled_test(Choices(situations, chosen), Laws(laws.get, lambda rows: np.ones(len(rows)), 10**6))[2][0]
+
+    assert p_of(draw.integers(0, 10, 20_000)) > 1e-3
+    assert p_of(np.repeat(draw.integers(0, 10, 10_000), 2)) < 1e-9
+
+
+def test_outcomes_that_are_all_rare_are_tested_in_cells():
+    law = dict.fromkeys(range(100), 0.01)
+    assert chi_square(dict.fromkeys(range(100), 1), law) > 1e-3
+    assert chi_square(dict.fromkeys(range(50), 2), law) < 1e-9

@@ -1,6 +1,7 @@
 """The papers' laws worked out from lists of neighbors and no code of the engine, and the check of walks against them."""
 
-from itertools import permutations
+from collections import Counter
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -113,3 +114,40 @@ def assert_picks_are_independent(picks, *biases):
     for one in biases:
         joint = np.outer(joint, one).ravel()
     assert_drawn_from(np.bincount(np.ravel_multi_index(picks.T, sizes), minlength=joint.size), joint)
+
+
+def assert_sets_are_equally_likely(picks, size):
+    """Rows are sets of 0 .. size - 1, every one of their number as likely as another."""
+    picks = np.sort(picks, axis=1)
+    assert (picks[:, 1:] > picks[:, :-1]).all(), "selected one twice"
+    every = np.array(list(combinations(range(size), picks.shape[1])))
+    base = size ** np.arange(picks.shape[1])
+    found = np.bincount(picks @ base, minlength=size ** picks.shape[1])
+    assert_drawn_from(found[every @ base], np.ones(len(every)))
+
+
+def assert_fires_are_geometric(burnt, chance, most):
+    """Successes of ``chance`` before the first failure, at most ``most``."""
+    law = [(1 - chance) * chance**k for k in range(most)] + [chance**most]
+    assert_drawn_from(np.bincount(burnt, minlength=most + 1), law)
+
+
+def assert_frontier_walks_follow(drawn, rows, start):
+    """Two steps of a few walkers: one chosen by degree moves by weight (Ribeiro and Towsley, algorithm 1)."""
+    law = {}
+
+    def step(frontier, path, chance):
+        if len(path) == 2:
+            law[tuple(path)] = law.get(tuple(path), 0) + chance
+            return
+        total = sum(len(rows[v]) for v in frontier)
+        for i, v in enumerate(frontier):
+            for u, w in rows[v]:
+                moved = chance * len(rows[v]) / total * w / sum(w for _, w in rows[v])
+                step([*frontier[:i], u, *frontier[i + 1 :]], [*path, (v, u)], moved)
+
+    step(start, [], 1.0)
+    moves = list(zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True))
+    found = Counter(zip(moves[::2], moves[1::2], strict=True))
+    assert set(found) <= set(law)
+    assert_drawn_from([found[path] for path in law], list(law.values()))
