@@ -8,6 +8,7 @@ The interface that a scheduler sees, and that every backend offers:
     batch.advance()                                     everything that the loaded ones allow
     batch.edges(), batch.dead_ends()                    counts, once it is done
     batch.arrays()                                      the samples in host memory; may be called in another thread
+    wait()                                              all that was begun is done
     release()                                           memory that nothing uses is given back
     tally, stop, close()                                draws, collisions and searches so far; an end before the end
 """
@@ -27,6 +28,7 @@ WEIGHT = hooks.Hook(
 class Backend:
     """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
 
+    graph: Any
     keeps_all_keys = False  # collective selection: every candidate's key comes back, not each vertex's smallest
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
@@ -48,8 +50,15 @@ class Backend:
         pooled = a.visited_once or a.each_edge_once
         return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
 
+    def wait(self) -> None:
+        """Until all that was begun is done."""
+
     def release(self) -> None:
         """Give back memory that nothing uses, before trying again with less."""
+
+    def begin(self, first: int, sources: Any) -> Any:
+        """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
+        raise NotImplementedError
 
     def hooks(self) -> list[hooks.Hook]:
         """The algorithm's own functions, to be compiled into the kernels."""

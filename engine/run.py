@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from csaw.engine import registry
-from csaw.engine.algorithm import Walk
+from csaw.engine.batches import Batches, Drawn
 from csaw.engine.plan import Plan, make_plan
 from csaw.engine.sample_writer import SampleWriter
 from csaw.engine.samples import Samples, open_samples
-from csaw.engine.schedule import Counters, run_batch
 from csaw.engine.sources import Sources
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, OptionError
+from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
@@ -107,20 +106,21 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}
     backend = open_backend(job)
-    summary = {"edges": 0, "dead_ends": 0, "sampling_seconds": 0.0}
-    counters = Counters()
+    batches = Batches(backend, job.sources)
     try:
-        _sample_groups(job, backend, writer, summary, counters, progress)
+        _sample_groups(plan, batches, writer, progress)
+        draws, collisions, searches = backend.tally.tolist()
+        transfers, transfer_bytes = backend.graph.transfers, backend.graph.transfer_bytes
     finally:
         backend.close()
     writer_bytes = writer.bytes_written
     seconds = time.perf_counter() - began
     results = {
-        "version": VERSION, "instances": plan.request.instances, "sampled_edges": summary["edges"], "dead_ends": summary["dead_ends"],
-        "bytes_written": writer_bytes, "sampling_seconds": round(summary["sampling_seconds"], 6), "run_seconds": round(seconds, 6),
-        "seps_sampling": rate(summary["edges"], summary["sampling_seconds"]), "seps_run": rate(summary["edges"], seconds),
-        "draws": int(backend.tally[0]), "collisions": int(backend.tally[1]), "searches": int(backend.tally[2]),
-        "transfers": backend.graph.transfers, "transfer_bytes": backend.graph.transfer_bytes, "evictions": counters.evictions,
+        "version": VERSION, "instances": plan.request.instances, "sampled_edges": batches.edges, "dead_ends": batches.dead_ends,
+        "bytes_written": writer_bytes, "sampling_seconds": round(batches.seconds, 6), "run_seconds": round(seconds, 6),
+        "seps_sampling": rate(batches.edges, batches.seconds), "seps_run": rate(batches.edges, seconds),
+        "draws": draws, "collisions": collisions, "searches": searches,
+        "transfers": transfers, "transfer_bytes": transfer_bytes, "evictions": batches.counters.evictions,
         "plan": plan.as_dict(),
     }  # fmt: skip
     writer.finish(results)
@@ -153,48 +153,24 @@ def rate(edges: float, seconds: float) -> float:
     return round(edges / seconds, 1) if seconds > 0 else 0.0
 
 
-def _sample_groups(job: Job, backend, writer: SampleWriter, summary: dict, counters: Counters, progress) -> None:
-    """Units of one or more groups: sampled batch by batch, written while the next is sampled."""
-    plan, group = job.plan, job.plan.request.group_size
+def _sample_groups(plan: Plan, batches: Batches, writer: SampleWriter, progress: Callable[[int], None] | None) -> None:
+    """Units of one or more groups, written while the next is sampled."""
+    group = plan.request.group_size
     missing = [g for g in range(writer.groups) if g not in writer.done]
     done = (writer.groups - len(missing)) * group
-    capacity = None if plan.residency == "resident" else plan.budget_bytes - plan.fixed_bytes - plan.batch_bytes
     with ThreadPoolExecutor(1) as writing:
         pending: list[Future] = []
         for unit in _units(missing, max(1, plan.batch // group)):
             first, last = unit[0] * group, min((unit[-1] + 1) * group, plan.request.instances)
-            batches = []
-            for begin in range(first, last, plan.batch):
-                clock = time.perf_counter()
-                done_now = _sample(job, backend, begin, min(begin + plan.batch, last), capacity, counters)
-                summary["edges"] += sum(batch.edges() for batch in done_now)
-                summary["dead_ends"] += sum(batch.dead_ends() for batch in done_now)
-                summary["sampling_seconds"] += time.perf_counter() - clock
-                batches += done_now
+            drawn = batches.draw(first, last)
             if pending:
                 pending.pop().result()
-            pending.append(writing.submit(_write_unit, writer, unit, group, batches))
+            pending.append(writing.submit(_write_unit, writer, unit, group, drawn))
             done += last - first
             if progress:
                 progress(min(done, plan.request.instances))
         for future in pending:
             future.result()
-
-
-def _sample(job: Job, backend, first: int, last: int, capacity: int | None, counters: Counters) -> list:
-    """Batches that hold the instances first .. last - 1: one, or halves of it where memory does not suffice."""
-    try:
-        batch = backend.begin(first, job.sources.take(first, last, flat=isinstance(job.algorithm, Walk)))
-        run_batch(batch, backend.graph, capacity, counters)
-        return [batch]
-    except MemoryError as error:
-        if last - first == 1 or isinstance(error, CsawError):
-            raise
-        log.info("out of memory with %d instances in flight: going on with half as many", last - first)
-    backend.release()
-    middle = (first + last) // 2
-    halves = (first, middle), (middle, last)
-    return [batch for half in halves for batch in _sample(job, backend, *half, capacity, counters)]
 
 
 def _units(groups: list[int], size: int) -> list[list[int]]:
@@ -208,8 +184,8 @@ def _units(groups: list[int], size: int) -> list[list[int]]:
     return units
 
 
-def _write_unit(writer: SampleWriter, unit: list[int], group: int, batches: list) -> None:
-    pieces = [batch.arrays() for batch in batches]
+def _write_unit(writer: SampleWriter, unit: list[int], group: int, drawn: list[Drawn]) -> None:
+    pieces = [batch.arrays() for batch in drawn]
     arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
     edges = sources = 0
     for number, g in enumerate(unit):

@@ -36,7 +36,6 @@ class CpuBackend(Backend):
         ).advance()  # compile before the clock runs
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
-        """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         return (ClockWalks if self.algorithm.clocks else Traversals)(self, first, sources)

@@ -45,7 +45,6 @@ class CudaBackend(Backend):
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
-        """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -87,8 +86,10 @@ class CudaBackend(Backend):
 
     def _select_rows(self, frontier: np.ndarray, depth: int, entries: Any, degree: Any, block: int) -> None:
         """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
+        if entries.size == 0:
+            return
         upto = cupy.cumsum(degree)
-        total = int(upto[-1]) if entries.size else 0
+        total = int(upto[-1])
         cuts = [0, entries.size]
         if total > SCRATCH_EDGES:
             marks = cupy.searchsorted(upto, cupy.arange(SCRATCH_EDGES, total, SCRATCH_EDGES)).tolist()
@@ -118,6 +119,9 @@ class CudaBackend(Backend):
                 array.get(out=hosts[name], blocking=False)
             self.copies.synchronize()
         return hosts
+
+    def wait(self) -> None:
+        cupy.cuda.get_current_stream().synchronize()
 
     def release(self) -> None:
         """Give back memory that nothing uses."""

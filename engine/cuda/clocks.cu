@@ -21,9 +21,8 @@ __device__ __forceinline__ void wait(const Clocks& c, const Params& params, u64 
 {
     const i64 v = c.at[w], instance = c.first + w / c.walkers;
     const Place place = locate(v);
-    const Context context = {c.prev[w], v, -1, {0, 0}, place, {0, 0}};
-    const Context plain = {-1, v, -1, {0, 0}, place, {0, 0}};
-    const double rate = vertex_bias(params, c.prev[w] < 0 ? plain : context, seed, instance, c.moves[w], v, c.prev[w], v, -1, 1.0);
+    const Context context = {-1, v, -1, {0, 0}, place, {0, 0}};
+    const double rate = vertex_bias(params, context, seed, instance, c.moves[w], v, c.prev[w], v, -1, 1.0);
     c.rate[w] = place.count > 0 ? rate : 0.0;
     c.next[w] = INFINITE;
     if (!checked(rate, v, v, bad) || rate == 0.0 || place.count == 0) return;

@@ -1,0 +1,80 @@
+"""Instances to arrays, batch after batch; smaller batches when memory is short."""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.backend import Backend
+from csaw.engine.schedule import Counters, run_batch
+from csaw.engine.sources import Sources
+from csaw.partition.errors import CsawError
+
+log = logging.getLogger(__name__)
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Samples of a range of instances: counts, and the arrays as soon as they are asked for."""
+
+    edges: int
+    dead_ends: int
+    arrays: Callable[[], Arrays]
+
+
+class Batches:
+    """Draws ranges of instances and adds up what it took."""
+
+    def __init__(self, backend: Backend, sources: Sources) -> None:
+        plan = backend.plan
+        self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
+        self.size = plan.batch
+        self.capacity = (
+            None if plan.residency == "resident" else plan.budget_bytes - plan.fixed_bytes - plan.batch_bytes
+        )
+        self.counters = Counters()
+        self.edges = self.dead_ends = 0
+        self.seconds = 0.0
+
+    def draw(self, first: int, last: int) -> list[Drawn]:
+        """The instances first .. last - 1, in order."""
+        clock = time.perf_counter()
+        drawn: list[Drawn] = []
+        while first < last:
+            upto = min(first + self.size, last)
+            batch = self._attempt(first, upto)
+            if batch is None:  # what is there already makes room
+                drawn = [kept(batch) for batch in drawn]
+                self.backend.release()
+                continue
+            drawn.append(batch)
+            first = upto
+        self.seconds += time.perf_counter() - clock
+        self.edges += sum(batch.edges for batch in drawn)
+        self.dead_ends += sum(batch.dead_ends for batch in drawn)
+        return drawn
+
+    def _attempt(self, first: int, last: int) -> Drawn | None:
+        """One batch; None where memory does not suffice, and then batches are half as large from here on."""
+        try:
+            batch: Any = self.backend.begin(first, self.sources.take(first, last, self.flat))
+            run_batch(batch, self.backend.graph, self.capacity, self.counters)
+            self.backend.wait()
+            return Drawn(batch.edges(), batch.dead_ends(), batch.arrays)
+        except MemoryError as error:
+            if last - first == 1 or isinstance(error, CsawError):
+                raise
+        self.size = (last - first) // 2
+        log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
+        return None
+
+
+def kept(drawn: Drawn) -> Drawn:
+    """The same with its arrays in host memory."""
+    arrays = drawn.arrays()
+    return Drawn(drawn.edges, drawn.dead_ends, lambda: arrays)
