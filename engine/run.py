@@ -58,33 +58,32 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
         seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
         threads=threads or default_threads(), graph_layout=layout,
     )  # fmt: skip
-    plan, gpu = _place(device, planned)
-    return Job(store, algorithm, chosen, plan, gpu)
+    gpu = place(device, lambda gpu: planned(device=gpu))
+    return Job(store, algorithm, chosen, planned(device=gpu), gpu)
 
 
-def _place(device: str, planned: Callable[..., Plan]) -> tuple[Plan, Any]:
-    """The plan on the device that was asked for; ``auto`` takes a GPU where there is one that holds the graph."""
+def place(device: str, planned: Callable[[Any], Plan] | None = None) -> Any:
+    """The GPU that ``device`` names, or None for the CPU; ``auto`` takes a GPU where there is one and ``planned`` finds room on it."""
     kind, _, number = device.partition(":")
     if device != "cpu" and (
         kind not in ("auto", "cuda") or (number and not number.isdigit()) or (kind == "auto" and number)
     ):
         raise OptionError(f"--device: expected auto, cpu, cuda or cuda:NUMBER, found {device!r}")
     if device == "cpu":
-        return planned(), None
+        return None
     from csaw.engine.cuda.device import open_device
 
     try:
         gpu = open_device(int(number or 0))
-        return planned(device=gpu), gpu
-    except MissingDependencyError as error:
+        if planned:
+            planned(gpu)
+        return gpu
+    except (MissingDependencyError, DeviceError, BudgetError) as error:
         if device != "auto":
             raise
-        log.debug("sampling on the CPU: %s", error)
-    except (DeviceError, BudgetError) as error:
-        if device != "auto":
-            raise
-        log.info("sampling on the CPU: %s", error)
-    return planned(), None
+        level = logging.DEBUG if isinstance(error, MissingDependencyError) else logging.INFO
+        log.log(level, "sampling on the CPU: %s", error)
+    return None
 
 
 def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,

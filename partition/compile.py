@@ -1,5 +1,6 @@
 """``njit`` and ``prange`` with machine code cached in the user's cache folder, never in site-packages."""
 
+import fcntl
 import os
 from functools import partial
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import numba
 from numba import prange
+from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["cache_dir", "njit", "prange"]
 
@@ -18,3 +20,15 @@ def cache_dir() -> Path:
 
 numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
 njit: Any = partial(numba.njit, cache=True)
+
+
+class _LockedCacheFile(IndexDataCacheFile):
+    """Saves one at a time: two processes that compile a function for different types would give their code the same file name."""
+
+    def save(self, key: Any, data: Any) -> None:
+        with open(self._index_path + ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            super().save(key, data)
+
+
+numba.core.caching.IndexDataCacheFile = _LockedCacheFile  # type: ignore[misc]

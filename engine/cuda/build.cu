@@ -20,7 +20,7 @@ extern "C" __global__ void build_entries(i64 first, i64 last, Entry* entries)
 }
 
 // Filters of rows: see bloom_word. Neighboring rows share a word.
-extern "C" __global__ void build_bloom(i64 first, i64 last, u64* bloom)
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i64 last, u64* bloom)
 {
     FOR_ROWS(v, first, last) {
         const Place place = locate(v);
@@ -59,7 +59,7 @@ __device__ __forceinline__ i64 reaching(const u64* sums, i64 count, u64 value)
 // Alias tables of the rows [first, last), bit for bit those of the CPU's sweep (engine/cpu/weigh.py), all buckets at once. The sweep is a merge of
 // two running sums: what light buckets need, and what heavy ones have to spare; an index in one is found by its value in the other.
 // `need` and `spare` hold both sums of every edge from `origin` on.
-extern "C" __global__ void build_alias(i64 first, i64 last, Params params, i64 origin, u64* need, u64* spare, void* entries, double* strength, i64* bad)
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, Params params, i64 origin, u64* need, u64* spare, void* entries, double* strength, i64* bad)
 {
     FOR_ROWS(v, first, last) {
         const Place place = locate(v);

@@ -78,7 +78,7 @@ extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* ba
 }
 
 // A group an instance: what is settled, and how far the next round goes. `ahead` scales the number of events that a round aims at.
-extern "C" __global__ void settle_clocks(Clocks c, double ahead)
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c, double ahead)
 {
     const i64 i = blockIdx.x;
     if (c.done[i]) return;

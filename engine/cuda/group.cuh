@@ -1,6 +1,8 @@
-// A group is a block: 32 threads for most rows, 1024 for those of hubs. The same code serves both; what crosses warps is skipped in a warp.
+// A group is a block: 32 threads for most rows, HUB_BLOCK for those of hubs. The same code serves both; what crosses warps is skipped in a warp.
 #pragma once
 #include "random.cuh"
+
+#define HUB_BLOCK 512
 
 __device__ __forceinline__ int lane_of() { return threadIdx.x & 31; }
 

@@ -12,7 +12,7 @@ import numpy as np
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.units import Unit
 
-WARP, BLOCK, HUB_BLOCK = 32, 256, 1024
+WARP, BLOCK, HUB_BLOCK = 32, 256, 512
 
 
 class Kernels:

@@ -189,7 +189,7 @@ __device__ __forceinline__ i64 take_all(const Pool& pool)
     return compact(pool.count, pool.picked, [&](i64 i) { return UNIFORM || (pool.biases[i] > 0.0 && pool.biases[i] < 1.0 / 0.0); });
 }
 
-extern "C" __global__ void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64* bad,
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64* bad,
                                             u64* tally)
 {
     for (i64 n = blockIdx.x; n < entries; n += gridDim.x) {

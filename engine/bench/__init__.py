@@ -1,0 +1,1 @@
+"""How fast sampling is here, against what this machine's memory can do."""

@@ -1,0 +1,34 @@
+"""R-MAT graphs made on the GPU are those that ``csaw datasets generate`` writes."""
+
+import numpy as np
+import pytest
+
+from csaw.datasets.generate import generate
+from csaw.datasets.spec import parse_spec
+from csaw.engine.cuda.device import open_device
+from csaw.partition.errors import CsawError
+
+try:
+    DEVICE = open_device()
+except CsawError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+@pytest.mark.parametrize(
+    "more", ["", ",weights=1", ",undirected=0", ",scramble=1,seed=7", ",dedup=0", ",edge_factor=1,self_loops=1"]
+)
+def test_the_same_graph(tmp_path, more):
+    from csaw.engine.cuda.rmat import DeviceRmat
+
+    spec = "rmat:scale=10" + more
+    written = generate(spec, tmp_path / "g.zarr")
+    graph = written.load()
+    made = DeviceRmat(spec, parse_spec(spec), DEVICE)
+    assert (made.vertices, made.edges) == (written.vertices, written.edges)
+    assert np.array_equal(made.read_indptr(), graph.indptr)
+    indices, weights = np.empty(made.edges, np.uint32), np.empty(made.edges if made.weighted else 0, np.float32)
+    for part in made.partitions:
+        span = slice(part.first_edge, part.first_edge + part.edges)
+        made.read_partition(part.number, indices[span], weights[span] if made.weighted else None)
+    assert np.array_equal(indices, graph.indices)
+    assert graph.weights is None or np.array_equal(weights, graph.weights)
