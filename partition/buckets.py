@@ -3,12 +3,12 @@
 A bucket is a contiguous range of vertices. A sample of the edges says where to cut, so that all buckets are about as large.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from csaw.partition.csr import SUM, build_rows, count_degrees, deal
+from csaw.partition.csr import SUM, build_rows, count_buckets, count_degrees, deal
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import in_order
 from csaw.partition.spool import Budget, Spool
@@ -41,8 +41,10 @@ class Rows(NamedTuple):
 class Buckets:
     """All entries by bucket. ``degrees`` (repeats counted), ``reached`` and ``loops`` are known when they are dealt."""
 
-    def __init__(self, numbering: Any, entries: int, sample: np.ndarray, undirected: bool, drop_loops: bool) -> None:
-        self.numbering, self.undirected, self.drop_loops = numbering, undirected, drop_loops
+    def __init__(
+        self, numbering: Any, entries: int, sample: np.ndarray, *, undirected: bool, drop_loops: bool, weighted: bool
+    ) -> None:
+        self.numbering, self.undirected, self.drop_loops, self.weighted = numbering, undirected, drop_loops, weighted
         count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
         inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
         self.cuts = np.unique(np.concatenate([[0, numbering.vertices], inner.astype(np.int64)]))
@@ -51,27 +53,28 @@ class Buckets:
         self.reached = np.zeros(numbering.vertices, np.bool_)
         self.loops = 0
 
-    def fill(self, raw: Spool, budget: Budget) -> None:
-        """Deal all edges, using up ``raw``."""
+    def fill(self, raw: Spool, budget: Budget, piece_rows: int) -> None:
+        """Deal all edges, about ``piece_rows`` at a time, using up ``raw``."""
         self.dealt, ends = Spool(budget), []
-        for columns, piece_ends, loops in in_order(self._deal, raw.drain()):
+        for columns, piece_ends, loops in in_order(self._deal, grouped(raw.drain(), piece_rows)):
             count_degrees(columns[0], self.degrees)
             self.loops += loops
             self.dealt.append(*columns)
             ends.append(piece_ends)
         self.ends = np.stack(ends)
 
-    def _deal(self, src: np.ndarray, dst: np.ndarray, *weights: np.ndarray) -> tuple[list[np.ndarray], np.ndarray, int]:
-        src, dst = self.numbering.dense(src), self.numbering.dense(dst)
-        room = src.size * (2 if self.undirected else 1)
-        a, b = np.empty(room, src.dtype), np.empty(room, src.dtype)
-        w = np.empty(room, np.float32) if weights else NO_WEIGHTS
-        ends = np.empty(self.cuts.size, np.int64)
-        given = weights[0] if weights else NO_WEIGHTS
-        loops = deal(
-            src, dst, given, self.undirected, self.drop_loops, self.bucket_of, self.reached, a, b, w, ends
-        )  # fmt: skip
-        return [column[: ends[-1]] for column in ((a, b, w) if weights else (a, b))], ends, loops
+    def _deal(self, *pieces: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], np.ndarray, int]:
+        how = self.undirected, self.drop_loops, self.bucket_of
+        dense = [(self.numbering.dense(src), self.numbering.dense(dst), *weights) for src, dst, *weights in pieces]
+        counts = np.zeros(self.cuts.size - 1, np.int64)
+        loops = sum(count_buckets(src, dst, *how, self.reached, counts) for src, dst, *_ in dense)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        a, b = np.empty((2, ends[-1]), self.numbering.dtype)
+        w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
+        at = ends[:-1].copy()
+        for src, dst, *weights in dense:
+            deal(src, dst, weights[0] if self.weighted else NO_WEIGHTS, *how, at, a, b, w)
+        return [a, b, w] if self.weighted else [a, b], ends, loops
 
     def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, int]]:
         """Rows in order of the vertices, with the number of repeats merged in each bucket."""
@@ -105,3 +108,15 @@ def cut_rows(built: Iterator[Rows], cuts: np.ndarray) -> Iterator[tuple[Rows, bo
             end = next(ends, None)
         if rows.last > rows.first:
             yield rows, False
+
+
+def grouped(pieces: Iterable[tuple[np.ndarray, ...]], least: int) -> Iterator[tuple[tuple[np.ndarray, ...], ...]]:
+    """Pieces together that have ``least`` rows or more."""
+    held: list[tuple[np.ndarray, ...]] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(columns[0].size for columns in held) >= least:
+            yield tuple(held)
+            held = []
+    if held:
+        yield tuple(held)

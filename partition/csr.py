@@ -25,25 +25,27 @@ def rank_by_table(ids, base, table, out):
 
 
 @njit(nogil=True)
-def deal(src, dst, weights, undirected, drop_loops, bucket_of, reached, out_src, out_dst, out_weights, ends):
-    """Sort directed entries by bucket of their row, keeping their order; ``ends`` [buckets + 1] cuts them. Returns the number of self loops.
+def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
+    """Add up how many directed entries each bucket of rows gets; returns the number of self loops.
 
     ``reached`` notes who is a target; like ``mark``, threads may share it.
     """
     loops = 0
-    ends[:] = 0
     for i in range(src.size):
         loop = src[i] == dst[i]
         loops += loop
         if loop and drop_loops:
             continue
-        ends[bucket_of[src[i]] + 1] += 1
+        counts[bucket_of[src[i]]] += 1
         reached[dst[i]] = True
         if undirected and not loop:
-            ends[bucket_of[dst[i]] + 1] += 1
-    for k in range(ends.size - 1):
-        ends[k + 1] += ends[k]
-    at = ends.copy()
+            counts[bucket_of[dst[i]]] += 1
+    return loops
+
+
+@njit(nogil=True)
+def deal(src, dst, weights, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights):
+    """Put directed entries in the bucket of their row, in their order, from where ``at`` says on."""
     for i in range(src.size):
         loop = src[i] == dst[i]
         if loop and drop_loops:
@@ -55,7 +57,6 @@ def deal(src, dst, weights, undirected, drop_loops, bucket_of, reached, out_src,
             out_src[cell], out_dst[cell] = a, b
             if weights.size > 0:
                 out_weights[cell] = weights[i]
-    return loops
 
 
 @njit(nogil=True)

@@ -40,7 +40,8 @@ class Numbering:
         return None if identity else self.ids
 
     def dense(self, ids: np.ndarray) -> np.ndarray:
-        out = np.empty(ids.size, self.dtype)
+        """Dense ids, in the place of ``ids`` where they fit: new memory costs as much as the look-up."""
+        out = ids if ids.dtype == self.dtype else np.empty(ids.size, self.dtype)
         if self.table is not None:
             rank_by_table(ids, self.base, self.table, out)
             return out

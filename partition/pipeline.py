@@ -5,7 +5,7 @@ parser's blocks (about 100 MiB) and the interpreter.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ CHOICES = {
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
 }
-PIECE_ROWS = 1 << 20
+PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
 SAMPLE = 257  # a source among so many says how large the rows will be
 
 
@@ -120,8 +120,10 @@ class _Ingest:
         numbering = self._read()
         entries = self.raw.rows * (2 if self.undirected else 1)
         sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
-        buckets = Buckets(numbering, entries, sample, self.undirected, self.options.self_loops == "drop")
-        buckets.fill(self.raw, self.budget)
+        buckets = Buckets(
+            numbering, entries, sample, undirected=self.undirected, drop_loops=self.options.self_loops == "drop", weighted=self.weighted,
+        )  # fmt: skip
+        buckets.fill(self.raw, self.budget, min(PIECE_ROWS, self.memory // 256))
         with StoreWriter(out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression,
                          overwrite=self.options.overwrite) as writer:  # fmt: skip
             self._write(writer, buckets)
@@ -136,7 +138,7 @@ class _Ingest:
         """All rows into the spool, and the numbering of their ids."""
         strings = StringNumbering() if self.rows.shape.strings else None
         low, high, big = 2**64, -(2**63), False
-        for src, dst, *weights in joined(self._columns(strings), min(PIECE_ROWS, self.memory // 256)):
+        for src, dst, *weights in self._columns(strings):
             big = big or src.dtype == np.uint64
             low = min(low, int(src.min()), int(dst.min()))
             high = max(high, int(src.max()), int(dst.max()))
@@ -153,7 +155,8 @@ class _Ingest:
         for src, dst, weights in self.rows:
             if strings is not None:
                 src, dst = strings.provisional(src), strings.provisional(dst)
-            yield src, dst, *([weights] if self.weighted else [])
+            if src.size:
+                yield src, dst, *([weights] if self.weighted else [])
 
     def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
         """Partitions in order; their cuts count repeats, which are merged only now."""
@@ -192,16 +195,3 @@ class _Ingest:
             k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
         }
         return report
-
-
-def joined(pieces: Iterable[tuple[np.ndarray, ...]], least: int) -> Iterator[tuple[np.ndarray, ...]]:
-    """The same rows in larger pieces; those joined have ids of one type, so that no id loses bits."""
-    held: list[tuple[np.ndarray, ...]] = []
-    for piece in pieces:
-        if held and (held[0][0].dtype != piece[0].dtype or sum(h[0].size for h in held) >= least):
-            yield tuple(np.concatenate(column) for column in zip(*held, strict=True))
-            held = []
-        if piece[0].size:
-            held.append(piece)
-    if held:
-        yield tuple(np.concatenate(column) for column in zip(*held, strict=True))

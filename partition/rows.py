@@ -1,5 +1,6 @@
 """Rows of a text file as arrays of ids and weights, with everything counted that is not a row."""
 
+import threading
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -13,7 +14,27 @@ from csaw.partition.parallel import in_order
 from csaw.partition.sniff import Shape, sniff
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
+ROOM_ROWS = 1 << 22
 WRONG = {parser.NOT_A_NUMBER: "a number", parser.TOO_LARGE: "an id of at most 64 bits"}
+
+
+class Room(threading.local):
+    """Where a thread parses to: large arrays that many blocks share, because memory in small pages costs as much as the parsing."""
+
+    rows = used = 0
+    dtype: type = np.uint32
+    columns: tuple[np.ndarray, ...] = ()
+
+    def take(self, rows: int, dtype: type, weighted: bool) -> tuple[np.ndarray, ...]:
+        """Columns for up to ``rows`` rows; whoever fills them counts what is ``used``."""
+        if self.used + rows > self.rows or dtype != self.dtype:
+            self.rows, self.used, self.dtype = max(rows, ROOM_ROWS), 0, dtype
+            self.columns = (
+                np.empty(self.rows, dtype),
+                np.empty(self.rows, dtype),
+                np.empty(self.rows * weighted, np.float32),
+            )
+        return tuple(column[self.used : self.used + rows] for column in self.columns)
 
 
 class TextRows:
@@ -22,7 +43,7 @@ class TextRows:
     def __init__(
         self, path: str, ids: str, weight_column: str, skip_errors: bool, progress: Callable | None, skip_lines: int = 0
     ) -> None:
-        self.path, self.skip_errors = path, skip_errors
+        self.path, self.skip_errors, self.room = path, skip_errors, Room()
         self.blocks = read_blocks(path, progress)
         head = bytes(next(self.blocks, b"")).removeprefix(BOM_UTF8)
         self.head = head
@@ -86,16 +107,22 @@ class TextRows:
                 raise FormatError(f"{self.path}: expected indices from 1 to {limit} by its size line, found {wrong}")
 
     def _parse(self, block: bytes | memoryview) -> tuple:
-        room = len(block) // SHORTEST_ROW + 1
-        src, dst = np.empty(room, np.uint64), np.empty(room, np.uint64)
-        weights = np.empty(room if self.weighted else 0, np.float32)
+        columns, counts = self._parse_to(np.uint32, block)
+        if counts[parser.WIDE]:
+            columns, counts = self._parse_to(np.uint64, block)
+        return block, *columns, counts
+
+    def _parse_to(self, dtype: type, block: bytes | memoryview) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        src, dst, weights = self.room.take(len(block) // SHORTEST_ROW + 1, dtype, self.weighted)
         counts = np.zeros(parser.COUNTS, np.int64)
         columns = self.shape.columns if self.shape.columns in (2, 3) else 0
         rows = parser.parse_block(
             np.frombuffer(block, np.uint8), self.shape.newline, columns, self.weight_column, self.skip_errors,
             src, dst, weights, counts,
         )  # fmt: skip
-        return block, _narrow(src[:rows], counts), _narrow(dst[:rows], counts), weights[:rows], counts
+        self.room.used += rows
+        kind = np.int64 if dtype == np.uint64 and not counts[parser.BIG] else dtype
+        return (src[:rows].view(kind), dst[:rows].view(kind), weights[:rows]), counts
 
     def _checked(
         self, block: bytes | memoryview, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, counts: np.ndarray
@@ -180,10 +207,3 @@ class TextRows:
         if not self.skip_errors:
             raise FormatError(f"{self.path}:{self.counts['lines']}: {what}")
         self.counts["skipped"] += 1
-
-
-def _narrow(ids: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The parser's 64 bits as what they mean, or as 32 where that is enough: most of the ingest's time goes into moving them."""
-    if not counts[parser.WIDE]:
-        return ids.astype(np.uint32)
-    return ids.view(np.uint64 if counts[parser.BIG] else np.int64)

@@ -10,6 +10,8 @@ LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, 
     range(COUNTS)
 )
 FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
+ONES = np.uint64(0x0101010101010101)
+TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
 TENS = np.array([10.0**k for k in range(23)])
 
 
@@ -108,20 +110,13 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
     one, row = np.uint64(1), np.uint64(rows)
     while True:
         begin = position
-        a = b = np.uint64(0)
-        while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
-            a = a * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
-            position += one
-        first = position
-        if first == begin or first - begin > np.uint64(18) or position >= size:
+        first, a = parse_digits(text, begin)
+        if first == begin or first - begin > np.uint64(18) or first >= size:
             break
-        separator = text[position]
+        separator = text[first]
         if separator != 9 and separator != 32 and separator != 44:
             break
-        position += one
-        while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
-            b = b * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
-            position += one
+        position, b = parse_digits(text, first + one)
         digits = position - first - one
         if digits == np.uint64(0) or digits > np.uint64(18) or position >= size:
             break
@@ -134,6 +129,44 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
         src[row], dst[row] = a, b
         row += one
     return np.int64(begin), np.int64(row - np.uint64(rows)), bits
+
+
+@njit(inline="always")
+def parse_digits(text, position):
+    """The number that begins here: (after it, its value). Eight bytes at a time, for a loop that ends at any digit is predicted badly."""
+    value, size = np.uint64(0), np.uint64(text.size)
+    while position + np.uint64(8) <= size:
+        word = eight_bytes(text, position) ^ np.uint64(0x3030303030303030)  # digits become 0 .. 9
+        others = (word | (word + np.uint64(0x7676767676767676))) & np.uint64(0x8080808080808080)
+        if others == np.uint64(0):
+            value = value * np.uint64(100_000_000) + eight_digits(word)
+            position += np.uint64(8)
+            continue
+        before = (others & (~others + np.uint64(1))) - np.uint64(1)  # all bits below the first other byte's highest
+        count = (((before & ONES) * ONES) >> np.uint64(56)) - np.uint64(1)
+        word = (word << (np.uint64(56) - np.uint64(8) * count)) << np.uint64(8)  # zeros before the digits
+        return position + count, value * TENS_OF_DIGITS[count] + eight_digits(word)
+    while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
+        value = value * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
+        position += np.uint64(1)
+    return position, value
+
+
+@njit(inline="always")
+def eight_bytes(text, position):
+    """Little-endian; the compiler makes it one load."""
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(text[position + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@njit(inline="always")
+def eight_digits(word):
+    """The number whose digits are the bytes of ``word``, the lowest byte first: pairs, then fours, then all in one product each."""
+    word = word * np.uint64(10) + (word >> np.uint64(8))
+    low, high = word & np.uint64(0x000000FF000000FF), (word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
+    return (low * np.uint64(100 + (1_000_000 << 32)) + high * np.uint64(1 + (10_000 << 32))) >> np.uint64(32)
 
 
 @njit(inline="always")
