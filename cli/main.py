@@ -1,5 +1,6 @@
 """``csaw``: the command group. A command is a file of this folder and loads when it is called."""
 
+import errno
 import logging
 import pkgutil
 import sys
@@ -62,8 +63,15 @@ def main() -> None:
     except MemoryError:
         _fail("out of memory; give csaw a budget below what is free with --memory", 1)
     except OSError as error:
-        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", 1)
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}{_where_room_is_needed(error)}", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _where_room_is_needed(error: OSError) -> str:
+    from csaw.partition.compile import cache_dir
+
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)" if full else ""
 
 
 def _fail(message: str, code: int) -> None:

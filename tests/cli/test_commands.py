@@ -119,6 +119,59 @@ def test_an_algorithm_of_ones_own(tmp_path):
     assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
 
 
+# csaw on a disk that has room for so many bytes of samples
+FULL_DISK = """
+import errno, os, sys
+room, write = int(sys.argv.pop(1)), os.write
+
+def write_while_there_is_room(descriptor, data):
+    global room
+    room -= len(data)
+    if room < 0:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(descriptor, data)
+
+os.write = write_while_there_is_room
+from csaw.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("room", "options"),
+    [
+        (200, "--algo deepwalk"),  # not even the manifest
+        (50_000_000, "--algo deepwalk --num-walks 60"),
+        (300_000, "--algo forest-fire --sources random:3000 --instances 40000"),
+    ],
+    ids=["nothing", "walks", "fires"],
+)
+def test_a_full_disk_is_said_and_resume_completes_to_the_same_bytes(tmp_path, room, options):
+    line = ["sample", "rmat:scale=12,seed=1", "w.zarr", *options.split(), "--batch-size", "4096"]
+    full = subprocess.run([sys.executable, "-c", FULL_DISK, str(room), *line], check=False, cwd=tmp_path, env=ENV,
+                          capture_output=True, text=True)  # fmt: skip
+    assert full.returncode == 1
+    assert "the disk is full" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert not (tmp_path / "w.zarr").exists()
+    partial = tmp_path / "w.zarr.partial"
+    safe = list(partial.glob("groups/*.json"))
+    assert bool(safe) == (room > 1000)
+    written = {file.name: file.stat().st_mtime_ns for file in partial.glob("walks/c.*[0-9]")}
+    again = csaw(*line, *(["--resume"] if safe else ["--overwrite"]), "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    for name, when in written.items():
+        assert (tmp_path / "w.zarr" / "walks" / name).stat().st_mtime_ns == when, "sampled again"
+    assert csaw(*line[:2], "v.zarr", *line[3:], cwd=tmp_path).returncode == 0
+    assert contents(tmp_path / "w.zarr") == contents(tmp_path / "v.zarr")
+
+
+def contents(store):
+    """Every file of a sample store but the account of its run."""
+    files = [file.relative_to(store) for file in store.rglob("*") if file.is_file()]
+    return {str(file): (store / file).read_bytes() for file in files if file.parts[0] != "results"}
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
 def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     line = [
@@ -152,7 +205,5 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     assert again.returncode == 0, again.stderr
     whole = [*line[:2], "v.zarr", *line[3:]]
     assert csaw(*whole, cwd=tmp_path).returncode == 0
-    for file in (tmp_path / "v.zarr").rglob("c/**/*"):
-        if file.is_file():
-            assert file.read_bytes() == (tmp_path / "w.zarr" / file.relative_to(tmp_path / "v.zarr")).read_bytes()
+    assert contents(tmp_path / "w.zarr") == contents(tmp_path / "v.zarr")
     assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0

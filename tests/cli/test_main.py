@@ -79,7 +79,7 @@ def test_help_and_version_import_nothing_heavy():
         (click.UsageError("wrong"), 2, "Error: wrong"),
         (click.BadParameter("wrong"), 2, "Invalid value: wrong"),
         (MemoryError(), 1, "out of memory; give csaw a budget"),
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "here"), 1, "here: No space left on device"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "here"), 1, "here: No space left on device; make room"),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "there"), 1, "there: Permission denied"),
         (FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "gone"), 1, "gone: No such file or directory"),
         (KeyboardInterrupt(), 130, "Error: interrupted\n"),
