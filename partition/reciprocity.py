@@ -1,9 +1,11 @@
-"""How many entries of a directed graph have their reverse: a look at evenly spread entries, one partition in memory at a time."""
+"""How many entries of a directed graph have their reverse: a look at evenly spread entries, at most two partitions in memory."""
+
+from functools import lru_cache, partial
 
 import numpy as np
 
 from csaw.partition.loader import read_array
-from csaw.partition.store import GraphStore
+from csaw.partition.store import GraphStore, Partition
 
 
 def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
@@ -11,9 +13,10 @@ def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
     if not store.directed or store.edges == 0:
         return None
     stride = max(1, store.edges // most)
-    ends = [_spread(store, number, stride) for number in range(len(store.partitions))]
+    rows = lru_cache(maxsize=1)(partial(_rows, store))  # of a store in one partition, that is read once
+    ends = [_spread(part, rows(part.number), stride) for part in store.partitions]
     sources, targets = (np.concatenate(column) for column in zip(*ends, strict=True))
-    found = sum(_found(store, number, targets, sources) for number in range(len(store.partitions)))
+    found = sum(_found(part, rows(part.number), targets, sources) for part in reversed(store.partitions))
     return found / sources.size if sources.size else None
 
 
@@ -26,10 +29,9 @@ def _rows(store: GraphStore, number: int) -> tuple[np.ndarray, np.ndarray]:
     return indptr, indices
 
 
-def _spread(store: GraphStore, number: int, stride: int) -> tuple[np.ndarray, np.ndarray]:
+def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -> tuple[np.ndarray, np.ndarray]:
     """Every ``stride``-th entry of the whole store that lies in this partition and is no self loop."""
-    part = store.partitions[number]
-    indptr, indices = _rows(store, number)
+    indptr, indices = rows
     at = np.arange(-part.first_edge % stride, part.edges, stride)
     sources = np.searchsorted(indptr, at, side="right") - 1 + part.first_vertex
     targets = indices[at].astype(np.int64)
@@ -37,13 +39,12 @@ def _spread(store: GraphStore, number: int, stride: int) -> tuple[np.ndarray, np
     return sources[keep], targets[keep]
 
 
-def _found(store: GraphStore, number: int, sources: np.ndarray, targets: np.ndarray) -> int:
+def _found(part: Partition, csr: tuple[np.ndarray, np.ndarray], sources: np.ndarray, targets: np.ndarray) -> int:
     """How many of the pairs are entries of this partition: a binary search in all rows at once."""
-    part = store.partitions[number]
     here = (sources >= part.first_vertex) & (sources < part.last_vertex)
     if not here.any():
         return 0
-    indptr, indices = _rows(store, number)
+    indptr, indices = csr
     rows, wanted = sources[here] - part.first_vertex, targets[here]
     low, high = indptr[rows], indptr[rows + 1]
     end = high.copy()

@@ -4,6 +4,7 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,8 @@ from csaw.partition.arrays import GrowingArray
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
+
+SYNCS = 8
 
 
 class StoreWriter:
@@ -162,10 +165,10 @@ class full_disk_named:
 
 
 def sync_tree(folder: Path) -> None:
-    """Ask the disk to keep every file below ``folder``."""
-    for parent, _, files in os.walk(folder):
-        for name in [*files, "."]:
-            sync_folder(os.path.join(parent, name))
+    """Ask the disk to keep every file below ``folder``: several at a time, which it does as fast as one."""
+    paths = [os.path.join(parent, name) for parent, _, files in os.walk(folder) for name in [*files, "."]]
+    with ThreadPoolExecutor(SYNCS) as threads:
+        list(threads.map(sync_folder, paths))
 
 
 def sync_folder(path: str | Path) -> None:
