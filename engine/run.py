@@ -38,8 +38,11 @@ class Job:
 def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
             weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
-            device: str = "auto", layout: str | None = None, **parameters: Any) -> Job:  # fmt: skip
-    """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``."""
+            device: Any = "auto", layout: str | None = None, **parameters: Any) -> Job:  # fmt: skip
+    """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
+
+    ``device`` is auto, cpu, cuda, cuda:1, or what ``open_device`` returned.
+    """
     from csaw.engine.cpu.backend import default_threads
 
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
@@ -58,7 +61,7 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
         seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
         threads=threads or default_threads(), graph_layout=layout,
     )  # fmt: skip
-    gpu = place(device, lambda gpu: planned(device=gpu))
+    gpu = place(device, lambda gpu: planned(device=gpu)) if isinstance(device, str) else device
     return Job(store, algorithm, chosen, planned(device=gpu), gpu)
 
 

@@ -1,0 +1,59 @@
+"""Every kernel compiles without a GPU, for every architecture, with its hooks inlined and without spilling registers."""
+
+import re
+
+import pytest
+from helpers.graphs import WideStore, random_store
+
+from csaw.engine import registry
+from csaw.engine.backend import Backend
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.units import Unit, builder_of, kernels_of
+from csaw.engine.run import prepare
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+SPILL = 64  # bytes that a kernel may spill
+MORE = [
+    ("node2vec", {"weighted": False}),
+    ("node2vec", {"layout": "table"}),
+    ("deepwalk", {"layout": "csr", "weighted": False}),
+    ("deepwalk", {"select": "its"}),
+    ("neighbor", {"weighted": False}),
+    ("neighbor", {"replace": True}),
+    ("neighbor", {"select": "its", "collision": "updated"}),
+    ("multidimensional", {"edge_bias": "e.weight"}),
+    ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
+]
+CASES = [(name, {}) for name in registry.names()] + MORE
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("cuda") / "g.zarr")
+
+
+def check(unit, architecture, caplog):
+    with caplog.at_level("DEBUG", "csaw.engine.cuda.compile"):
+        unit.compile(architecture)
+    assert "Compiling entry function" in caplog.text
+    assert "csaw_" not in caplog.text  # a hook or what it calls is left as a function: it was not inlined
+    assert max(int(spilled) for spilled in re.findall(r"(\d+) bytes spill stores", caplog.text)) <= SPILL
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_kernels_compile(algo, options, architecture, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    for graph in (store, WideStore(store)) if not options.get("layout") else (store,):
+        job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
+        backend = Backend(job.plan, graph, job.algorithm)
+        for unit in (kernels_of(backend), builder_of(backend)):
+            caplog.clear()
+            check(unit, architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("file", ["rmat.cu", "ceiling.cu"])
+def test_kernels_of_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    check(Unit((file,), {}, [], ()), architecture, caplog)
