@@ -62,8 +62,12 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
 @click.option("--device", default="auto", help="auto, cpu, cuda, or cuda:1; auto takes a GPU that holds the graph.")
 @click.option(
-    "--layout", type=click.Choice(["csr", "entries", "table", "alias"]), help="Force the graph's layout on the GPU."
+    "--layout",
+    type=click.Choice(["csr", "entries", "table", "alias", "ctps"]),
+    help="Force the graph's layout on the GPU.",
 )
+@click.option("--transit-parallel", type=click.Choice(["auto", "on", "off"]), default="auto",
+              help="On a GPU, sample neighbors of the same part of the graph together.")  # fmt: skip
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option(
     "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."

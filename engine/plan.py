@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
 BATCH_BYTES = 256 << 20  # of samples in flight
 DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
+CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
@@ -50,9 +52,11 @@ class Plan:
     layout: str
     sizes: tuple[int, ...]
     device: str  # cpu | cuda:0
-    graph_layout: str  # what a step reads: csr | entries | table | alias
+    graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
+    membership: str  # how "is there an edge" is answered: search | filter, then search | hash
     residency: str  # resident | disk
     threads: int
+    transit: str  # neighbors of the same part of the graph together: auto | on | off
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
@@ -108,7 +112,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
-    device: Any = None, graph_layout: str | None = None,
+    device: Any = None, graph_layout: str | None = None, transit: str = "auto",
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or a GPU (``device``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -126,7 +130,7 @@ def make_plan(
         fit = _fit_device(shape, device.name, memory or device.free_bytes * 9 // 10, batch, graph_layout)
     return Plan(
         request, layout, sizes, "cpu" if device is None else f"cuda:{device.number}", threads=threads,
-        output_bytes=sources.instances * row, **fit,
+        transit=transit, output_bytes=sources.instances * row, **fit,
     )  # fmt: skip
 
 
@@ -153,6 +157,24 @@ class Shape:
     @property
     def second_order(self) -> bool:
         return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
+
+    @property
+    def running_sums(self) -> bool:
+        """Whether selection may search in running sums of biases that are made once for the whole graph."""
+        a, r = self.algorithm, self.request
+        if not isinstance(a, Traversal) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
+            return False
+        return (
+            hooks.edge_bias(a, r.weighted).static
+            and min(a.sizes(), default=0) >= 0
+            and max(a.sizes(), default=0) <= CTPS_PICKS
+        )
+
+    @property
+    def asks_members(self) -> bool:
+        """Whether any hook asks if an edge is there."""
+        others = hooks.others(self.algorithm, self.request.weighted).values()
+        return self.second_order or any(hook is not None and "is_neighbor" in hook.reads for hook in others)
 
 
 def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | None) -> dict[str, Any]:
@@ -182,8 +204,9 @@ def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | 
                 f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
                 f"smaller partitions with csaw partition --partition-size"
             )
+    filters = shape.second_order and residency == "resident"
     return {
-        "graph_layout": only, "residency": residency, "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
+        "graph_layout": only, "membership": "filter" if filters else "search", "residency": residency, "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
         "batch_bytes": in_flight * row, "budget_bytes": budget,
     }  # fmt: skip
 
@@ -197,11 +220,13 @@ def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced:
     item = np.dtype(store.id_dtype).itemsize
     scratch = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
     fixed = 16 * (store.vertices + 1) + scratch
-    shared = item + (4 if shape.weights else 0) + (1 if shape.second_order else 0)
-    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32}
+    shared = item + (4 if shape.weights else 0)
+    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
+    extra = {"search": 0, "filter": store.edges, "hash": 8 * store.edges + 32 * (store.vertices + 1)}
+    answers = () if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
     least = min(row, budget)
-    for layout in (forced,) if forced else possible:
-        graph = store.edges * (shared + sizes[layout])
+    for layout, membership in product((forced,) if forced else possible, answers or ("search",)):
+        graph = store.edges * (shared + sizes[layout]) + extra[membership]
         if fixed + graph + least <= budget:
             break
     else:
@@ -211,8 +236,8 @@ def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced:
         )
     in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
     return {
-        "graph_layout": layout, "residency": "resident", "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
-        "batch_bytes": in_flight * row, "budget_bytes": budget,
+        "graph_layout": layout, "membership": membership, "residency": "resident", "batch": in_flight, "graph_bytes": graph,
+        "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
     }  # fmt: skip
 
 
@@ -224,6 +249,8 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
     if walk and shape.request.select in ("uniform", "rejection") and not wide:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+    if shape.running_sums:
+        return ("ctps", "csr")
     return ("csr",)
 
 

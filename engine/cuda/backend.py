@@ -14,9 +14,9 @@ from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
-from csaw.engine.cuda.hops import Hops
+from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, reads_weights
+from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, reads_weights, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
 from csaw.engine.traversals import Traversals
@@ -39,10 +39,13 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(3, np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables = in_tables(self)
+        self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
+        self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device))
         self.kernels.set_graph(self.graph.address())
+        if self.in_tables:
+            self.transits = Transits(self.graph, plan.transit if store.id_dtype.itemsize == 4 else "off")
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
         if isinstance(self.algorithm, Walk):
@@ -76,19 +79,21 @@ class CudaBackend(Backend):
                 "select_by_table", entries.size * size, entries.size, entries, frontier, size, np.uint64(self.seed)
             )
             return
-        degree = f.degree[entries]
+        room = f.degree[entries]
+        if self.sparse_pools:
+            room = cupy.minimum(room, 2 * (f.seen_to[entries] - f.seen_from[entries]) + f.capacity[entries])
         if self.store.max_degree < HUB:
-            self._select_rows(frontier, f.depth, entries, degree, WARP)
+            self._select_rows(frontier, f.depth, entries, room, WARP)
         else:
-            for of_size, block in ((degree < HUB, WARP), (degree >= HUB, HUB_BLOCK)):
-                self._select_rows(frontier, f.depth, entries[of_size], degree[of_size], block)
+            for of_size, block in ((room < HUB, WARP), (room >= HUB, HUB_BLOCK)):
+                self._select_rows(frontier, f.depth, entries[of_size], room[of_size], block)
         self.check()
 
-    def _select_rows(self, frontier: np.ndarray, depth: int, entries: Any, degree: Any, block: int) -> None:
+    def _select_rows(self, frontier: np.ndarray, depth: int, entries: Any, room: Any, block: int) -> None:
         """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
         if entries.size == 0:
             return
-        upto = cupy.cumsum(degree)
+        upto = cupy.cumsum(room)
         total = int(upto[-1])
         cuts = [0, entries.size]
         if total > SCRATCH_EDGES:
@@ -97,7 +102,7 @@ class CudaBackend(Backend):
         for low, high in pairwise(cuts):
             before = int(upto[low - 1]) if low else 0
             size = int(upto[high - 1]) - before
-            offset = upto[low:high] - degree[low:high] - before
+            offset = upto[low:high] - room[low:high] - before
             scratch = struct(
                 offset=offset, biases=cupy.empty(size, np.float64), ctps=cupy.empty(size, np.int64), pool=cupy.empty(size, np.int64),
                 picked=cupy.empty(size, np.int64), taken=cupy.empty((size >> 6) + high - low + 1, np.uint64),
@@ -134,10 +139,9 @@ class CudaBackend(Backend):
         self.release()
 
     def _load_graph(self, builder: Kernels) -> DeviceGraph:
-        from_rows = self.plan.graph_layout == "csr"
-        member = any("is_neighbor" in hook.reads for hook in self.hooks())
+        from_rows, searched = self.plan.graph_layout in ("csr", "ctps"), self.plan.membership == "filter"
         return DeviceGraph(
             self.store, self.plan.graph_layout, builder,
-            weights=reads_weights(self), strength=self.return_apart and self.weighted, bloom=member,
-            keeps_indices=from_rows or member or self.return_apart, keeps_weights=from_rows or self.return_apart,
+            weights=reads_weights(self), strength=self.return_apart and self.weighted, membership=self.plan.membership,
+            keeps_indices=from_rows or searched or self.return_apart, keeps_weights=self.plan.graph_layout == "csr" or self.return_apart,
         )  # fmt: skip

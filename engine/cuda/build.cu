@@ -31,6 +31,24 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i
     }
 }
 
+// Rows as hash tables: see is_member. A slot is taken by whoever is first; the answers do not depend on it.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        const Buckets buckets = buckets_of(v, place);
+        for (i64 i = threadIdx.x; i < place.count; i += blockDim.x) {
+            const u32 neighbor = (u32)neighbor_at(place.row + i);
+            u32 bucket = first_bucket(buckets, neighbor), slot = 0;
+            while (true) {
+                const u32 held = atomicCAS(members + 8 * (buckets.first + bucket) + slot, ~0u, neighbor);
+                if (held == ~0u || held == neighbor) break;
+                if (++slot == 8) { slot = 0; bucket = bucket + 1 == buckets.count ? 0 : bucket + 1; }
+            }
+        }
+    }
+}
+
 // An alias entry: `own` is the neighbor's index in the row, `other` that of its alias (-1: none, nothing can be taken).
 __device__ __forceinline__ void write_alias(void* entries, const Place& place, i64 own, i64 other, u64 threshold)
 {
@@ -110,5 +128,29 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
             else write_alias(entries, place, i, i, 0);
         }
         group_sync();
+    }
+}
+
+// Running sums of the scaled biases of the rows [first, last), as selection makes them of a single row.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i64 last, Params params, i64* ctps, u32* possible, i64* bad)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
+        const double largest = largest_bias(params, 0, row, bad);
+        if (largest < 0.0) return;
+        const int shift = largest > 0.0 ? shift_for(largest, place.count) : 0;
+        i64 total = 0, taken = 0;
+        for (i64 base = 0; base < place.count; base += blockDim.x) {
+            const i64 i = base + threadIdx.x;
+            const i64 own = i < place.count && largest > 0.0 ? scaled(bias_at(params, 0, row, i), shift) : 0;
+            i64 all;
+            const i64 upto = total + group_scan(own, all);
+            if (i < place.count) ctps[place.row + i] = upto;
+            total += all;
+            taken += own > 0;
+        }
+        taken = group_sum(taken);
+        if (threadIdx.x == 0) possible[v] = (u32)taken;
     }
 }

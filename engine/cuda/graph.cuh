@@ -4,6 +4,7 @@
 //                               ENTRIES  {neighbor, its degree, its row} of 16 bytes: one
 //                               TABLE    {neighbor, alias, threshold} and indptr: two
 //                               ALIAS    both outcomes with degree and row, 32 bytes: one
+//                               CTPS     running sums of a row's biases, 8 bytes: a binary search
 #pragma once
 #include "random.cuh"
 
@@ -11,6 +12,7 @@
 #define ENTRIES 1
 #define TABLE 2
 #define ALIAS 3
+#define CTPS 4
 
 #if WIDE
 typedef u64 vertex_t;
@@ -26,6 +28,8 @@ struct Graph {
     const void* entries;      // [E] of LAYOUT
     const double* strength;   // [V] sums of biases, where the return edge is drawn apart
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
+    const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
+    const u32* possible;      // [V] edges with a bias above zero, beside CTPS
     i64 vertices;
 };
 
@@ -101,10 +105,40 @@ __device__ __forceinline__ BloomWord bloom_word(const Place& place, i64 value)
     return {first + (i64)((h >> 32) * (u64)words >> 32), bits};
 }
 
-// Whether the edge a -> b exists: the filter of a's row first, then an exact search in the shorter row that can answer.
+// A row as a hash table of buckets of 8 slots, one sector of memory each, at most half full: one gather answers nearly every question.
+// Row v has the buckets from row / 4 + v on, so no table says where they are.
+struct Buckets { i64 first; u32 count; };
+
+__device__ __forceinline__ Buckets buckets_of(i64 v, const Place& place)
+{
+    return {(place.row >> 2) + v, (u32)(((place.row + place.count) >> 2) - (place.row >> 2) + 1)};
+}
+
+__device__ __forceinline__ u32 first_bucket(const Buckets& buckets, i64 value)
+{
+    return (u32)((u64)((u32)value * 0x9E3779B1u) * buckets.count >> 32);
+}
+
+__device__ __forceinline__ bool is_member(i64 v, const Place& place, i64 value)
+{
+    const Buckets buckets = buckets_of(v, place);
+    const u32 asked = (u32)value, empty = ~0u;
+    u32 bucket = first_bucket(buckets, value);
+    for (u32 tries = 0; tries < buckets.count; ++tries) {
+        const uint4* at = (const uint4*)GRAPH.members + 2 * (buckets.first + bucket);
+        const uint4 a = __ldg(at), b = __ldg(at + 1);
+        if (a.x == asked || a.y == asked || a.z == asked || a.w == asked || b.x == asked || b.y == asked || b.z == asked || b.w == asked) return true;
+        if (b.w == empty) return false;  // slots fill up in order: nothing went on to the next bucket
+        bucket = bucket + 1 == buckets.count ? 0 : bucket + 1;
+    }
+    return false;
+}
+
+// Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
 __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
 {
     if (a.count == 0) return false;
+    if (GRAPH.members) return is_member(from, a, to);
     if (GRAPH.bloom) {
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;

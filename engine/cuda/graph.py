@@ -10,15 +10,17 @@ from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.plan import ALIAS_CHUNK
 from csaw.partition.errors import BiasError
 
+EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
+
 
 class DeviceGraph:
     """Loads all partitions, builds the layout with ``builder``, and drops what the kernels do not read.
 
-    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V] and
-    bloom as graph.cuh wants them, or None.
+    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V], bloom
+    and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, bloom: bool,
+    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
@@ -28,10 +30,14 @@ class DeviceGraph:
         self.indices: Any = cupy.empty(store.edges, store.id_dtype)
         self.weights: Any = cupy.empty(store.edges, np.float32) if weights else None
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
-        self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if bloom else None
+        self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if membership == "filter" else None
+        self.members = (
+            cupy.full(2 * store.edges + 8 * (store.vertices + 1), EMPTY, np.uint32) if membership == "hash" else None
+        )
         self.entries: Any = None
+        self.possible: Any = None
         self._read()
-        if bloom or layout != "csr":
+        if membership != "search" or layout != "csr":
             self._build(host_indptr)
         if not keeps_indices:
             self.indices = None
@@ -62,9 +68,18 @@ class DeviceGraph:
         if self.bloom is not None:
             for block, blocks in rows_of.items():
                 launch("build_bloom", blocks, block, 0, vertices, self.bloom)
+        if self.members is not None:
+            for block, blocks in rows_of.items():
+                launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout == "entries":
             self.entries = cupy.empty(4 * self.store.edges, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
+        elif self.layout == "ctps":
+            self.entries, self.possible = cupy.empty(self.store.edges, np.int64), cupy.empty(vertices, np.uint32)
+            bad = cupy.zeros(3, np.int64)
+            for block, blocks in rows_of.items():
+                launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
+            self.check(bad)
         elif self.layout in ("table", "alias"):
             each = 3 * self.store.id_dtype.itemsize if self.layout == "table" else 32
             self.entries = cupy.empty(each * self.store.edges, np.uint8)
@@ -90,7 +105,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, possible=self.possible, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

@@ -1,4 +1,4 @@
-"""A batch of neighbor samples on a GPU whose picks are uniform or from the alias table: table after table, nothing in between."""
+"""A batch of neighbor samples on a GPU whose picks are uniform or from tables made beforehand: hop after hop, nothing in between."""
 
 from typing import Any
 
@@ -7,6 +7,28 @@ import numpy as np
 
 from csaw.engine.cuda.launch import BLOCK, struct
 from csaw.engine.cuda.units import HOP_TILES
+
+BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.cu
+PAYS_FROM, CACHED_EDGES = 1 << 20, 1 << 24  # parents and edges below which everything is in the cache anyway
+
+
+class Transits:
+    """Which range of edges a vertex belongs to: what parents are grouped by. Made once a graph."""
+
+    def __init__(self, graph: Any, mode: str) -> None:
+        edges = graph.store.edges
+        self.mode, self.edges = mode, edges
+        self.shift = max(edges // BUCKETS, 1).bit_length()
+        first = graph.indptr[:: 1 << NEAR]
+        held = cupy.diff(cupy.concatenate([first, graph.indptr[-1:]]))
+        narrow = held <= 1 << self.shift
+        self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
+
+    def pays(self, parents: int) -> bool:
+        """Whether grouping so many parents is worth it."""
+        if self.mode != "auto":
+            return self.mode == "on" and 0 < parents < 2**32
+        return PAYS_FROM <= parents < 2**32 and self.edges >= CACHED_EDGES
 
 
 class Hops:
@@ -26,13 +48,30 @@ class Hops:
             self.tables.append(children)
             slot += parents.shape[1]
 
+    def _grouped(self, parents: Any) -> Any:
+        """Parents by where their rows are, {vertex, cell} of each; None where that would not pay."""
+        backend = self.backend
+        if not backend.transits.pays(parents.size):
+            return None
+        kernels, transits = backend.kernels, backend.transits
+        counts = cupy.zeros(BUCKETS, np.uint32)
+        given = (parents.size, parents, transits.coarse, transits.shift)
+        kernels.launch("group_count", 4 * kernels.device.processors, BLOCK, *given, counts)
+        upto = cupy.cumsum(counts, dtype=np.uint32)
+        grouped = cupy.empty(2 * parents.size, np.uint32)
+        kernels.launch("group_scatter", -(-parents.size // (BLOCK * TILE)), BLOCK, *given, upto - counts, grouped)
+        return grouped
+
     def _hop(self, parents: Any, children: Any, size: int, slot: int) -> None:
         kernels, seed = self.backend.kernels, np.uint64(self.backend.seed)
+        grouped = self._grouped(parents)
         hop = struct(
             first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
-            parent=parents, child=children,
+            parent=parents, child=children, grouped=grouped,
         )  # fmt: skip
-        if self.backend.by_table:
+        if self.backend.plan.graph_layout == "ctps":
+            kernels.over("hop_by_ctps", parents.size, hop, seed, self.backend.counts)
+        elif self.backend.by_table:
             kernels.over("hop_with_replacement", parents.size * -(-size // 2), hop, seed)
         elif size:
             lanes = next(tile for tile in HOP_TILES if tile >= size)

@@ -4,9 +4,6 @@
 
 #define SELECT_UNIFORM 0
 #define SELECT_KEYS 4
-#define BIPARTITE 0
-#define REPEATED 1
-#define UPDATED 2
 
 struct Frontier {
     const i64 *instance, *slot, *vertex, *previous, *source;
@@ -20,14 +17,30 @@ struct Frontier {
 // Room for the entries of a launch, entry n from offset[n] on: an element a neighbor (bits for `taken`).
 struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u64* taken; };
 
+// Whether a pool is kept as the few positions that are not in it: a long row of which little has been seen, and picks by number alone.
+#define SPARSE (POOLED && UNIFORM && SELECT == SELECT_UNIFORM && !INDUCED && !EACH_EDGE_ONCE)
+
 struct Pool {  // one entry's candidates
     Row row;
     i64 count;
     double* biases;
     i64 *ctps, *chosen, *picked;
     u64* taken;
+    i64 gaps;  // SPARSE: ranges of the row that are left out; gap g begins at chosen[g], and ctps[g] positions are left out up to its end
 
-    __device__ __forceinline__ i64 position(i64 i) const { return POOLED ? chosen[i] : i; }
+    __device__ __forceinline__ i64 position(i64 i) const
+    {
+        if (SPARSE && gaps >= 0) {
+            i64 low = 0, high = gaps;  // the first gap that begins beyond candidate i
+            while (low < high) {
+                const i64 middle = (low + high) >> 1;
+                if (chosen[middle] - (middle ? ctps[middle - 1] : 0) > i) high = middle;
+                else low = middle + 1;
+            }
+            return i + (low ? ctps[low - 1] : 0);
+        }
+        return POOLED ? chosen[i] : i;
+    }
 };
 
 __device__ __forceinline__ bool has(const i64* seen, i64 low, i64 high, i64 value)
@@ -56,6 +69,30 @@ __device__ __forceinline__ i64 compact(i64 count, i64* to, F keep)
     }
     group_sync();
     return size;
+}
+
+// The row's ranges of vertices that have been seen, as gaps of the pool.
+__device__ __forceinline__ void leave_out(Pool& pool, const i64* seen, i64 low, i64 high)
+{
+    const i64 row = pool.row.place.row, end = row + pool.row.place.count;
+    i64 out = 0;
+    pool.gaps = 0;
+    for (i64 base = low; base < high; base += blockDim.x) {
+        const i64 s = base + threadIdx.x;
+        i64 first = end, last = end;
+        if (s < high && (s == low || seen[s] != seen[s - 1])) {
+            first = first_at_least(row, end, seen[s]);
+            last = first;
+            while (last < end && neighbor_at(last) == seen[s]) ++last;
+        }
+        i64 all, all_out;
+        const i64 gap = pool.gaps + group_scan(last > first, all) - 1, upto = out + group_scan(last - first, all_out);
+        if (last > first) { pool.chosen[gap] = first - row; pool.ctps[gap] = upto; }
+        pool.gaps += all;
+        out += all_out;
+    }
+    pool.count = pool.row.place.count - out;
+    group_sync();
 }
 
 // Biases of the pool; the largest, or -1 when one is bad.
@@ -132,15 +169,7 @@ __device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 
         ++draws;
         while (COLLISION != UPDATED && pool.taken[candidate >> 6] >> (candidate & 63) & 1) {
             ++collisions;
-            const i64 low = candidate > 0 ? pool.ctps[candidate - 1] : 0, width = pool.ctps[candidate] - low, rest = total - width;
-            if (COLLISION == BIPARTITE && width >= 1ll << 32) {
-                target = min(rest - 1, (i64)(((double)(target - low) + 0.5) / (double)width * (double)rest));
-                target += target >= low ? width : 0;
-            } else {
-                number += k;
-                target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-                ++draws;
-            }
+            next_target(pool.ctps, candidate, total, k, seed, instance, slot, number, target, draws);
             candidate = search(pool.ctps, pool.count, target);
         }
         group_sync();
@@ -198,10 +227,13 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         const Place place = locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
         group_sync();  // the scratch of the entry before
         Pool pool = {{place, v, f.previous[e], f.source[e], (i64)instance, depth, before}, place.count, scratch.biases + offset, scratch.ctps + offset,
-                     scratch.pool + offset, scratch.picked + offset, scratch.taken + (offset >> 6) + n};
+                     scratch.pool + offset, scratch.picked + offset, scratch.taken + (offset >> 6) + n, -1};
         i64 size = 0;
         double largest = 1.0;
-        if (POOLED)
+        const i64 seen = SPARSE ? f.seen_to[e] - f.seen_from[e] : 0;
+        if (SPARSE && 2 * seen + k < place.count)
+            leave_out(pool, f.seen, f.seen_from[e], f.seen_to[e]);
+        else if (POOLED)
             pool.count = compact(place.count, pool.chosen, [&](i64 i) {
                 const i64 dst = neighbor_at(place.row + i);
                 return EACH_EDGE_ONCE ? v <= dst : has(f.seen, f.seen_from[e], f.seen_to[e], dst) == bool(INDUCED);

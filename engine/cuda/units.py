@@ -8,7 +8,7 @@ from csaw.engine.backend import WEIGHT, Backend
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.hooks import Hook
 
-LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3}
+LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
 HOP_TILES = (4, 8, 16, 32)  # threads that share a parent when a table's picks must differ
@@ -47,8 +47,17 @@ def reads_weights(backend: Backend) -> bool:
 
 def in_tables(backend: Backend) -> bool:
     """Whether samples are tables whose cells depend on their parents alone: see hops.cu."""
-    picks = backend.by_table or (backend.select == "uniform" and max(backend.plan.sizes, default=0) <= HOP_TILES[-1])
+    few = max(backend.plan.sizes, default=0) <= HOP_TILES[-1]
+    picks = backend.by_table or backend.plan.graph_layout == "ctps" or (backend.select == "uniform" and few)
     return backend.plan.layout == "hops" and picks
+
+
+def sparse_pools(backend: Backend) -> bool:
+    """Whether pools are kept as what is not in them: SPARSE in select.cu."""
+    c = backend.constants()
+    return bool(
+        c.get("POOLED") and c["UNIFORM"] and c["SELECT"] == "uniform" and not (c["INDUCED"] or c["EACH_EDGE_ONCE"])
+    )
 
 
 def _files(backend: Backend) -> tuple[str, ...]:

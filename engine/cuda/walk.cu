@@ -3,73 +3,93 @@
 // The twin of engine/cpu/walk.py.
 #include "weigh.cuh"
 
-struct Walker {
-    i64 number, origin, here, back, step;
-    Place place, back_place;
+// Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
+#define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
+
+struct Walker {  // ids and counts in as few registers as they fit: more walkers in flight
+    vertex_t number, origin, here, back;
+    int step;
+    vertex_t count, back_count;
+    i64 row, back_row;
+
+    __device__ __forceinline__ Place place() const { return {row, (i64)count}; }
+    __device__ __forceinline__ i64 previous() const { return vertex_or_none(back); }
+    __device__ __forceinline__ void stand_at(const Place& place) { row = place.row; count = (vertex_t)place.count; }
+
+    __device__ __forceinline__ Context context(i64 dst, const Place& dst_place) const
+    {
+        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place};
+    }
 };
 
 __device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source, vertex_t* out)
 {
-    w.number = number;
-    w.origin = w.here = (i64)source[number];
-    w.back = -1;
+    w.number = (vertex_t)number;
+    w.origin = w.here = source[number];
+    w.back = NONE;
     w.step = 0;
-    w.place = locate(w.here);
-    w.back_place = {0, 0};
-    out[number] = (vertex_t)w.here;
-}
-
-__device__ __forceinline__ Context context_of(const Walker& w, i64 dst, const Place& dst_place)
-{
-    return {w.back, w.here, dst, w.back_place, w.place, dst_place};
+    w.stand_at(locate(w.here));
+    w.back_row = w.back_count = 0;
+    out[number] = w.here;
 }
 
 // The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1.
 __device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight)
 {
     if (dst < 0)
-        return HAS_DEAD_END ? dead_end(params, context, seed, first + w.number, w.step, w.origin, w.back, w.here, dst, weight) : -1;
-    return HAS_UPDATE ? update(params, context, seed, first + w.number, w.step, w.origin, w.back, w.here, dst, weight) : dst;
+        return HAS_DEAD_END ? dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : -1;
+    return HAS_UPDATE ? update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : dst;
 }
 
-// Step to `then` (with its place, if known); false when the walk is over, and then the rest of its row is filled.
+// Step to `then` (with its place, if known); false when the walk is over.
 __device__ __forceinline__ bool step_to(Walker& w, i64 then, const Place& place, bool known, i64 length, i64 walkers, vertex_t* out, int* steps)
 {
     if (then >= 0) {
         out[++w.step * walkers + w.number] = (vertex_t)then;
         w.back = w.here;
-        w.back_place = w.place;
-        w.here = then;
+        w.back_row = w.row;
+        w.back_count = w.count;
+        w.here = (vertex_t)then;
         if (w.step < length) {
-            w.place = known ? place : locate(then);
+            w.stand_at(known ? place : locate(then));
             return true;
         }
     }
-    for (i64 t = w.step + 1; t <= length; ++t) out[t * walkers + w.number] = NONE;
-    steps[w.number] = (int)w.step;
+    if (!PREFILLED)
+        for (i64 t = w.step + 1; t <= length; ++t) out[t * walkers + w.number] = NONE;
+    steps[w.number] = w.step;
+    return false;
+}
+
+// Begin this thread's next walk that has steps to take, from `number` on; false when there is none.
+__device__ __forceinline__ bool begin(Walker& w, i64 number, i64 walkers, i64 length, const vertex_t* source, vertex_t* out, int* steps)
+{
+    for (; number < walkers; number += (i64)gridDim.x * blockDim.x) {
+        start(w, number, source, out);
+        if (length > 0) return true;
+        steps[number] = 0;
+    }
     return false;
 }
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next word is made while the gather is under way.
-extern "C" __global__ void walk_by_edge(i64 walkers, i64 first, Params params, u64 seed, i64 length, const vertex_t* source, vertex_t* out, int* steps)
+extern "C" __global__ __launch_bounds__(256, 6) void walk_by_edge(i64 walkers, i64 first, Params params, u64 seed, i64 length, const vertex_t* source,
+                                                               vertex_t* out, int* steps)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < walkers; n += stride) {
-        Walker w;
-        start(w, n, source, out);
-        u64 word = draw64(seed, first + n, 0, 0);
-        bool going = length > 0;
-        if (!going) steps[n] = 0;
-        while (going) {
-            i64 dst = -1;
-            Place place = {0, 0};
-            bool known = false;
-            if (w.place.count > 0) dst = take(w.place, word, place, known);
-            word = draw64(seed, first + n, w.step + 1, 0);
-            const Context context = context_of(w, known ? dst : -1, place);
-            const i64 then = after(params, context, seed, first, w, dst, 1.0);
-            going = step_to(w, then, place, known && then == dst, length, walkers, out, steps);
-        }
+    Walker w;
+    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, walkers, length, source, out, steps);
+    u64 word = going ? draw64(seed, first + w.number, 0, 0) : 0;
+    while (going) {
+        i64 dst = -1;
+        Place place = {0, 0};
+        bool known = false;
+        if (w.count > 0) dst = take(w.place(), word, place, known);
+        word = draw64(seed, first + w.number, w.step + 1, 0);
+        const Context context = w.context(known ? dst : -1, place);
+        const i64 then = after(params, context, seed, first, w, dst, 1.0);
+        if (step_to(w, then, place, known && then == dst, length, walkers, out, steps)) continue;
+        going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, walkers, length, source, out, steps);
+        if (going) word = draw64(seed, first + w.number, 0, 0);
     }
 }
 
@@ -78,63 +98,61 @@ __device__ __forceinline__ double return_weight(const Walker& w)
 {
     if (SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED) return 1.0;  // the walk came along that edge
     double total = 0.0;
-    const i64 end = w.place.row + w.place.count;
-    for (i64 p = first_at_least(w.place.row, end, w.back); p < end && neighbor_at(p) == w.back; ++p)
-        total += WEIGHTED ? (double)GRAPH.weights[p] : 1.0;
+    const i64 end = w.row + w.count, back = w.previous();
+    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)GRAPH.weights[p] : 1.0;
     return total;
+}
+
+// The chance that the next step is the one that goes back by what its bias has above the bound of all others.
+__device__ __forceinline__ double share_of_return(const Walker& w, double high, double returning)
+{
+    if (w.count == 0 || w.back == NONE) return 0.0;
+    const double more = return_weight(w) * (returning - high);
+    const double whole = (WEIGHTED ? GRAPH.strength[w.here] : (double)w.count) * high + more;
+    return whole > 0.0 ? more / whole : 0.0;
 }
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ void walk_by_rejection(i64 walkers, i64 first, Params params, double low, double high, double returning, u64 seed, i64 length,
-                                             const vertex_t* source, vertex_t* out, int* steps, u64* tally)
+extern "C" __global__ __launch_bounds__(256, 5) void walk_by_rejection(i64 walkers, i64 first, Params params, double low, double high, double returning,
+                                                                       u64 seed, i64 length, const vertex_t* source, vertex_t* out, int* steps, u64* tally)
 {
-    const i64 stride = (i64)gridDim.x * blockDim.x;
     const bool apart = returning > high;
     Walker w;
-    w.number = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (w.number >= walkers) return;
-    start(w, w.number, source, out);
-    u64 trial = 0, trials = 0;
-    bool going = length > 0;
-    if (!going) steps[w.number] = 0;
-    while (true) {
-        if (!going) {
-            const i64 next = w.number + stride;
-            if (next >= walkers) break;
-            start(w, next, source, out);
-            going = length > 0;
-            if (!going) { steps[next] = 0; continue; }
-            trial = 0;
-        }
+    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, walkers, length, source, out, steps);
+    u32 trial = 0;
+    u64 trials = 0;
+    double share = 0.0;
+    while (going) {
         ++trials;
         const Words words = philox(seed, first + w.number, w.step, trial);
         double coin = fraction(word64(words, 1));
         i64 dst = -1;
         Place place = {0, 0};
         bool known = false, accepted = false;
-        if (w.place.count > 0) {
-            if (apart && w.back >= 0) {
-                const double more = return_weight(w) * (returning - high);
-                const double whole = (WEIGHTED ? GRAPH.strength[w.here] : (double)w.place.count) * high + more;
-                const double share = whole > 0.0 ? more / whole : 0.0;
-                accepted = coin < share;
-                coin = (coin - share) / (1.0 - share);
+        if (w.count > 0) {
+            if (apart) {
+                if (trial == 0) share = share_of_return(w, high, returning);
+                if (w.back != NONE) {
+                    accepted = coin < share;
+                    coin = (coin - share) / (1.0 - share);
+                }
             }
-            if (accepted) { dst = w.back; place = w.back_place; known = true; }
-            else dst = take(w.place, word64(words, 0), place, known);
+            if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
+            else dst = take(w.place(), word64(words, 0), place, known);
         }
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
-        const Context context = context_of(w, dst, place);
-        accepted = accepted || dst < 0 || (dst != w.back && coin * high < low);
+        const Context context = w.context(dst, place);
+        accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
         if (!accepted)
-            accepted = coin * high < edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.back, w.here, dst, 1.0);
+            accepted = coin * high < edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
         if (!accepted) { ++trial; continue; }
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
-        going = step_to(w, then, place, known && then == dst, length, walkers, out, steps);
         trial = 0;
+        if (!step_to(w, then, place, known && then == dst, length, walkers, out, steps))
+            going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, walkers, length, source, out, steps);
     }
-    atomicAdd(tally, trials);
+    if (trials) atomicAdd(tally, trials);
 }
 
 // Walks of any bias: a group a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
@@ -147,16 +165,16 @@ extern "C" __global__ void walk_by_row(i64 walkers, i64 first, Params params, u6
         bool going = length > 0;
         if (!going) steps[n] = 0;
         while (going) {
-            const Row row = {w.place, w.here, w.back, w.origin, first + n, w.step, w.back_place};
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
             i64 dst = -1;
             double weight = 1.0;
             const u64 word = draw64(seed, first + n, w.step, 0);
             const i64 position = inverse_transform(params, seed, row, word, bad);
             if (position >= 0) {
-                dst = neighbor_at(w.place.row + position);
-                weight = weight_at(w.place.row + position);
+                dst = neighbor_at(w.row + position);
+                weight = weight_at(w.row + position);
             }
-            const Context context = context_of(w, -1, {0, 0});
+            const Context context = w.context(-1, {0, 0});
             const i64 then = after(params, context, seed, first, w, dst, weight);
             going = step_to(w, then, {0, 0}, false, length, walkers, out, steps) && group_all(*(volatile i64*)bad == 0);
         }

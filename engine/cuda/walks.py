@@ -23,16 +23,17 @@ class Walks:
         backend, n = self.backend, self.source.size
         seed, kernels = np.uint64(backend.seed), backend.kernels
         head, tail = (n, self.first, kernels.params), (seed, self.length, self.source, self.out, self.lengths)
+        if backend.ends_early:
+            self.out.data.memset_async(255, self.out.nbytes)  # PREFILLED in walk.cu
         block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
+        blocks = min(
+            -(-n // block), 2048 // block * kernels.device.processors
+        )  # a lane that is done takes its next walker
         if backend.select == "rejection":
             bounds = tuple(float(b) for b in backend.algorithm.bias_range())
-            resident = (
-                2048 // block * kernels.device.processors
-            )  # blocks at a time: lanes take their next walkers themselves
-            blocks = min(-(-n // block), resident)
             kernels.launch("walk_by_rejection", blocks, block, *head, *bounds, *tail, backend.counts)
         elif backend.select in ("uniform", "alias"):
-            kernels.over("walk_by_edge", n, *head, *tail, block=block)
+            kernels.launch("walk_by_edge", blocks, block, *head, *tail)
         else:
             kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
             backend.check()

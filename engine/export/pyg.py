@@ -16,6 +16,11 @@ SUFFIXES = (".npz",)
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    np.savez(file, **arrays_of(samples, update))  # type: ignore[arg-type]
+
+
+def arrays_of(samples: Samples, update: Callable[[int], None]) -> dict[str, np.ndarray]:
+    """Everything by name; string ids as an array of strings."""
     pieces = []
     for done, edges in iter_edges(samples):
         pieces.append(edges)
@@ -42,7 +47,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     }
     if samples.layout == "walks":
         arrays["walk"] = number[2 * size :].reshape(samples.walks.shape)
-    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return arrays
 
 
 def _others(samples: Samples) -> list[np.ndarray]:

@@ -41,6 +41,13 @@ MORE = [
     ("deepwalk", {"layout": "csr"}),
     ("deepwalk", {"select": "its"}),
     ("deepwalk", {"walk_length": 0}),
+    ("neighbor", {"fanout": (5, 3), "replace": True, "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (6, 3), "bias": "none", "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (3, 4), "bias": "degree", "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (3, 4), "bias": "degree", "layout": "csr"}),
+    ("neighbor", {"fanout": (2, 2), "select": "its", "replace": True}),
+    ("snowball", {"neighbor_size": 3, "weighted": False, "depth": 4}),
+    ("forest-fire", {"weighted": False, "depth": 4}),
     ("biased", {"edge_bias": "e.weight / (e.dst_degree + 1)"}),
     ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
     ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
@@ -76,6 +83,8 @@ def usable(store, algo, options):
     options = dict(options)
     if algo == "random-node":
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
+    if options.get("layout") == "csr" and algo == "neighbor":
+        return options
     table = options.get("layout") in ("table", "alias")
     if (table and not store.weighted) or (options.get("layout") in ("csr", "entries") and store.weighted):
         options["weighted"] = False
