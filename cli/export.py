@@ -6,13 +6,14 @@ import click
 @click.command()
 @click.argument("samples", type=click.Path())
 @click.argument("out", type=click.Path())
-@click.option("--format", "format", help="text, npy, parquet or pyg [default: by the name of OUT].")
+@click.option("--format", "format", help="text, npy, parquet, pyg or torch [default: by the name of OUT].")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def export(samples: str, out: str, format: str | None, overwrite: bool, as_json: bool) -> None:
-    """Write samples as text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet) or PyG-style arrays (.npz).
+    """Write samples as text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), PyG-style arrays (.npz) or PyTorch tensors (.pt).
 
-    Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth".
+    Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth". The arrays and
+    tensors are edge_index, n_id (the sampled vertices' ids), instance, depth and, of walks, walk.
 
     \b
     Example:

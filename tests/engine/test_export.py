@@ -139,6 +139,21 @@ def test_pyg_edge_index_counts_in_n_id(tmp_path, ids, layout):
             assert made == edges_of(ids, layout)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_pt_file_holds_the_arrays_of_the_npz_as_tensors(tmp_path, ids, layout):
+    torch = pytest.importorskip("torch")
+    path = stored(tmp_path, layout, ids)
+    export(path, tmp_path / "out.npz")
+    export(path, tmp_path / "out.pt")
+    found = torch.load(tmp_path / "out.pt", weights_only=True)
+    with np.load(tmp_path / "out.npz") as expected:
+        assert found.keys() == set(expected.files)
+        for name in expected.files:
+            held = found[name]
+            assert (held if isinstance(held, list) else held.tolist()) == expected[name].tolist()
+    assert found["edge_index"].dtype == torch.int64
+
+
 @pytest.mark.parametrize("suffix", ["txt", "npy", "parquet", "npz"])
 def test_no_instances_make_an_empty_file_of_the_format(tmp_path, suffix):
     empty = {"walks": np.zeros((0, 4), np.uint32), "lengths": np.zeros(0, np.int64)}
@@ -153,7 +168,7 @@ def test_a_name_or_format_that_is_not_known_lists_those_that_are(tmp_path):
         export(path, tmp_path / "out.doc")
     with pytest.raises(OptionError, match="parquet"):
         export(path, tmp_path / "out.txt", "word")
-    assert sorted(formats()) == ["npy", "parquet", "pyg", "text"]
+    assert sorted(formats()) == ["npy", "parquet", "pyg", "text", "torch"]
 
 
 def test_a_file_is_replaced_only_when_asked_and_never_left_half_written(tmp_path, monkeypatch):
@@ -180,6 +195,13 @@ def test_parquet_without_pyarrow_says_which_extra_brings_it(tmp_path, monkeypatc
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match="csaw"):
         export(stored(tmp_path, "walks"), tmp_path / "out.parquet")
+
+
+def test_a_pt_file_without_torch_says_what_to_install_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install torch; or export to \.npz"):
+        export(stored(tmp_path, "walks"), tmp_path / "out.pt")
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
 
 
 def test_the_command_reports_what_it_wrote(tmp_path):
