@@ -13,9 +13,13 @@ DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first l
 
 @njit(nogil=True)
 def mark(ids, base, seen):
-    """Note which ids occur: ``seen[id - base]``, modulo 2^64 for ids of any sign. Threads may mark in one table: all write the same."""
+    """Note which ids occur: ``seen[id - base]``, modulo 2^64 for ids of any sign.
+
+    Threads may mark in one table, for all write the same; each only what is new, because a write takes the cache line from the others.
+    """
     for i in range(ids.size):
-        seen[np.uint64(ids[i]) - base] = True
+        if not seen[np.uint64(ids[i]) - base]:
+            seen[np.uint64(ids[i]) - base] = True
 
 
 @njit(nogil=True)
@@ -37,7 +41,8 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
         if loop and drop_loops:
             continue
         counts[bucket_of[src[i]]] += 1
-        reached[dst[i]] = True
+        if not reached[dst[i]]:
+            reached[dst[i]] = True
         if undirected and not loop:
             counts[bucket_of[dst[i]]] += 1
     return loops
@@ -139,3 +144,19 @@ def merge_repeats(duplicates, indptr, indices, weights):
             i = j
         indptr[v + 1] = kept
     return kept, high - kept
+
+
+@njit(nogil=True)
+def count_present(indptr, indices, rows, wanted):
+    """How many of the pairs (row, neighbor) are entries, by binary search."""
+    found = 0
+    for k in range(rows.size):
+        low, high = indptr[rows[k]], indptr[rows[k] + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if np.int64(indices[middle]) < wanted[k]:
+                low = middle + 1
+            else:
+                high = middle
+        found += low < indptr[rows[k] + 1] and np.int64(indices[low]) == wanted[k]
+    return found

@@ -4,6 +4,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from csaw.partition.csr import count_present
 from csaw.partition.loader import read_array
 from csaw.partition.store import GraphStore, Partition
 
@@ -40,16 +41,6 @@ def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -
 
 
 def _found(part: Partition, csr: tuple[np.ndarray, np.ndarray], sources: np.ndarray, targets: np.ndarray) -> int:
-    """How many of the pairs are entries of this partition: a binary search in all rows at once."""
+    """How many of the pairs are entries of this partition."""
     here = (sources >= part.first_vertex) & (sources < part.last_vertex)
-    if not here.any():
-        return 0
-    indptr, indices = csr
-    rows, wanted = sources[here] - part.first_vertex, targets[here]
-    low, high = indptr[rows], indptr[rows + 1]
-    end = high.copy()
-    while (low < high).any():
-        middle = (low + high) >> 1
-        less = (low < high) & (indices[np.minimum(middle, indices.size - 1)].astype(np.int64) < wanted)
-        low, high = np.where(less, middle + 1, low), np.where(less, high, np.minimum(middle, high))
-    return int(((low < end) & (indices[np.minimum(low, indices.size - 1)] == wanted)).sum())
+    return count_present(*csr, sources[here] - part.first_vertex, targets[here])

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from csaw.partition.arrays import GrowingArray
+from csaw.partition.arrays import PlainArray, growing_array
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
@@ -34,7 +34,7 @@ class StoreWriter:
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
         self.fingerprint = Fingerprint()
         self.rows: list[tuple[int, int, int, int, int]] = []
-        self.arrays: dict[str, GrowingArray] = {}  # of the partition in work
+        self.arrays: dict[str, PlainArray] = {}  # of the partition in work
         self.edges = self.max_degree = 0
         self.multigraph = False
         self.draft.mkdir(parents=True)
@@ -76,7 +76,7 @@ class StoreWriter:
         dtypes = {"indptr": np.dtype(np.int64), "indices": self.id_dtype}
         if self.weighted:
             dtypes["weights"] = np.dtype(np.float32)
-        self.arrays = {name: GrowingArray(folder / name, dtype, self.compression) for name, dtype in dtypes.items()}
+        self.arrays = {name: growing_array(folder / name, dtype, self.compression) for name, dtype in dtypes.items()}
         self.arrays["indptr"].extend(np.zeros(1, np.int64))
 
     def end_partition(self) -> None:
@@ -142,7 +142,7 @@ class StoreWriter:
 
     def _array(self, path: Path, data: np.ndarray) -> None:
         with full_disk_named(self.path, data.nbytes):
-            array = GrowingArray(path, data.dtype, self.compression)
+            array = growing_array(path, data.dtype, self.compression)
             array.extend(data)
             array.close()
 
