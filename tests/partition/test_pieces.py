@@ -1,0 +1,87 @@
+"""What is cut into pieces on its way, blocks, buckets, spools and chunks, comes out as if it had been whole."""
+
+import itertools
+
+import numpy as np
+import pytest
+import zarr
+
+from csaw.partition import IngestOptions, arrays, blocks, buckets, ingest
+from csaw.partition.loader import read_array
+from csaw.partition.spool import Budget, Spool
+
+
+@pytest.mark.parametrize("compression", [None, "lz4"])
+@pytest.mark.parametrize("sizes", [[], [5], [8], [3, 5], [8, 8], [1, 20, 0, 2], [17]], ids=str)
+def test_a_growing_array_is_what_zarr_reads(tmp_path, monkeypatch, compression, sizes):
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 32)  # 8 elements
+    array = arrays.growing_array(tmp_path / "a", np.dtype(np.uint32), compression)
+    expected = np.arange(1, sum(sizes) + 1, dtype=np.uint32)
+    for piece in np.split(expected, np.cumsum(sizes)):
+        array.extend(piece)
+    array.close()
+    found = zarr.open_array(str(tmp_path / "a"), mode="r")
+    assert found.chunks == (max(1, min(8, expected.size)),)
+    assert np.array_equal(found[:], expected)
+    loaded = np.empty_like(expected)
+    read_array(tmp_path / "a", loaded)
+    assert np.array_equal(loaded, expected)
+
+
+def test_a_spool_gives_the_same_from_memory_and_from_disk(tmp_path):
+    pieces = [(np.arange(k, dtype=np.uint32), np.arange(k) * 0.5) for k in (4, 1, 7)]
+    cuts = np.array([1, 0, 2]), np.array([4, 0, 7])
+    for memory, spilled in ((1000, False), (50, True), (0, True)):
+        spool = Spool(Budget(memory, tmp_path))
+        for piece in pieces:
+            spool.append(*piece)
+        assert (spool.budget.spilled > 0) == spilled
+        for found in (list(spool), list(spool)):
+            assert all(
+                np.array_equal(a, b)
+                for one, other in zip(found, pieces, strict=True)
+                for a, b in zip(one, other, strict=True)
+            )
+        assert [column.tolist() for column in spool.gather(*cuts)] == [
+            [1, 2, 3, 2, 3, 4, 5, 6],
+            [0.5, 1, 1.5, 1, 1.5, 2, 2.5, 3],
+        ]
+        assert len(list(spool.drain())) == 3
+        assert spool.budget.left == memory
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+@pytest.mark.parametrize("options", [{}, {"directed": False, "self_loops": "drop"}, {"duplicates": "keep"}], ids=str)
+def test_many_buckets_give_the_rows_of_one(tmp_path, monkeypatch, partitions, options):
+    rng = np.random.default_rng(1)
+    rows = zip(*(rng.random((3, 5000)) ** 3 * 400).astype(int).tolist(), strict=True)
+    (tmp_path / "e").write_text("".join(f"{u} {v} {w}\n" for u, v, w in rows))
+    one = ingest(str(tmp_path / "e"), tmp_path / "one", IngestOptions(**options))
+    monkeypatch.setattr(buckets, "BUCKET_ENTRIES", 50)
+    many = ingest(str(tmp_path / "e"), tmp_path / "many", IngestOptions(partitions=partitions, **options))
+    assert len(many.partitions) == partitions
+    assert many.fingerprint == one.fingerprint
+    assert many.report == one.report
+
+
+def test_numbers_of_every_length_are_read_to_the_last_digit(tmp_path):
+    numbers = sorted({n for k in range(19) for n in (10**k - 1, 10**k, 10**k * 12345678901234567890 // 10**19)})
+    for last in ("\n", ""):
+        text = "\n".join(f"{a}\t{b}" for a, b in zip(numbers, reversed(numbers), strict=True)) + last
+        (tmp_path / "e").write_text(text)
+        store = ingest(str(tmp_path / "e"), tmp_path / "g", IngestOptions(overwrite=True, ids="int"))
+        assert store.vertex_ids().tolist() == numbers
+        assert store.original_ids(store.load().indices).tolist() == numbers[::-1]
+
+
+@pytest.mark.parametrize("ids", [[*range(1, 40), -3], [*range(1, 40), 2**32], [*range(1, 40), 2**63 + 5], range(2**63 - 20, 2**63 + 20)],
+                         ids=["negative", "wide", "big", "around 2^63"])  # fmt: skip
+def test_blocks_of_narrow_and_wide_ids_mix(tmp_path, monkeypatch, ids):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    pairs = list(itertools.pairwise(ids))
+    (tmp_path / "e").write_text("".join(f"{u} {v}\n" for u, v in pairs))
+    store = ingest(str(tmp_path / "e"), tmp_path / "g", IngestOptions())
+    graph = store.load()
+    sources = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
+    found = zip(store.original_ids(sources).tolist(), store.original_ids(graph.indices).tolist(), strict=True)
+    assert list(found) == sorted(pairs)
