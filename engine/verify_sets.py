@@ -70,8 +70,8 @@ class _Scores:
         return [0.0] if self.impossible else normal(self.excess.sum(), self.variance.sum())
 
     def independence(self) -> list[float]:
-        pairs = self.excess[1:] * self.excess[:-1]
-        return normal(pairs.sum(), (self.variance[1:] * self.variance[:-1]).sum())
+        before = self.excess[:-1]  # may tell what is next, so it is taken as given
+        return normal((before * self.excess[1:]).sum(), (before**2 * self.variance[1:]).sum())
 
 
 def half_law(half: list[float], rest: list[float], picks: int) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 contexts      chi-square of all choices made in the same situation, over situations of low, middle and high degree
 pooled        every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right
-independence  the places of choices that follow one another: uniform on the square when no draw is used twice
+independence  the places of choices that follow one another: uniform beside any other place when no draw is used twice
 """
 
 from collections.abc import Callable
@@ -178,11 +178,10 @@ def pooled_test(choices: Choices, laws: Laws) -> tuple[int, list[float], list[fl
 
 
 def _independence(place: np.ndarray) -> list[float]:
-    """p-value of pairs of places, one right after the other; none where either is unknown."""
-    pairs = np.column_stack([place[:-1], place[1:]])
-    pairs = pairs[np.isfinite(pairs).all(axis=1)]
-    p = even((np.floor(pairs[:, 0] * SIDE) + pairs[:, 1]) / SIDE, SIDE * SIDE)
-    return [] if p is None or len(pairs) < 20 * SIDE * SIDE else [p]
+    """p-values of places that follow one in each range: uniform. (A place itself may tell whether the next choice is a forced one.)"""
+    known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
+    after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
+    return [p for places in after if places.size >= 20 * SIDE and (p := even(places, SIDE)) is not None]
 
 
 def even(places: np.ndarray, bins: int) -> float | None:

@@ -270,7 +270,8 @@ def test_choices_that_repeat_the_one_before_are_found_though_each_alone_is_right
     laws = {0: dict.fromkeys(range(10), 0.1)}
 
     def p_of(chosen):
-        return pooled_test(Choices(situations, chosen), Laws(laws.get, lambda rows: np.ones(len(rows)), 10**6))[2][0]
+        laws_of = Laws(laws.__getitem__, lambda rows: np.ones(len(rows)), 10**6)
+        return min(pooled_test(Choices(situations, chosen), laws_of)[2])
 
     assert p_of(draw.integers(0, 10, 20_000)) > 1e-3
     assert p_of(np.repeat(draw.integers(0, 10, 10_000), 2)) < 1e-9
@@ -280,3 +281,17 @@ def test_outcomes_that_are_all_rare_are_tested_in_cells():
     law = dict.fromkeys(range(100), 0.01)
     assert chi_square(dict.fromkeys(range(100), 1), law) > 1e-3
     assert chi_square(dict.fromkeys(range(50), 2), law) < 1e-9
+
+
+def test_a_choice_may_decide_whether_the_next_one_is_forced():
+    draw = np.random.default_rng(8)
+    laws, at, rows = {0: {0: 0.5, 1: 0.5}, 1: {0: 1.0}}, 0, []
+    for _ in range(20_000):
+        then = int(draw.choice(list(laws[at]), p=list(laws[at].values())))
+        rows.append((at, then))
+        at = then
+    table = np.array(rows)
+    found = pooled_test(
+        Choices(table[:, :1], table[:, 1]), Laws(laws.__getitem__, lambda rows: np.ones(len(rows)), 10**6)
+    )
+    assert min(found[1] + found[2]) > 1e-3
