@@ -56,7 +56,8 @@ class Traversals:
         self.out = xp.full(total, self.none, self.dtype)
         self.keys = xp.empty(total if self.algorithm.collective else 0, np.float64)
         self.found = xp.zeros(vertex.size, np.int64)
-        self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
+        if size != 0:
+            self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
         self.pending = xp.flatnonzero(self.capacity)
 
     def _capacities(self, size: int) -> Any:

@@ -19,7 +19,13 @@ MANY, LONG = 4_000_000, {"walk_length": 80}
 WALKS = (
     Work("uniform walk", "deepwalk", MANY, {**LONG, "weighted": False}, 32),
     Work("weighted walk", "deepwalk", MANY, {**LONG, "weighted": True}, 30),
-    Work("uniform walk, 4000 x 2000", "deepwalk", 4000, {"walk_length": 2000, "weighted": False}, 5.8),
+    Work(
+        "uniform walk, 4000 x 2000",
+        "deepwalk",
+        4000,
+        {"walk_length": 2000, "weighted": False, "layout": "entries"},
+        5.8,
+    ),
     Work("biased by degree, 4000 x 2000", "biased", 4000, {"walk_length": 2000, "weighted": False}),
     Work("node2vec p=2 q=.5", "node2vec", MANY, {**LONG, "p": 2.0, "q": 0.5, "weighted": False}, 17),
     Work("node2vec p=.5 q=2", "node2vec", MANY, {**LONG, "p": 0.5, "q": 2.0, "weighted": False}, 9),

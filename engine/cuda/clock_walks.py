@@ -5,10 +5,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda import arrays as xp
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
+
+SPAN_EVENTS = 8  # events that a span of time holds, about
 
 
 class ClockWalks:
@@ -71,21 +72,34 @@ class ClockWalks:
 
     def _samples(self) -> dict[str, Any]:
         """The first ``length`` events of each instance in order of time, ties in order of walker."""
-        held = cupy.arange(self.capacity) < self.count[:, None].astype(np.int64)
-        instance = cupy.nonzero(held)[0]
-        time, src, dst, walker = (self.events[name][held] for name in EVENTS)
-        order = xp.lexsort((walker, time, instance))
-        first = cupy.searchsorted(instance, cupy.arange(self.instances))
-        rank = cupy.arange(order.size) - first[instance]
-        kept = rank < self.settled[instance]
+        kernels, slots = self.backend.kernels, self.instances * self.capacity
+        buckets = max(self.capacity // SPAN_EVENTS, 1)
+        held = cupy.zeros(self.instances * buckets, np.uint32)
+        upto = self.settled.cumsum()
+        total = int(upto[-1]) if self.instances else 0
+        src, dst = cupy.empty(total, self.dtype), cupy.empty(total, self.dtype)
+        depth, start = cupy.empty(total, np.int64), upto - self.settled
+        given = {"buckets": buckets, "held": held, "start": start, "src": src, "dst": dst, "depth": depth}
+        clocks, empty = self._clocks(), cupy.empty(0, np.uint32)
+        kernels.over("count_spans", slots, clocks, struct(**self._order(given, empty, empty)))
+        sums = cupy.cumsum(held, dtype=np.uint32)
+        event = cupy.empty(int(sums[-1]) if slots else 0, np.uint32)
+        order = struct(**self._order(given, sums, event))
+        kernels.over("fill_spans", slots, clocks, order)
+        kernels.over("rank_spans", self.instances * buckets * WARP, clocks, order)
         return {
             "counts": self.settled,
-            "src": src[order][kept],
-            "dst": dst[order][kept],
-            "depth": rank[kept],
+            "src": src,
+            "dst": dst,
+            "depth": depth,
             "source_counts": cupy.full(self.instances, self.walkers, np.int64),
             "sources": self.sources.ravel().astype(self.dtype),
         }
+
+    @staticmethod
+    def _order(given: dict[str, Any], upto: Any, event: Any) -> dict[str, Any]:
+        """Members of the struct Order, in its order."""
+        return {name: given[name] for name in ("buckets", "held")} | {"upto": upto, "event": event} | given
 
     def arrays(self) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)

@@ -17,22 +17,41 @@ struct Clocks {
 #define INFINITE (1.0 / 0.0)
 #define GROUPED (!UNIFORM)  // a group a walker, to select from whole rows; else a thread
 
-__device__ __forceinline__ void wait(const Clocks& c, const Params& params, u64 seed, i64 w, double now, i64* bad)
+struct Clock {  // a walker while it is looked after
+    i64 v, prev, move;
+    double next, rate;
+    Place place;
+};
+
+// How long the walker waits where it stands since `now`.
+__device__ __forceinline__ void wait(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, double now, i64* bad)
 {
-    const i64 v = c.at[w], instance = c.first + w / c.walkers;
-    const Place place = locate(v);
-    const Context context = {-1, v, -1, {0, 0}, place, {0, 0}};
-    const double rate = vertex_bias(params, context, seed, instance, c.moves[w], v, c.prev[w], v, -1, 1.0);
-    c.rate[w] = place.count > 0 ? rate : 0.0;
-    c.next[w] = INFINITE;
-    if (!checked(rate, v, v, bad) || rate == 0.0 || place.count == 0) return;
-    c.next[w] = now + neg_log(draw64(seed, instance, w % c.walkers, c.moves[w])) / rate;
+    const i64 instance = c.first + w / c.walkers;
+    k.place = locate(k.v);
+    const Context context = {-1, k.v, -1, {0, 0}, k.place, {0, 0}};
+    const double rate = vertex_bias(params, context, seed, instance, k.move, k.v, k.prev, k.v, -1, 1.0);
+    k.rate = k.place.count > 0 ? rate : 0.0;
+    k.next = INFINITE;
+    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || k.place.count == 0) return;
+    k.next = now + neg_log(draw64(seed, instance, w % c.walkers, k.move)) / rate;
+}
+
+__device__ __forceinline__ void save(const Clock& k, const Clocks& c, i64 w)
+{
+    c.at[w] = k.v;
+    c.prev[w] = k.prev;
+    c.moves[w] = k.move;
+    c.next[w] = k.next;
+    c.rate[w] = k.rate;
 }
 
 extern "C" __global__ void start_clocks(Clocks c, Params params, u64 seed, i64* bad)
 {
     const i64 w = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (w < c.instances * c.walkers) wait(c, params, seed, w, 0.0, bad);
+    if (w >= c.instances * c.walkers) return;
+    Clock k = {c.at[w], -1, 0, 0.0, 0.0, {0, 0}};
+    wait(k, c, params, seed, w, 0.0, bad);
+    save(k, c, w);
 }
 
 extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
@@ -40,41 +59,41 @@ extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* ba
     const i64 w = GROUPED ? (i64)blockIdx.x : (i64)blockIdx.x * blockDim.x + threadIdx.x;
     const bool leads = !GROUPED || threadIdx.x == 0;
     if (w >= c.instances * c.walkers) return;
-    const i64 i = w / c.walkers;
-    if (c.done[i]) return;
-    while (c.next[w] <= c.horizon[i] && c.next[w] < INFINITE) {
-        const i64 v = c.at[w], instance = c.first + i, move = c.moves[w];
-        const u64 word = word64(philox(seed, instance, w % c.walkers, move), 1);
-        const Place place = locate(v);
+    const i64 i = w / c.walkers, instance = c.first + i;
+    const double horizon = c.horizon[i];
+    if (c.done[i] || !(c.next[w] <= horizon)) return;
+    Clock k = {c.at[w], c.prev[w], c.moves[w], c.next[w], c.rate[w], locate(c.at[w])};
+    while (k.next <= horizon && k.next < INFINITE) {
+        const u64 word = word64(philox(seed, instance, w % c.walkers, k.move), 1);
         i64 index = 0;
         if (GROUPED) {
-            const Place before = c.prev[w] < 0 ? Place{0, 0} : locate(c.prev[w]);
-            index = inverse_transform(params, seed, {place, v, c.prev[w], v, instance, move, before}, word, bad);
+            const Place before = k.prev < 0 ? Place{0, 0} : locate(k.prev);
+            index = inverse_transform(params, seed, {k.place, k.v, k.prev, k.v, instance, k.move, before}, word, bad);
             if (index < 0) {
-                if (leads) { c.next[w] = INFINITE; c.rate[w] = 0.0; }
-                group_sync();
+                k.next = INFINITE;
+                k.rate = 0.0;
                 break;
             }
         } else {
-            index = (i64)below(word, (u64)place.count);
+            index = (i64)below(word, (u64)k.place.count);
         }
         u64 slot = leads ? atomicAdd(c.count + i, 1ull) : 0;
         if (GROUPED) slot = __shfl_sync(~0u, slot, 0);
         if (slot >= c.capacity) break;  // goes on when there is more room
-        const i64 then = neighbor_at(place.row + index);
+        const i64 then = neighbor_at(k.place.row + index);
         if (leads) {
             const i64 event = i * c.capacity + slot;
-            c.time[event] = c.next[w];
-            c.src[event] = (vertex_t)v;
+            c.time[event] = k.next;
+            c.src[event] = (vertex_t)k.v;
             c.dst[event] = (vertex_t)then;
             c.walker[event] = (u32)(w % c.walkers);
-            c.moves[w] = move + 1;
-            c.at[w] = then;
-            c.prev[w] = v;
-            wait(c, params, seed, w, c.next[w], bad);
         }
-        if (GROUPED) group_sync();
+        ++k.move;
+        k.prev = k.v;
+        k.v = then;
+        wait(k, c, params, seed, w, k.next, bad);
     }
+    if (leads) save(k, c, w);
 }
 
 // A group an instance: what is settled, and how far the next round goes. `ahead` scales the number of events that a round aims at.
@@ -94,10 +113,79 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c, 
     for (i64 e = threadIdx.x; e < held; e += blockDim.x) settled += c.time[i * c.capacity + e] < soonest;
     settled = group_sum(settled);
     group_sync();
+    const bool done = settled >= c.length || soonest == INFINITE;
+    if (done && soonest == INFINITE) {  // all are stuck: after the last event
+        double latest = 0.0;
+        for (i64 e = threadIdx.x; e < held; e += blockDim.x) latest = fmax(latest, c.time[i * c.capacity + e]);
+        soonest = group_max(latest) * 1.0000001 + 1e-300;
+    }
     if (threadIdx.x == 0) {
         c.count[i] = held;
         c.settled[i] = settled;
-        c.done[i] = settled >= c.length || soonest == INFINITE;
-        c.horizon[i] = soonest + ((c.length - settled) * ahead + 1.0) / rate;
+        c.done[i] = done;
+        c.horizon[i] = done ? soonest : soonest + ((c.length - settled) * ahead + 1.0) / rate;
+    }
+}
+
+// The settled events in order of time, ties in order of walker: counted into `buckets` spans of time an instance, then ranked within each.
+struct Order {
+    i64 buckets;
+    u32* held;           // [instances * buckets] events of a span
+    const u32* upto;     // running sums of `held`
+    u32* event;          // events by span, each as its number within the instance
+    const i64* start;    // of an instance in the output
+    vertex_t *src, *dst;
+    i64* depth;
+};
+
+__device__ __forceinline__ i64 span_of(const Clocks& c, const Order& o, i64 i, double time)
+{
+    return i * o.buckets + min(o.buckets - 1, (i64)(time / c.horizon[i] * (double)o.buckets));
+}
+
+extern "C" __global__ void count_spans(Clocks c, Order o)
+{
+    const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
+    if (i < c.instances && e - i * c.capacity < (i64)c.count[i] && c.time[e] < c.horizon[i]) atomicAdd(o.held + span_of(c, o, i, c.time[e]), 1u);
+}
+
+// `held` goes down to zero again.
+extern "C" __global__ void fill_spans(Clocks c, Order o)
+{
+    const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
+    if (i >= c.instances || e - i * c.capacity >= (i64)c.count[i] || !(c.time[e] < c.horizon[i])) return;
+    const i64 span = span_of(c, o, i, c.time[e]);
+    o.event[o.upto[span] - atomicSub(o.held + span, 1u)] = (u32)(e - i * c.capacity);
+}
+
+// A warp a span: an event's rank is how many of its span come before it.
+extern "C" __global__ void rank_spans(Clocks c, Order o)
+{
+    const i64 span = (i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, i = span / o.buckets;
+    if (i >= c.instances) return;
+    const u32 origin = i ? o.upto[i * o.buckets - 1] : 0, begin = span ? o.upto[span - 1] : 0, end = o.upto[span];
+    const i64 base = i * c.capacity;
+    for (u32 block = begin; block < end; block += 32) {
+        const u32 own = block + lane_of();
+        const i64 event = own < end ? base + o.event[own] : 0;
+        const double time = own < end ? c.time[event] : 0.0;
+        const u32 walker = own < end ? c.walker[event] : 0;
+        i64 rank = begin - origin;
+        for (u32 other = begin; other < end; other += 32) {
+            const u32 theirs = other + lane_of();
+            const i64 their_event = theirs < end ? base + o.event[theirs] : 0;
+            const double their_time = theirs < end ? c.time[their_event] : INFINITE;
+            const u32 their_walker = theirs < end ? c.walker[their_event] : 0;
+            for (int lane = 0; lane < min(32u, end - other); ++lane) {
+                const double t = __shfl_sync(~0u, their_time, lane);
+                const u32 by = __shfl_sync(~0u, their_walker, lane);
+                rank += t < time || (t == time && by < walker);
+            }
+        }
+        if (own >= end || rank >= c.length) continue;
+        const i64 at = o.start[i] + rank;
+        o.src[at] = c.src[event];
+        o.dst[at] = c.dst[event];
+        o.depth[at] = rank;
     }
 }

@@ -28,9 +28,19 @@ __device__ __forceinline__ Parent parent_at(const Hop& hop, i64 number)
     return p;
 }
 
-// With replacement: a thread makes the two picks of one draw.
-extern "C" __global__ void hop_with_replacement(Hop hop, u64 seed)
+// Adds what each thread has seen: children, and parents without a neighbor.
+__device__ __forceinline__ void count_up(i64 found, i64 without, u64* dead, u64* edges)
 {
+    found = group_sum(found);
+    without = group_sum(without);
+    if (threadIdx.x == 0 && found) atomicAdd(edges, (u64)found);
+    if (threadIdx.x == 0 && without) atomicAdd(dead, (u64)without);
+}
+
+// With replacement: a thread makes the two picks of one draw.
+extern "C" __global__ void hop_with_replacement(Hop hop, u64 seed, u64* dead, u64* edges)
+{
+    i64 found = 0, without = 0;
     const u32 pairs = (hop.size + 1) / 2;
     const i64 threads = hop.parents * pairs, stride = (i64)gridDim.x * blockDim.x;
     for (i64 t = (i64)blockIdx.x * blockDim.x + threadIdx.x; t < threads; t += stride) {
@@ -47,54 +57,55 @@ extern "C" __global__ void hop_with_replacement(Hop hop, u64 seed)
             bool known;
             const i64 dst = place.count > 0 ? take(place, word64(words, half), unused, known) : -1;
             to[half] = (vertex_t)dst;
+            found += dst >= 0;
         }
+        without += pair == 0 && parent.vertex != NONE && place.count == 0;
     }
+    count_up(found, without, dead, edges);
 }
 
-// Without replacement, uniform: a tile of LANES threads a parent, a pick a thread (Floyd: Bentley, CACM 30(9), 1987). A pick that meets an earlier
-// one of its tile takes the top of its range instead; only tiles where two words agree have to look.
-template <int LANES>
-__device__ __forceinline__ void distinct(const Hop& hop, u64 seed)
+// Without replacement, uniform: as many threads as picks a parent, a pick a thread (Floyd: Bentley, CACM 30(9), 1987). A pick that meets an
+// earlier one of its parent's takes the top of its range instead; only parents where two words agree have to look.
+extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed, u64* dead, u64* edges)
 {
-    const int j = threadIdx.x & (LANES - 1), tile = lane_of() & ~(LANES - 1);
-    const u32 mask = (LANES == 32 ? ~0u : (1u << LANES) - 1) << tile;
-    const i64 stride = (i64)gridDim.x * blockDim.x / LANES, rounds = (hop.parents + stride - 1) / stride;
-    i64 number = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / LANES;
-    for (i64 round = 0; round < rounds; ++round, number += stride) {
-        const bool inside = number < hop.parents;
+    const u32 size = hop.size, tiles = 32 / size, lane = lane_of(), tile = lane / size, j = lane - tile * size, tile_begin = tile * size;
+    const i64 warps = ((i64)gridDim.x * blockDim.x) >> 5, rounds = (hop.parents + warps * tiles - 1) / (warps * tiles);
+    i64 number = (((i64)blockIdx.x * blockDim.x + threadIdx.x) >> 5) * tiles + tile;
+    i64 found = 0, without = 0;
+    for (i64 round = 0; round < rounds; ++round, number += warps * tiles) {
+        const bool inside = tile < tiles && number < hop.parents;
         const Parent parent = inside ? parent_at(hop, number) : Parent{0, NONE, 0, 0};
         const Place place = parent.vertex == NONE ? Place{0, 0} : locate(parent.vertex);
-        const u32 k = (u32)min((i64)hop.size, place.count);
+        const u32 k = (u32)min((i64)size, place.count);
         i64 value = j;
-        if (place.count > hop.size) {
-            const Words words = philox(seed, parent.instance, hop.slot + parent.column, (u64)j >> 1);
+        bool met = false;
+        if (place.count > size) {
             const i64 top = place.count - k + j;
-            value = j < k ? (i64)below(word64(words, j & 1), (u64)top + 1) : -1 - j;
-            const u32 same = __match_any_sync(mask, value);
-            if (__any_sync(mask, same != 1u << lane_of()))
-                for (int i = 1; i < k; ++i) {
-                    const i64 asked = __shfl_sync(mask, value, tile + i);
-                    const bool met = __any_sync(mask, j < i && value == asked);
-                    if (j == i && met) value = top;
-                }
+            value = (i64)below(word64(philox(seed, parent.instance, hop.slot + parent.column, j >> 1), j & 1), (u64)top + 1);
         }
-        if (inside && j < hop.size) hop.child[parent.cell * hop.size + j] = j < k ? (vertex_t)neighbor_at(place.row + value) : NONE;
+        for (u32 gap = 1; gap < size; ++gap) met |= __shfl_up_sync(~0u, value, gap) == value && j >= gap;
+        u32 clashes = __ballot_sync(~0u, met && place.count > size);
+        if (clashes) {  // in order: what an earlier pick became counts
+            for (u32 i = 1; i < size; ++i) {
+                const i64 asked = __shfl_sync(~0u, value, tile_begin + i);
+                const u32 earlier = __ballot_sync(~0u, j < i && value == asked) >> tile_begin & ((1u << i) - 1);
+                if (j == i && earlier && place.count > size) value = place.count - k + j;
+            }
+        }
+        if (inside) hop.child[parent.cell * size + j] = j < k ? (vertex_t)neighbor_at(place.row + value) : NONE;
+        found += inside && j < k;
+        without += inside && j == 0 && parent.vertex != NONE && place.count == 0;
     }
+    count_up(found, without, dead, edges);
 }
-
-extern "C" __global__ void hop_distinct_4(Hop hop, u64 seed) { distinct<4>(hop, seed); }
-extern "C" __global__ void hop_distinct_8(Hop hop, u64 seed) { distinct<8>(hop, seed); }
-extern "C" __global__ void hop_distinct_16(Hop hop, u64 seed) { distinct<16>(hop, seed); }
-extern "C" __global__ void hop_distinct_32(Hop hop, u64 seed) { distinct<32>(hop, seed); }
 
 // By inverse transform over running sums made beforehand; without replacement as by_inverse_transform in select.cu, pick for pick.
 constexpr int CTPS_PICKS = 32;
 
-extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed, u64* tally)
+extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
 {
     const i64 number = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (number >= hop.parents) return;
-    const Parent parent = parent_at(hop, number);
+    const Parent parent = number < hop.parents ? parent_at(hop, number) : Parent{0, NONE, 0, 0};
     const Place place = parent.vertex == NONE ? Place{0, 0} : locate(parent.vertex);
     const i64* ctps = (const i64*)GRAPH.entries + place.row;
     const u64 slot = hop.slot + parent.column;
@@ -126,7 +137,8 @@ extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed,
             child[size] = (vertex_t)neighbor_at(place.row + candidate);
         }
     }
-    for (; size < hop.size; ++size) child[size] = NONE;
+    count_up(size, parent.vertex != NONE && place.count == 0, dead, edges);
+    for (; number < hop.parents && size < hop.size; ++size) child[size] = NONE;
     if (draws) { atomicAdd(tally, draws); atomicAdd(tally + 1, collisions); }
 }
 
@@ -179,17 +191,4 @@ extern "C" __global__ __launch_bounds__(256) void group_scatter(i64 parents, con
         const i64 c = base + k * 256 + threadIdx.x;
         if (c < parents) grouped[from[bucket[k]] + rank[k]] = make_uint2((u32)parent[c], (u32)c);
     }
-}
-
-// How many parents have no neighbor, and how many children there are.
-extern "C" __global__ void hop_counts(Hop hop, u64* dead, u64* edges)
-{
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    i64 without = 0, found = 0;
-    for (i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x; c < hop.parents; c += stride)
-        without += hop.parent[c] != NONE && locate(hop.parent[c]).count == 0;
-    for (i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x; c < hop.parents * hop.size; c += stride) found += hop.child[c] != NONE;
-    without = group_sum(without);
-    found = group_sum(found);
-    if (threadIdx.x == 0) { atomicAdd(dead, (u64)without); atomicAdd(edges, (u64)found); }
 }

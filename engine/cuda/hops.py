@@ -5,8 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.launch import BLOCK, struct
-from csaw.engine.cuda.units import HOP_TILES
+from csaw.engine.cuda.launch import BLOCK, WARP, struct
 
 BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.cu
 PAYS_FROM, CACHED_EDGES = 1 << 20, 1 << 24  # parents and edges below which everything is in the cache anyway
@@ -69,15 +68,19 @@ class Hops:
             first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped,
         )  # fmt: skip
+        given = (hop, seed, self.counts[:1], self.counts[1:])
+        if size == 0:
+            return
         if self.backend.plan.graph_layout == "ctps":
-            kernels.over("hop_by_ctps", parents.size, hop, seed, self.backend.counts)
+            kernels.over("hop_by_ctps", parents.size, *given, self.backend.counts)
         elif self.backend.by_table:
-            kernels.over("hop_with_replacement", parents.size * -(-size // 2), hop, seed)
-        elif size:
-            lanes = next(tile for tile in HOP_TILES if tile >= size)
-            kernels.over(f"hop_distinct_{lanes}", parents.size * lanes, hop, seed)
-        blocks = min(-(-max(children.size, parents.size) // BLOCK), 32 * kernels.device.processors)
-        kernels.launch("hop_counts", blocks, BLOCK, hop, self.counts[:1], self.counts[1:])
+            kernels.launch("hop_with_replacement", self._blocks(parents.size * -(-size // 2)), BLOCK, *given)
+        else:
+            kernels.launch("hop_distinct", self._blocks(parents.size * WARP // (WARP // size)), BLOCK, *given)
+
+    def _blocks(self, threads: int) -> int:
+        """Enough for the device to choose from, few enough that what each adds to the counts is little."""
+        return min(-(-threads // BLOCK), 64 * self.backend.kernels.device.processors)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table for i, table in enumerate(self.tables)})

@@ -11,7 +11,7 @@ from csaw.engine.hooks import Hook
 LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
-HOP_TILES = (4, 8, 16, 32)  # threads that share a parent when a table's picks must differ
+HOP_PICKS = 32  # of a table's parent when they must differ: a warp
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def reads_weights(backend: Backend) -> bool:
 
 def in_tables(backend: Backend) -> bool:
     """Whether samples are tables whose cells depend on their parents alone: see hops.cu."""
-    few = max(backend.plan.sizes, default=0) <= HOP_TILES[-1]
+    few = max(backend.plan.sizes, default=0) <= HOP_PICKS
     picks = backend.by_table or backend.plan.graph_layout == "ctps" or (backend.select == "uniform" and few)
     return backend.plan.layout == "hops" and picks
 

@@ -1,5 +1,5 @@
 // Walk kernels: one walker a thread, its state in registers; a lane that is done takes its next walker without waiting for the warp.
-// Row t of `out` holds the vertices after t steps, so that a warp writes side by side; transpose turns it into walks.
+// A walk is written a sector of memory at a time: parts of sectors, written apart, would cost a read and a write each (node2vec: twice the time).
 // The twin of engine/cpu/walk.py.
 #include "weigh.cuh"
 
@@ -22,7 +22,42 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     }
 };
 
-__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source, vertex_t* out)
+constexpr int WALK_BLOCK = 256, SECTOR = 32 / sizeof(vertex_t);
+
+struct Output {  // of all walks: row n of `walks` is that of walker n
+    i64 walkers, length;
+    vertex_t* walks;
+    int* steps;
+};
+
+// A walk's latest vertices, until they fill a sector; every thread has its own column.
+struct Track {
+    vertex_t (*staged)[WALK_BLOCK];
+
+    // Vertex number `step` of a walk; `last` when no other follows.
+    __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
+    {
+        const i64 row = walker * (o.length + 1), at = row + step;
+        staged[at & (SECTOR - 1)][threadIdx.x] = v;
+        if ((at & (SECTOR - 1)) != SECTOR - 1 && !last) return;
+        const i64 from = max(row, at & ~(i64)(SECTOR - 1));
+        if (at - from == SECTOR - 1) {
+#if WIDE
+            for (int k = 0; k < SECTOR; k += 2)
+                *(ulonglong2*)(o.walks + from + k) = make_ulonglong2(staged[k][threadIdx.x], staged[k + 1][threadIdx.x]);
+#else
+#pragma unroll
+            for (int k = 0; k < SECTOR; k += 4)
+                *(uint4*)(o.walks + from + k) =
+                    make_uint4(staged[k][threadIdx.x], staged[k + 1][threadIdx.x], staged[k + 2][threadIdx.x], staged[k + 3][threadIdx.x]);
+#endif
+        } else {
+            for (i64 i = from; i <= at; ++i) o.walks[i] = staged[i & (SECTOR - 1)][threadIdx.x];
+        }
+    }
+};
+
+__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source)
 {
     w.number = (vertex_t)number;
     w.origin = w.here = source[number];
@@ -30,7 +65,6 @@ __device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* sou
     w.step = 0;
     w.stand_at(locate(w.here));
     w.back_row = w.back_count = 0;
-    out[number] = w.here;
 }
 
 // The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1.
@@ -42,42 +76,48 @@ __device__ __forceinline__ i64 after(const Params& params, const Context& contex
 }
 
 // Step to `then` (with its place, if known); false when the walk is over.
-__device__ __forceinline__ bool step_to(Walker& w, i64 then, const Place& place, bool known, i64 length, i64 walkers, vertex_t* out, int* steps)
+__device__ __forceinline__ bool step_to(Walker& w, i64 then, const Place& place, bool known, const Output& o, const Track& track)
 {
     if (then >= 0) {
-        out[++w.step * walkers + w.number] = (vertex_t)then;
+        ++w.step;
+        const bool last = w.step == o.length;
+        track.put(o, w.number, w.step, (vertex_t)then, last);
         w.back = w.here;
         w.back_row = w.row;
         w.back_count = w.count;
         w.here = (vertex_t)then;
-        if (w.step < length) {
+        if (!last) {
             w.stand_at(known ? place : locate(then));
             return true;
         }
+    } else {
+        track.put(o, w.number, w.step, w.here, true);
+        if (!PREFILLED)
+            for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
     }
-    if (!PREFILLED)
-        for (i64 t = w.step + 1; t <= length; ++t) out[t * walkers + w.number] = NONE;
-    steps[w.number] = w.step;
+    o.steps[w.number] = w.step;
     return false;
 }
 
 // Begin this thread's next walk that has steps to take, from `number` on; false when there is none.
-__device__ __forceinline__ bool begin(Walker& w, i64 number, i64 walkers, i64 length, const vertex_t* source, vertex_t* out, int* steps)
+__device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
-    for (; number < walkers; number += (i64)gridDim.x * blockDim.x) {
-        start(w, number, source, out);
-        if (length > 0) return true;
-        steps[number] = 0;
+    for (; number < o.walkers; number += (i64)gridDim.x * blockDim.x) {
+        start(w, number, source);
+        track.put(o, number, 0, w.here, o.length == 0);
+        if (o.length > 0) return true;
+        o.steps[number] = 0;
     }
     return false;
 }
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next word is made while the gather is under way.
-extern "C" __global__ __launch_bounds__(256, 6) void walk_by_edge(i64 walkers, i64 first, Params params, u64 seed, i64 length, const vertex_t* source,
-                                                               vertex_t* out, int* steps)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 6) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
 {
+    __shared__ vertex_t staged[SECTOR][WALK_BLOCK];
+    const Track track = {staged};
     Walker w;
-    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, walkers, length, source, out, steps);
+    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     u64 word = going ? draw64(seed, first + w.number, 0, 0) : 0;
     while (going) {
         i64 dst = -1;
@@ -87,8 +127,8 @@ extern "C" __global__ __launch_bounds__(256, 6) void walk_by_edge(i64 walkers, i
         word = draw64(seed, first + w.number, w.step + 1, 0);
         const Context context = w.context(known ? dst : -1, place);
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
-        if (step_to(w, then, place, known && then == dst, length, walkers, out, steps)) continue;
-        going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, walkers, length, source, out, steps);
+        if (step_to(w, then, place, known && then == dst, o, track)) continue;
+        going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
         if (going) word = draw64(seed, first + w.number, 0, 0);
     }
 }
@@ -114,12 +154,14 @@ __device__ __forceinline__ double share_of_return(const Walker& w, double high, 
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ __launch_bounds__(256, 5) void walk_by_rejection(i64 walkers, i64 first, Params params, double low, double high, double returning,
-                                                                       u64 seed, i64 length, const vertex_t* source, vertex_t* out, int* steps, u64* tally)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+                                                                              u64 seed, const vertex_t* source, u64* tally)
 {
+    __shared__ vertex_t staged[SECTOR][WALK_BLOCK];
+    const Track track = {staged};
     const bool apart = returning > high;
     Walker w;
-    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, walkers, length, source, out, steps);
+    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     u32 trial = 0;
     u64 trials = 0;
     double share = 0.0;
@@ -149,49 +191,36 @@ extern "C" __global__ __launch_bounds__(256, 5) void walk_by_rejection(i64 walke
         if (!accepted) { ++trial; continue; }
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
         trial = 0;
-        if (!step_to(w, then, place, known && then == dst, length, walkers, out, steps))
-            going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, walkers, length, source, out, steps);
+        if (!step_to(w, then, place, known && then == dst, o, track)) going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
     }
     if (trials) atomicAdd(tally, trials);
 }
 
-// Walks of any bias: a group a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
-extern "C" __global__ void walk_by_row(i64 walkers, i64 first, Params params, u64 seed, i64 length, const vertex_t* source, vertex_t* out, int* steps,
-                                       i64* bad)
+// Walks of any bias: a warp a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
+extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
-    for (i64 n = blockIdx.x; n < walkers; n += gridDim.x) {
+    for (i64 n = blockIdx.x; n < o.walkers; n += gridDim.x) {
+        vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
-        start(w, n, source, out);
-        bool going = length > 0;
-        if (!going) steps[n] = 0;
-        while (going) {
+        start(w, n, source);
+        if (threadIdx.x == 0) walk[0] = w.here;
+        while (w.step < o.length && *(volatile i64*)bad == 0) {
             const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
-            i64 dst = -1;
-            double weight = 1.0;
-            const u64 word = draw64(seed, first + n, w.step, 0);
-            const i64 position = inverse_transform(params, seed, row, word, bad);
-            if (position >= 0) {
-                dst = neighbor_at(w.row + position);
-                weight = weight_at(w.row + position);
-            }
-            const Context context = w.context(-1, {0, 0});
-            const i64 then = after(params, context, seed, first, w, dst, weight);
-            going = step_to(w, then, {0, 0}, false, length, walkers, out, steps) && group_all(*(volatile i64*)bad == 0);
+            const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
+            const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
+            const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
+            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight);
+            if (then < 0) break;
+            if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;
+            ++w.step;
+            w.back = w.here;
+            w.back_row = w.row;
+            w.back_count = w.count;
+            w.here = (vertex_t)then;
+            w.stand_at(locate(then));
         }
-    }
-}
-
-// [rows, columns] to [columns, rows], by tiles of 32 x 32 so that both sides are read and written side by side.
-extern "C" __global__ void transpose(i64 rows, i64 columns, const vertex_t* in, vertex_t* out)
-{
-    __shared__ vertex_t tile[32][33];
-    const i64 c0 = (i64)blockIdx.x * 32;
-    for (i64 r0 = (i64)blockIdx.y * 32; r0 < rows; r0 += (i64)gridDim.y * 32) {
-        for (int r = threadIdx.y; r < 32 && r0 + r < rows; r += blockDim.y)
-            if (c0 + threadIdx.x < columns) tile[r][threadIdx.x] = in[(r0 + r) * columns + c0 + threadIdx.x];
-        __syncthreads();
-        for (int c = threadIdx.y; c < 32 && c0 + c < columns; c += blockDim.y)
-            if (r0 + threadIdx.x < rows) out[(c0 + c) * rows + r0 + threadIdx.x] = tile[threadIdx.x][c];
-        __syncthreads();
+        if (!PREFILLED)
+            for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
+        if (threadIdx.x == 0) o.steps[n] = w.step;
     }
 }

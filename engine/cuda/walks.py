@@ -5,26 +5,25 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.launch import BLOCK, WARP
-
-TILE, ROWS = 32, 8
+from csaw.engine.cuda.launch import BLOCK, WARP, struct
 
 
 class Walks:
-    """Walkers ``first .. first + len(sources)``. ``out`` [L + 1, n] is step after step, so that a warp writes side by side."""
+    """Walkers ``first .. first + len(sources)``; ``walks`` [n, L + 1] as they are stored."""
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
-        self.out = cupy.empty((self.length + 1, sources.size), backend.store.id_dtype)
+        self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
 
     def advance(self) -> None:
         backend, n = self.backend, self.source.size
         seed, kernels = np.uint64(backend.seed), backend.kernels
-        head, tail = (n, self.first, kernels.params), (seed, self.length, self.source, self.out, self.lengths)
+        output = struct(walkers=n, length=self.length, walks=self.walks, steps=self.lengths)
+        head, tail = (output, self.first, kernels.params), (seed, self.source)
         if backend.ends_early:
-            self.out.data.memset_async(255, self.out.nbytes)  # PREFILLED in walk.cu
+            self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
         block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
         blocks = min(
             -(-n // block), 2048 // block * kernels.device.processors
@@ -37,16 +36,6 @@ class Walks:
         else:
             kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
             backend.check()
-        self.walks = self._in_order()
-        del self.out
-
-    def _in_order(self) -> Any:
-        """The walks [n, L + 1]."""
-        rows, columns = self.out.shape
-        walks = cupy.empty((columns, rows), self.out.dtype)
-        grid = (-(-columns // TILE), min(-(-rows // TILE), 65535))
-        self.backend.kernels.launch("transpose", grid, (TILE, ROWS), rows, columns, self.out, walks)
-        return walks
 
     def arrays(self) -> dict[str, np.ndarray]:
         return self.backend.to_host({"walks": self.walks, "lengths": self.lengths})
