@@ -32,6 +32,7 @@ CHOICES = {
     "compression": (None, "lz4"),
 }
 PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
+MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
 SAMPLE = 257  # a source among so many says how large the rows will be
 
 
@@ -123,7 +124,7 @@ class _Ingest:
         buckets = Buckets(
             numbering, entries, sample, undirected=self.undirected, drop_loops=self.options.self_loops == "drop", weighted=self.weighted,
         )  # fmt: skip
-        buckets.fill(self.raw, self.budget, min(PIECE_ROWS, self.memory // 256))
+        buckets.fill(self.raw, self.budget, max(min(PIECE_ROWS, self.memory // 256), self.raw.rows // MOST_PIECES))
         with StoreWriter(out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression,
                          overwrite=self.options.overwrite) as writer:  # fmt: skip
             self._write(writer, buckets)
