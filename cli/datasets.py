@@ -18,7 +18,9 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(as_json: bool) -> None:
-    """List the graphs of the SNAP collection that csaw knows, with the papers that sample them.
+    """List the SNAP graphs that csaw knows.
+
+    The last column names the papers that sample them.
 
     \b
     Example:
@@ -56,9 +58,9 @@ def list_(as_json: bool) -> None:
 @click.option("--partitions", type=int, help="Number of partitions of a store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
-    """Make SPEC: karate, or rmat with parameters, as options or in the spec: rmat:scale=20,edge_factor=16,seed=1,weights=1.
+    """Make karate or an R-MAT graph.
 
-    OUT becomes a store when it ends with .zarr, else SNAP text (gzip when it ends with .gz).
+    SPEC is karate, or rmat with parameters as options or in the spec: rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a store when it ends with .zarr, else SNAP text (gzip when it ends with .gz).
 
     \b
     Example:
@@ -82,7 +84,9 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 @click.argument("name")
 @click.argument("folder", type=click.Path(file_okay=False, exists=True), default=".")
 def fetch(name: str, folder: str) -> None:
-    """Download dataset NAME into FOLDER; an interrupted download goes on where it stopped.
+    """Download dataset NAME into FOLDER.
+
+    An interrupted download goes on where it stopped; csaw datasets list has the names.
 
     \b
     Example:

@@ -10,9 +10,9 @@ import click
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def export(samples: str, out: str, format: str | None, overwrite: bool, as_json: bool) -> None:
-    """Write samples as text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), PyG-style arrays (.npz) or PyTorch tensors (.pt).
+    """Write samples for other programs.
 
-    Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth". The arrays and
+    The name of OUT says how: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), PyG-style arrays (.npz), PyTorch tensors (.pt). Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth". The arrays and
     tensors are edge_index, n_id (the sampled vertices' ids), instance, depth and, of walks, walk.
 
     \b

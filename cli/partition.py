@@ -52,7 +52,9 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def partition(input_: str, out: str, compression: str, as_json: bool, progress: bool, **options: Any) -> None:
-    """Make the graph store OUT from INPUT: an edge list, Matrix Market, Parquet, Arrow or CSV file, plain or compressed; - is stdin.
+    """Make a graph store from a file of edges.
+
+    INPUT is an edge list, Matrix Market, Parquet, Arrow or CSV file, plain or compressed; - is stdin. OUT becomes a folder.
 
     \b
     Example:

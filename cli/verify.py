@@ -9,9 +9,9 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -> None:
-    """Check that a sample is intact, lies in its graph, and was drawn from its algorithm's exact law.
+    """Check a sample against its graph and law.
 
-    The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
+    Is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
 
     \b
     Example:
