@@ -17,21 +17,22 @@ from typing import Any
 
 import numpy as np
 
+NEIGHBORS = "neighbors 25 x 10"
 WORKS: dict[str, dict[str, Any]] = {
     "uniform walk": {},
     "node2vec p=2 q=.5": {"p": 2.0, "q": 0.5},
-    "node2vec p=.25 q=4": {"p": 0.25, "q": 4.0},
     "weighted walk": {"weighted": True},
-    "neighbors 25 x 10": {"fanout": [25, 10], "sources": 100_000},
+    NEIGHBORS: {"fanout": [25, 10], "sources": 100_000},
+    "node2vec p=.25 q=4": {"p": 0.25, "q": 4.0},
 }
 SMALL = [(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5)]
 DRAWS = 4000  # from every vertex of the small graph
 
 LOOP = """
-import json, resource, sys, time
+import json, re, sys, time
 import numpy as np
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def peak():  # not ru_maxrss, which starts from the parent's
+    return int(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024
 csr = np.load(FOLDER + "/csr.npz")
 vertices = csr["indptr"].size - 1
 tool = Tool(WORK)
@@ -169,15 +170,16 @@ class Tool:
         return [torch.stack([ids[to], ids[at]], 1) for ids, at, to, _ in found]
 """
 
-WALK_WORKS = tuple(WORKS)[:4]
+WALK_WORKS = tuple(title for title in WORKS if title != NEIGHBORS)
+UNWEIGHTED = tuple(title for title in WALK_WORKS if title != "weighted walk")
 # name: (code, works that it has)
 TOOLS = {
     "csaw": (CSAW, tuple(WORKS)),
     "ensmallen": (ENSMALLEN + WALKS, WALK_WORKS),
     "pecanpy": (PECANPY, WALK_WORKS),
-    "torch-cluster": (CLUSTER + WALKS, WALK_WORKS[:3]),
+    "torch-cluster": (CLUSTER + WALKS, UNWEIGHTED),
     "dgl": (DGL + WALKS, tuple(WORKS)),
-    "torch-sparse": (SPARSE + WALKS, tuple(WORKS)[4:]),  # what PyG's NeighborLoader draws with
+    "torch-sparse": (SPARSE + WALKS, (NEIGHBORS,)),  # what PyG's NeighborLoader draws with
 }
 
 
