@@ -1,6 +1,8 @@
 """Edge-list rows to numbers: a Numba parser for a block of bytes. Ids keep all 64 bits; a row that is not one is reported, never guessed."""
 
 import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic
 
 from csaw.partition.compile import njit
 
@@ -10,7 +12,6 @@ LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, 
     range(COUNTS)
 )
 FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
-ONES = np.uint64(0x0101010101010101)
 TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
 TENS = np.array([10.0**k for k in range(23)])
 
@@ -142,14 +143,23 @@ def parse_digits(text, position):
             value = value * np.uint64(100_000_000) + eight_digits(word)
             position += np.uint64(8)
             continue
-        before = (others & (~others + np.uint64(1))) - np.uint64(1)  # all bits below the first other byte's highest
-        count = (((before & ONES) * ONES) >> np.uint64(56)) - np.uint64(1)
+        count = trailing_zeros(others) >> np.uint64(3)
         word = (word << (np.uint64(56) - np.uint64(8) * count)) << np.uint64(8)  # zeros before the digits
         return position + count, value * TENS_OF_DIGITS[count] + eight_digits(word)
     while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
         value = value * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
         position += np.uint64(1)
     return position, value
+
+
+@intrinsic
+def trailing_zeros(typing_context, word):
+    """How many of the lowest bits are zero; one instruction, which no Python expression compiles to."""
+
+    def build(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return word(word), build
 
 
 @njit(inline="always")
