@@ -145,15 +145,16 @@ class Traversals:
 
     def _first_visits(self, local: Any, dst: Any) -> Any:
         """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
-        xp = self.xp
-        order = xp.lexsort((xp.arange(dst.size), dst, local))
+        xp, vertices = self.xp, self.backend.store.vertices
+        key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
+        order = xp.argsort(key, kind="stable")
         fresh = xp.ones(order.size, bool)
-        fresh[1:] = (local[order][1:] != local[order][:-1]) | (dst[order][1:] != dst[order][:-1])
+        fresh[1:] = key[order][1:] != key[order][:-1]
         new = order[fresh]
-        owner = xp.concatenate([xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr)), local[new]])
-        seen = xp.concatenate([self.seen, dst[new]])
-        self.seen = seen[xp.lexsort((seen, owner))]
-        self.seen_ptr[1:] = xp.cumsum(xp.bincount(owner, minlength=self.instances))
+        owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
+        seen = xp.sort(xp.concatenate([owner * vertices + self.seen, key[new]]))
+        self.seen = seen % vertices
+        self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
         return xp.sort(new)
 
     def _samples(self) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class Traversals:
         sampled = self.sampled or [(xp.zeros(0, np.int64),) * 3]
         local, src, dst = (xp.concatenate([s[i] for s in sampled]) for i in range(3))
         depth = xp.concatenate([xp.full(s[0].size, depth, np.int64) for depth, s in enumerate(sampled)])
-        order = xp.lexsort((xp.arange(local.size), local))
+        order = xp.argsort(local, kind="stable")
         return {
             "counts": xp.bincount(local, minlength=self.instances),
             "src": src[order].astype(self.dtype),

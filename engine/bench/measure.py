@@ -19,7 +19,7 @@ def measure(store: Any, work: Work, *, device: str, threads: int | None, repeats
     job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, batch_size=work.instances, seed=1,
                   **work.options)  # fmt: skip
     backend = open_backend(job)
-    seconds, edges = [], 0
+    seconds, edges = [], []
     try:
         for turn in range(repeats + 1):  # the first warms up
             first = turn * work.instances
@@ -29,12 +29,12 @@ def measure(store: Any, work: Work, *, device: str, threads: int | None, repeats
             batch.advance()
             backend.wait()
             seconds.append(time.perf_counter() - clock)
-            edges = batch.edges()
+            edges.append(batch.edges())
     finally:
         backend.close()
-    rates = sorted(edges / s / 1e9 for s in seconds[1:])
+    rates = sorted(e / s / 1e9 for e, s in zip(edges[1:], seconds[1:], strict=True))
     return {
-        "work": work.name, "instances": work.instances, "edges": edges, "seconds": statistics.median(seconds[1:]),
+        "work": work.name, "instances": work.instances, "edges": int(statistics.median(edges[1:])), "seconds": statistics.median(seconds[1:]),
         "giga_edges_per_second": statistics.median(rates), "slowest": rates[0], "fastest": rates[-1],
         "select": job.plan.select, "layout": job.plan.graph_layout, "goal": work.goal,
     }  # fmt: skip

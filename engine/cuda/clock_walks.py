@@ -56,7 +56,9 @@ class ClockWalks:
             backend.check()
             if bool(self.done.all()):
                 break
+            resident = kernels.device.processors * (32 if backend.selects_in_groups else 8)
             blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
+            blocks = min(blocks, resident)
             kernels.launch("run_clocks", blocks, block, self._clocks(), kernels.params, seed, backend.bad)
             if int(self.count.max()) > self.capacity:
                 self._grow()

@@ -54,46 +54,66 @@ extern "C" __global__ void start_clocks(Clocks c, Params params, u64 seed, i64* 
     save(k, c, w);
 }
 
+// One event: select a neighbor, note the event, go there, wait anew. False when there is no room for it, or no way to go.
+__device__ __forceinline__ bool event(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, i64* bad)
+{
+    const i64 i = w / c.walkers, instance = c.first + i;
+    const u64 word = word64(philox(seed, instance, w % c.walkers, k.move), 1);
+    i64 index = 0;
+    if (GROUPED) {
+        const Place before = k.prev < 0 ? Place{0, 0} : locate(k.prev);
+        index = inverse_transform(params, seed, {k.place, k.v, k.prev, k.v, instance, k.move, before}, word, bad);
+        if (index < 0) {
+            k.next = INFINITE;
+            k.rate = 0.0;
+            return false;
+        }
+    } else {
+        index = (i64)below(word, (u64)k.place.count);
+    }
+    const bool leads = !GROUPED || threadIdx.x == 0;
+    u64 slot = leads ? atomicAdd(c.count + i, 1ull) : 0;
+    if (GROUPED) slot = __shfl_sync(~0u, slot, 0);
+    if (slot >= c.capacity) return false;  // goes on when there is more room
+    const i64 then = neighbor_at(k.place.row + index);
+    if (leads) {
+        const i64 at = i * c.capacity + slot;
+        c.time[at] = k.next;
+        c.src[at] = (vertex_t)k.v;
+        c.dst[at] = (vertex_t)then;
+        c.walker[at] = (u32)(w % c.walkers);
+    }
+    ++k.move;
+    k.prev = k.v;
+    k.v = then;
+    wait(k, c, params, seed, w, k.next, bad);
+    return true;
+}
+
+// Every walker to its instance's horizon. Few have much to do: whoever is done looks for the next one that has anything.
 extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
 {
-    const i64 w = GROUPED ? (i64)blockIdx.x : (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    const bool leads = !GROUPED || threadIdx.x == 0;
-    if (w >= c.instances * c.walkers) return;
-    const i64 i = w / c.walkers, instance = c.first + i;
-    const double horizon = c.horizon[i];
-    if (c.done[i] || !(c.next[w] <= horizon)) return;
-    Clock k = {c.at[w], c.prev[w], c.moves[w], c.next[w], c.rate[w], locate(c.at[w])};
-    while (k.next <= horizon && k.next < INFINITE) {
-        const u64 word = word64(philox(seed, instance, w % c.walkers, k.move), 1);
-        i64 index = 0;
-        if (GROUPED) {
-            const Place before = k.prev < 0 ? Place{0, 0} : locate(k.prev);
-            index = inverse_transform(params, seed, {k.place, k.v, k.prev, k.v, instance, k.move, before}, word, bad);
-            if (index < 0) {
-                k.next = INFINITE;
-                k.rate = 0.0;
-                break;
+    const i64 walkers = c.instances * c.walkers, stride = GROUPED ? gridDim.x : (i64)gridDim.x * blockDim.x;
+    i64 w = GROUPED ? (i64)blockIdx.x : (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    Clock k;
+    double horizon = -1.0;
+    bool busy = false;
+    while (true) {
+        if (!busy) {
+            for (; w < walkers; w += stride) {
+                horizon = c.done[w / c.walkers] ? -1.0 : c.horizon[w / c.walkers];
+                if (c.next[w] <= horizon) break;
             }
-        } else {
-            index = (i64)below(word, (u64)k.place.count);
+            if (w >= walkers) return;
+            k = {c.at[w], c.prev[w], c.moves[w], c.next[w], c.rate[w], locate(c.at[w])};
         }
-        u64 slot = leads ? atomicAdd(c.count + i, 1ull) : 0;
-        if (GROUPED) slot = __shfl_sync(~0u, slot, 0);
-        if (slot >= c.capacity) break;  // goes on when there is more room
-        const i64 then = neighbor_at(k.place.row + index);
-        if (leads) {
-            const i64 event = i * c.capacity + slot;
-            c.time[event] = k.next;
-            c.src[event] = (vertex_t)k.v;
-            c.dst[event] = (vertex_t)then;
-            c.walker[event] = (u32)(w % c.walkers);
+        const bool went = event(k, c, params, seed, w, bad);
+        busy = went && k.next <= horizon && k.next < INFINITE;
+        if (!busy) {
+            if (!GROUPED || threadIdx.x == 0) save(k, c, w);
+            w += stride;
         }
-        ++k.move;
-        k.prev = k.v;
-        k.v = then;
-        wait(k, c, params, seed, w, k.next, bad);
     }
-    if (leads) save(k, c, w);
 }
 
 // A group an instance: what is settled, and how far the next round goes. `ahead` scales the number of events that a round aims at.

@@ -56,30 +56,53 @@ struct TableEntry { vertex_t neighbor, alias, threshold; };
 
 struct alignas(32) AliasEntry { u32 neighbor, alias, threshold, count, alias_count, rows[3]; };  // rows: 48 bits each
 
-// A neighbor of the vertex at `from` by one word, with its place where the layout knows it; -1 where nothing can be taken.
-__device__ __forceinline__ i64 take(const Place& from, u64 word, Place& place, bool& known)
+// A gather that is under way: what `answer` needs to make a neighbor of it.
+struct Asked {
+    uint4 a, b;
+    i64 position;
+    u32 coin;
+};
+
+// Ask for the neighbor of the vertex at `from` that a word chooses; `from` has one.
+__device__ __forceinline__ Asked ask(const Place& from, u64 word)
 {
-    const i64 position = from.row + (i64)below(word, (u64)from.count);
-    known = LAYOUT == ENTRIES || LAYOUT == ALIAS;
-    const u64 coin = word * (u64)from.count >> 32;
+    Asked q;
+    q.position = from.row + (i64)below(word, (u64)from.count);
+    q.coin = (u32)(word * (u64)from.count >> 32);
 #if LAYOUT == ENTRIES
-    const uint4 e = __ldg((const uint4*)GRAPH.entries + position);
-    place = {(i64)((u64)e.w << 32 | e.z), (i64)e.y};
-    return e.x;
-#elif LAYOUT == TABLE
-    const TableEntry e = ((const TableEntry*)GRAPH.entries)[position];
-    return vertex_or_none(coin < e.threshold ? e.neighbor : e.alias);
+    q.a = __ldg((const uint4*)GRAPH.entries + q.position);
 #elif LAYOUT == ALIAS
-    const uint4 a = __ldg((const uint4*)GRAPH.entries + 2 * position), b = __ldg((const uint4*)GRAPH.entries + 2 * position + 1);
-    const bool own = coin < a.z;
-    place.count = own ? a.w : b.x;
-    place.row = own ? (i64)((u64)b.y | (u64)(b.z & 0xFFFFu) << 32) : (i64)((u64)(b.z >> 16) | (u64)b.w << 16);
-    return vertex_or_none(own ? a.x : a.y);
+    q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
+    q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
+#elif LAYOUT == CSR && !WIDE
+    q.a.x = __ldg(GRAPH.indices + q.position);
+#endif
+    return q;
+}
+
+// The neighbor, with its place where the layout knows it; -1 where nothing can be taken.
+__device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
+{
+    known = LAYOUT == ENTRIES || LAYOUT == ALIAS;
+#if LAYOUT == ENTRIES
+    place = {(i64)((u64)q.a.w << 32 | q.a.z), (i64)q.a.y};
+    return q.a.x;
+#elif LAYOUT == TABLE
+    const TableEntry e = ((const TableEntry*)GRAPH.entries)[q.position];
+    return vertex_or_none(q.coin < e.threshold ? e.neighbor : e.alias);
+#elif LAYOUT == ALIAS
+    const bool own = q.coin < q.a.z;
+    place.count = own ? q.a.w : q.b.x;
+    place.row = own ? (i64)((u64)q.b.y | (u64)(q.b.z & 0xFFFFu) << 32) : (i64)((u64)(q.b.z >> 16) | (u64)q.b.w << 16);
+    return vertex_or_none(own ? q.a.x : q.a.y);
+#elif LAYOUT == CSR && !WIDE
+    return q.a.x;
 #else
-    (void)coin;
-    return neighbor_at(position);
+    return neighbor_at(q.position);
 #endif
 }
+
+__device__ __forceinline__ i64 take(const Place& from, u64 word, Place& place, bool& known) { return answer(ask(from, word), place, known); }
 
 // The first position in [low, high) whose neighbor is at least `value`: rows are sorted.
 __device__ __forceinline__ i64 first_at_least(i64 low, i64 high, i64 value)

@@ -8,7 +8,6 @@ import numpy as np
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
 
 BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.cu
-PAYS_FROM, CACHED_EDGES = 1 << 20, 1 << 24  # parents and edges below which everything is in the cache anyway
 
 
 class Transits:
@@ -25,9 +24,7 @@ class Transits:
 
     def pays(self, parents: int) -> bool:
         """Whether grouping so many parents is worth it."""
-        if self.mode != "auto":
-            return self.mode == "on" and 0 < parents < 2**32
-        return PAYS_FROM <= parents < 2**32 and self.edges >= CACHED_EDGES
+        return self.mode == "on" and 0 < parents < 2**32
 
 
 class Hops:

@@ -22,7 +22,7 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     }
 };
 
-constexpr int WALK_BLOCK = 256, SECTOR = 32 / sizeof(vertex_t);
+constexpr int WALK_BLOCK = 256, WALK_BLOCKS = 6, SECTOR = 32 / sizeof(vertex_t);
 
 struct Output {  // of all walks: row n of `walks` is that of walker n
     i64 walkers, length;
@@ -75,26 +75,25 @@ __device__ __forceinline__ i64 after(const Params& params, const Context& contex
     return HAS_UPDATE ? update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : dst;
 }
 
-// Step to `then` (with its place, if known); false when the walk is over.
-__device__ __forceinline__ bool step_to(Walker& w, i64 then, const Place& place, bool known, const Output& o, const Track& track)
+// Stand at `then` (with its place, if known), one step on.
+__device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place, bool known, i64 length)
 {
-    if (then >= 0) {
-        ++w.step;
-        const bool last = w.step == o.length;
-        track.put(o, w.number, w.step, (vertex_t)then, last);
-        w.back = w.here;
-        w.back_row = w.row;
-        w.back_count = w.count;
-        w.here = (vertex_t)then;
-        if (!last) {
-            w.stand_at(known ? place : locate(then));
-            return true;
-        }
-    } else {
-        track.put(o, w.number, w.step, w.here, true);
-        if (!PREFILLED)
-            for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
-    }
+    ++w.step;
+    w.back = w.here;
+    w.back_row = w.row;
+    w.back_count = w.count;
+    w.here = (vertex_t)then;
+    if (w.step < length) w.stand_at(known ? place : locate(then));
+}
+
+// Note where the walker stands; false when its walk is over, `ended` if it had no way on.
+__device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
+{
+    const bool last = ended || w.step == o.length;
+    track.put(o, w.number, w.step, w.here, last);
+    if (!last) return true;
+    if (ended && !PREFILLED)
+        for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
     o.steps[w.number] = w.step;
     return false;
 }
@@ -111,25 +110,34 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
     return false;
 }
 
-// Walks whose bias is uniform or in the alias table: one neighbor a draw. The next word is made while the gather is under way.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, 6) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
+// Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
+// after that is made meanwhile.
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WALK_BLOCKS) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
 {
     __shared__ vertex_t staged[SECTOR][WALK_BLOCK];
     const Track track = {staged};
     Walker w;
-    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
-    u64 word = going ? draw64(seed, first + w.number, 0, 0) : 0;
+    Asked asked;
+    u64 word = 0;
+    const auto set_out = [&](i64 number) {
+        if (!begin(w, number, o, source, track)) return false;
+        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, 0, 0));
+        word = draw64(seed, first + w.number, 1, 0);
+        return true;
+    };
+    bool going = set_out((i64)blockIdx.x * blockDim.x + threadIdx.x);
     while (going) {
-        i64 dst = -1;
         Place place = {0, 0};
         bool known = false;
-        if (w.count > 0) dst = take(w.place(), word, place, known);
-        word = draw64(seed, first + w.number, w.step + 1, 0);
-        const Context context = w.context(known ? dst : -1, place);
-        const i64 then = after(params, context, seed, first, w, dst, 1.0);
-        if (step_to(w, then, place, known && then == dst, o, track)) continue;
-        going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
-        if (going) word = draw64(seed, first + w.number, 0, 0);
+        const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
+        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
+        if (then >= 0) {
+            move_to(w, then, place, known && then == dst, o.length);
+            if (w.step < o.length && w.count > 0) asked = ask(w.place(), word);
+        }
+        going = note(w, then < 0, o, track);
+        if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
+        else going = set_out((i64)w.number + (i64)gridDim.x * blockDim.x);
     }
 }
 
@@ -191,7 +199,8 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 5) void walk_by_rejection(Ou
         if (!accepted) { ++trial; continue; }
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
         trial = 0;
-        if (!step_to(w, then, place, known && then == dst, o, track)) going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
+        if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
+        if (!note(w, then < 0, o, track)) going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
     }
     if (trials) atomicAdd(tally, trials);
 }
