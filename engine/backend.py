@@ -29,7 +29,6 @@ class Backend:
     """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
 
     graph: Any
-    keeps_all_keys = False  # collective selection: every candidate's key comes back, not each vertex's smallest
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
@@ -55,6 +54,10 @@ class Backend:
 
     def release(self) -> None:
         """Give back memory that nothing uses, before trying again with less."""
+
+    def candidates(self, size: int) -> int:
+        """How many of a row take part in a collective selection of ``size``."""
+        return size
 
     def begin(self, first: int, sources: Any) -> Any:
         """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""

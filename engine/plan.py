@@ -222,7 +222,8 @@ def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced:
     fixed = 16 * (store.vertices + 1) + scratch
     shared = item + (4 if shape.weights else 0)
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
-    extra = {"search": 0, "filter": store.edges, "hash": 8 * store.edges + 32 * (store.vertices + 1)}
+    table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weights else table}
     answers = () if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
     least = min(row, budget)
     for layout, membership in product((forced,) if forced else possible, answers or ("search",)):

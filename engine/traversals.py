@@ -64,8 +64,8 @@ class Traversals:
         """The most neighbors that each entry can add."""
         if size < 0 and self.algorithm.geometric is None:
             return self.degree
-        if self.algorithm.collective and self.backend.keeps_all_keys:
-            return self.degree if size > 0 else self.xp.zeros_like(self.degree)
+        if self.algorithm.collective:
+            size = self.backend.candidates(size)
         wanted = self.xp.full(self.vertex.size, size, np.int64)
         if self.algorithm.geometric is not None:
             wanted = self.backend.geometric_sizes(self.instance, self.slot, float(self.algorithm.geometric()))

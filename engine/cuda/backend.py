@@ -22,6 +22,7 @@ from csaw.engine.plan import Plan
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
+SPARE_KEYS = 64
 SCRATCH_EDGES = 1 << 25  # candidates that selection has room for at a time, 33 bytes each
 
 
@@ -29,7 +30,6 @@ class CudaBackend(Backend):
     """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
-    keeps_all_keys = True
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any, device: Device) -> None:
         super().__init__(plan, store, algorithm)
@@ -58,6 +58,10 @@ class CudaBackend(Backend):
     def tally(self) -> np.ndarray:
         return self.counts.get()
 
+    def candidates(self, size: int) -> int:
+        """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
+        return 2 * size + SPARE_KEYS if size > 0 else 0
+
     def geometric_sizes(self, instance: Any, slot: Any, chance: float) -> Any:
         """How many neighbors each frontier entry asks for."""
         sizes = cupy.empty(slot.size, np.int64)
@@ -83,13 +87,13 @@ class CudaBackend(Backend):
         if self.sparse_pools:
             room = cupy.minimum(room, 2 * (f.seen_to[entries] - f.seen_from[entries]) + f.capacity[entries])
         if self.store.max_degree < HUB:
-            self._select_rows(frontier, f.depth, entries, room, WARP)
+            self._select_rows(frontier, f, entries, room, WARP)
         else:
             for of_size, block in ((room < HUB, WARP), (room >= HUB, HUB_BLOCK)):
-                self._select_rows(frontier, f.depth, entries[of_size], room[of_size], block)
+                self._select_rows(frontier, f, entries[of_size], room[of_size], block)
         self.check()
 
-    def _select_rows(self, frontier: np.ndarray, depth: int, entries: Any, room: Any, block: int) -> None:
+    def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Any, room: Any, block: int) -> None:
         """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
         if entries.size == 0:
             return
@@ -109,7 +113,7 @@ class CudaBackend(Backend):
             )  # fmt: skip
             self.kernels.launch(
                 "select_neighbors", min(high - low, 1 << 20), block, high - low, entries[low:high], frontier, scratch,
-                self.kernels.params, np.uint64(self.seed), depth, self.bad, self.counts,
+                self.kernels.params, np.uint64(self.seed), f.depth, f.sizes[f.depth], self.bad, self.counts,
             )  # fmt: skip
 
     def check(self) -> None:
@@ -139,9 +143,10 @@ class CudaBackend(Backend):
         self.release()
 
     def _load_graph(self, builder: Kernels) -> DeviceGraph:
-        from_rows, searched = self.plan.graph_layout in ("csr", "ctps"), self.plan.membership == "filter"
+        layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
+        looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
+        weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, self.plan.graph_layout, builder,
-            weights=reads_weights(self), strength=self.return_apart and self.weighted, membership=self.plan.membership,
-            keeps_indices=from_rows or searched or self.return_apart, keeps_weights=self.plan.graph_layout == "csr" or self.return_apart,
+            self.store, layout, builder, weights=reads_weights(self), strength=self.return_apart and self.weighted, membership=self.plan.membership,
+            keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -31,8 +31,8 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i
     }
 }
 
-// Rows as hash tables: see is_member. A slot is taken by whoever is first; the answers do not depend on it.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members)
+// Rows as hash tables: see find_member. A slot is taken by whoever is first; the answers do not depend on it.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members, float* weights)
 {
     FOR_ROWS(v, first, last) {
         const Place place = locate(v);
@@ -42,6 +42,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first,
             u32 bucket = first_bucket(buckets, neighbor), slot = 0;
             while (true) {
                 const u32 held = atomicCAS(members + 8 * (buckets.first + bucket) + slot, ~0u, neighbor);
+                if (held == ~0u && weights) weights[8 * (buckets.first + bucket) + slot] = GRAPH.weights[place.row + i];
                 if (held == ~0u || held == neighbor) break;
                 if (++slot == 8) { slot = 0; bucket = bucket + 1 == buckets.count ? 0 : bucket + 1; }
             }

@@ -9,7 +9,8 @@ from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
-SPAN_EVENTS = 8  # events that a span of time holds, about
+AHEAD_GROWS = 4  # from round to round: first looks are short, for walkers speed up on their way to hubs
+SPAN_EVENTS = 20  # events that a span of time holds, about
 
 
 class ClockWalks:
@@ -62,7 +63,7 @@ class ClockWalks:
             kernels.launch("run_clocks", blocks, block, self._clocks(), kernels.params, seed, backend.bad)
             if int(self.count.max()) > self.capacity:
                 self._grow()
-            ahead = min(2 * ahead, 1.05)
+            ahead = min(AHEAD_GROWS * ahead, 1.05)
         self.settled = cupy.minimum(self.settled, self.length)
         self.samples = self._samples()
 

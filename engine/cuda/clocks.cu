@@ -17,6 +17,11 @@ struct Clocks {
 #define INFINITE (1.0 / 0.0)
 #define GROUPED (!UNIFORM)  // a group a walker, to select from whole rows; else a thread
 
+__device__ __forceinline__ i64 instance_of(const Clocks& c, i64 w)
+{
+    return w < 1ll << 32 && c.walkers < 1ll << 32 ? (i64)((u32)w / (u32)c.walkers) : w / c.walkers;
+}
+
 struct Clock {  // a walker while it is looked after
     i64 v, prev, move;
     double next, rate;
@@ -26,14 +31,14 @@ struct Clock {  // a walker while it is looked after
 // How long the walker waits where it stands since `now`.
 __device__ __forceinline__ void wait(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, double now, i64* bad)
 {
-    const i64 instance = c.first + w / c.walkers;
+    const i64 i = instance_of(c, w), instance = c.first + i;
     k.place = locate(k.v);
     const Context context = {-1, k.v, -1, {0, 0}, k.place, {0, 0}};
     const double rate = vertex_bias(params, context, seed, instance, k.move, k.v, k.prev, k.v, -1, 1.0);
     k.rate = k.place.count > 0 ? rate : 0.0;
     k.next = INFINITE;
     if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || k.place.count == 0) return;
-    k.next = now + neg_log(draw64(seed, instance, w % c.walkers, k.move)) / rate;
+    k.next = now + neg_log(draw64(seed, instance, w - i * c.walkers, k.move)) / rate;
 }
 
 __device__ __forceinline__ void save(const Clock& k, const Clocks& c, i64 w)
@@ -57,8 +62,8 @@ extern "C" __global__ void start_clocks(Clocks c, Params params, u64 seed, i64* 
 // One event: select a neighbor, note the event, go there, wait anew. False when there is no room for it, or no way to go.
 __device__ __forceinline__ bool event(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, i64* bad)
 {
-    const i64 i = w / c.walkers, instance = c.first + i;
-    const u64 word = word64(philox(seed, instance, w % c.walkers, k.move), 1);
+    const i64 i = instance_of(c, w), instance = c.first + i, number = w - i * c.walkers;
+    const u64 word = word64(philox(seed, instance, number, k.move), 1);
     i64 index = 0;
     if (GROUPED) {
         const Place before = k.prev < 0 ? Place{0, 0} : locate(k.prev);
@@ -81,7 +86,7 @@ __device__ __forceinline__ bool event(Clock& k, const Clocks& c, const Params& p
         c.time[at] = k.next;
         c.src[at] = (vertex_t)k.v;
         c.dst[at] = (vertex_t)then;
-        c.walker[at] = (u32)(w % c.walkers);
+        c.walker[at] = (u32)number;
     }
     ++k.move;
     k.prev = k.v;
@@ -101,7 +106,8 @@ extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* ba
     while (true) {
         if (!busy) {
             for (; w < walkers; w += stride) {
-                horizon = c.done[w / c.walkers] ? -1.0 : c.horizon[w / c.walkers];
+                const i64 i = instance_of(c, w);
+                horizon = c.done[i] ? -1.0 : c.horizon[i];
                 if (c.next[w] <= horizon) break;
             }
             if (w >= walkers) return;

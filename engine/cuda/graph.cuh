@@ -29,6 +29,7 @@ struct Graph {
     const double* strength;   // [V] sums of biases, where the return edge is drawn apart
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
     const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
+    const float* member_weights;  // beside them, where weights are looked up
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
     i64 vertices;
 };
@@ -67,7 +68,7 @@ struct Asked {
 __device__ __forceinline__ Asked ask(const Place& from, u64 word)
 {
     Asked q;
-    q.position = from.row + (i64)below(word, (u64)from.count);
+    q.position = from.row + (i64)(WIDE ? below(word, (u64)from.count) : below_32(word, (u32)from.count));
     q.coin = (u32)(word * (u64)from.count >> 32);
 #if LAYOUT == ENTRIES
     q.a = __ldg((const uint4*)GRAPH.entries + q.position);
@@ -142,26 +143,29 @@ __device__ __forceinline__ u32 first_bucket(const Buckets& buckets, i64 value)
     return (u32)((u64)((u32)value * 0x9E3779B1u) * buckets.count >> 32);
 }
 
-__device__ __forceinline__ bool is_member(i64 v, const Place& place, i64 value)
+// The slot that holds `value` in the row of v, or -1.
+__device__ __forceinline__ i64 find_member(i64 v, const Place& place, i64 value)
 {
     const Buckets buckets = buckets_of(v, place);
     const u32 asked = (u32)value, empty = ~0u;
     u32 bucket = first_bucket(buckets, value);
     for (u32 tries = 0; tries < buckets.count; ++tries) {
-        const uint4* at = (const uint4*)GRAPH.members + 2 * (buckets.first + bucket);
-        const uint4 a = __ldg(at), b = __ldg(at + 1);
-        if (a.x == asked || a.y == asked || a.z == asked || a.w == asked || b.x == asked || b.y == asked || b.z == asked || b.w == asked) return true;
-        if (b.w == empty) return false;  // slots fill up in order: nothing went on to the next bucket
+        const i64 slot = 8 * (buckets.first + bucket);
+        const uint4 a = __ldg((const uint4*)(GRAPH.members + slot)), b = __ldg((const uint4*)(GRAPH.members + slot + 4));
+        const u32 found = (a.x == asked) | (a.y == asked) << 1 | (a.z == asked) << 2 | (a.w == asked) << 3 | (b.x == asked) << 4 | (b.y == asked) << 5
+                          | (b.z == asked) << 6 | (b.w == asked) << 7;
+        if (found) return slot + __ffs(found) - 1;
+        if (b.w == empty) return -1;  // slots fill up in order: nothing went on to the next bucket
         bucket = bucket + 1 == buckets.count ? 0 : bucket + 1;
     }
-    return false;
+    return -1;
 }
 
 // Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
 __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
 {
     if (a.count == 0) return false;
-    if (GRAPH.members) return is_member(from, a, to);
+    if (GRAPH.members) return find_member(from, a, to) >= 0;
     if (GRAPH.bloom) {
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;

@@ -31,9 +31,10 @@ class DeviceGraph:
         self.weights: Any = cupy.empty(store.edges, np.float32) if weights else None
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if membership == "filter" else None
-        self.members = (
-            cupy.full(2 * store.edges + 8 * (store.vertices + 1), EMPTY, np.uint32) if membership == "hash" else None
-        )
+        slots = 2 * store.edges + 8 * (store.vertices + 1) if membership == "hash" else 0
+        weighed = slots > 0 and strength and not store.multigraph
+        self.members = cupy.full(slots, EMPTY, np.uint32) if slots else None
+        self.member_weights = cupy.empty(slots, np.float32) if weighed else None
         self.entries: Any = None
         self.possible: Any = None
         self._read()
@@ -70,7 +71,7 @@ class DeviceGraph:
                 launch("build_bloom", blocks, block, 0, vertices, self.bloom)
         if self.members is not None:
             for block, blocks in rows_of.items():
-                launch("build_members", blocks, block, 0, vertices, self.members)
+                launch("build_members", blocks, block, 0, vertices, self.members, self.member_weights)
         if self.layout == "entries":
             self.entries = cupy.empty(4 * self.store.edges, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
@@ -105,7 +106,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, possible=self.possible, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

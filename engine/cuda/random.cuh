@@ -40,8 +40,10 @@ __device__ __forceinline__ u64 pick_word(u64 seed, u64 instance, u64 slot, u64 n
     return word64(philox(seed, instance, slot, number >> 1), number & 1);
 }
 
-// floor(word / 2^64 * bound); engine/random.py has a short form for bounds below 2^32, equal to this one.
+// floor(word / 2^64 * bound), and a shorter way for bounds below 2^32.
 __device__ __forceinline__ u64 below(u64 word, u64 bound) { return __umul64hi(word, bound); }
+
+__device__ __forceinline__ u64 below_32(u64 word, u32 bound) { return ((word >> 32) * bound + ((word & 0xFFFFFFFFu) * bound >> 32)) >> 32; }
 
 __device__ __forceinline__ double fraction(u64 word) { return (double)(word >> 11) * 0x1p-53; }
 

@@ -11,7 +11,7 @@ struct Frontier {
     const i64 *start, *capacity;
     i64* found;
     vertex_t* out;
-    double* key;  // COLLECTIVE: the time of each candidate
+    double* key;  // COLLECTIVE: the time of each candidate; of those that may be among the first `wanted` of all pools
 };
 
 // Room for the entries of a launch, entry n from offset[n] on: an element a neighbor (bits for `taken`).
@@ -218,8 +218,33 @@ __device__ __forceinline__ i64 take_all(const Pool& pool)
     return compact(pool.count, pool.picked, [&](i64 i) { return UNIFORM || (pool.biases[i] > 0.0 && pool.biases[i] < 1.0 / 0.0); });
 }
 
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64* bad,
-                                            u64* tally)
+// Of a race, all up to a time that at least `wanted` have and at most `room`: the earliest of several pools are among them.
+__device__ __forceinline__ i64 earliest(const Pool& pool, i64 wanted, i64 room)
+{
+    i64 racing = 0;
+    double slowest = 0.0;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) {
+        racing += pool.biases[i] < 1.0 / 0.0;
+        if (pool.biases[i] < 1.0 / 0.0) slowest = fmax(slowest, pool.biases[i]);
+    }
+    racing = group_sum(racing);
+    slowest = group_max(slowest);
+    double low = 0.0, high = slowest, bound = slowest;
+    if (racing > room) bound = slowest * (1.5 * (double)wanted + 32.0) / (double)racing / 16.0;
+    while (racing > room) {
+        i64 held = 0;
+        for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) held += pool.biases[i] <= bound;
+        held = group_sum(held);
+        if (held >= wanted && held <= room) break;
+        if (held < wanted) low = bound;
+        else high = bound;
+        bound = held < wanted && 2.0 * bound < high ? 2.0 * bound : low + (high - low) / 2.0;
+    }
+    return compact(pool.count, pool.picked, [&](i64 i) { return pool.biases[i] <= bound; });
+}
+
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64 wanted,
+                                           i64* bad,                                            u64* tally)
 {
     for (i64 n = blockIdx.x; n < entries; n += gridDim.x) {
         const i64 e = numbers[n], v = f.vertex[e], k = f.capacity[e], offset = scratch.offset[n];
@@ -243,7 +268,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         if (pool.count > 0 && largest > 0.0) {
             if (SELECT == SELECT_KEYS) {
                 race(seed, instance, slot, pool);
-                size = COLLECTIVE ? compact(pool.count, pool.picked, [&](i64 i) { return pool.biases[i] < 1.0 / 0.0; }) : by_keys(pool, min(k, pool.count));
+                size = COLLECTIVE ? earliest(pool, wanted, k) : by_keys(pool, min(k, pool.count));
             } else if (REPLACE) {
                 const i64 total = UNIFORM ? 0 : accumulate(pool, largest);
                 for (i64 j = threadIdx.x; j < k; j += blockDim.x) {

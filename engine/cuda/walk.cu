@@ -1,5 +1,5 @@
 // Walk kernels: one walker a thread, its state in registers; a lane that is done takes its next walker without waiting for the warp.
-// A walk is written a sector of memory at a time: parts of sectors, written apart, would cost a read and a write each (node2vec: twice the time).
+// A walk is written a line of 64 bytes at a time: its parts, written apart, would cost memory a read and a write each (node2vec: twice the time).
 // The twin of engine/cpu/walk.py.
 #include "weigh.cuh"
 
@@ -22,7 +22,7 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     }
 };
 
-constexpr int WALK_BLOCK = 256, WALK_BLOCKS = 6, SECTOR = 32 / sizeof(vertex_t);
+constexpr int WALK_BLOCK = 256, LINE = 64 / sizeof(vertex_t);  // what memory is written in
 
 struct Output {  // of all walks: row n of `walks` is that of walker n
     i64 walkers, length;
@@ -30,7 +30,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     int* steps;
 };
 
-// A walk's latest vertices, until they fill a sector; every thread has its own column.
+// A walk's latest vertices, until they fill a line; every thread has its own column.
 struct Track {
     vertex_t (*staged)[WALK_BLOCK];
 
@@ -38,21 +38,21 @@ struct Track {
     __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
     {
         const i64 row = walker * (o.length + 1), at = row + step;
-        staged[at & (SECTOR - 1)][threadIdx.x] = v;
-        if ((at & (SECTOR - 1)) != SECTOR - 1 && !last) return;
-        const i64 from = max(row, at & ~(i64)(SECTOR - 1));
-        if (at - from == SECTOR - 1) {
+        staged[at & (LINE - 1)][threadIdx.x] = v;
+        if ((at & (LINE - 1)) != LINE - 1 && !last) return;
+        const i64 from = max(row, at & ~(i64)(LINE - 1));
+        if (at - from == LINE - 1) {
 #if WIDE
-            for (int k = 0; k < SECTOR; k += 2)
+            for (int k = 0; k < LINE; k += 2)
                 *(ulonglong2*)(o.walks + from + k) = make_ulonglong2(staged[k][threadIdx.x], staged[k + 1][threadIdx.x]);
 #else
 #pragma unroll
-            for (int k = 0; k < SECTOR; k += 4)
+            for (int k = 0; k < LINE; k += 4)
                 *(uint4*)(o.walks + from + k) =
                     make_uint4(staged[k][threadIdx.x], staged[k + 1][threadIdx.x], staged[k + 2][threadIdx.x], staged[k + 3][threadIdx.x]);
 #endif
         } else {
-            for (i64 i = from; i <= at; ++i) o.walks[i] = staged[i & (SECTOR - 1)][threadIdx.x];
+            for (i64 i = from; i <= at; ++i) o.walks[i] = staged[i & (LINE - 1)][threadIdx.x];
         }
     }
 };
@@ -112,9 +112,9 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
 // after that is made meanwhile.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, WALK_BLOCKS) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
 {
-    __shared__ vertex_t staged[SECTOR][WALK_BLOCK];
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
     Walker w;
     Asked asked;
@@ -147,6 +147,10 @@ __device__ __forceinline__ double return_weight(const Walker& w)
     if (SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED) return 1.0;  // the walk came along that edge
     double total = 0.0;
     const i64 end = w.row + w.count, back = w.previous();
+    if (GRAPH.member_weights) {
+        const i64 slot = find_member(w.here, w.place(), back);
+        return slot < 0 ? 0.0 : (double)GRAPH.member_weights[slot];
+    }
     for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)GRAPH.weights[p] : 1.0;
     return total;
 }
@@ -165,7 +169,7 @@ __device__ __forceinline__ double share_of_return(const Walker& w, double high, 
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
-    __shared__ vertex_t staged[SECTOR][WALK_BLOCK];
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
     const bool apart = returning > high;
     Walker w;
