@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -50,12 +51,15 @@ def test_help_is_quick_because_nothing_heavy_is_imported(tmp_path):
     code = "import sys; sys.argv = ['csaw', '--help']\nfrom csaw.cli.main import cli\ncli.main(standalone_mode=False)\nprint(sorted({'numpy', 'numba', 'zarr', 'rich'} & set(sys.modules)))"
     said = subprocess.run([sys.executable, "-c", code], check=True, env=ENV, capture_output=True, text=True).stdout
     assert said.splitlines()[-1] == "[]"
-    best = 9.0
-    for _ in range(5):
-        began = time.perf_counter()
-        assert csaw("--help", cwd=tmp_path).returncode == 0
-        best = min(best, time.perf_counter() - began)
-    assert best < 0.3
+    assert min(seconds_of_processor("--help", cwd=tmp_path) for _ in range(5)) < 0.3
+
+
+def seconds_of_processor(*arguments, cwd):
+    """What a command takes however busy the machine is."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert csaw(*arguments, cwd=cwd).returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.parametrize("command", ["partition", "sample", "verify", "export", "info", "algorithms", "datasets"])
