@@ -10,7 +10,7 @@ import numpy as np
 from csaw.engine.bench.suites import Work
 from csaw.engine.run import open_backend, prepare
 
-CEILING_BYTES = 2 << 30  # on a GPU: far beyond any cache
+CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
 HOST_CEILING_BYTES = 256 << 20
 
 
@@ -66,18 +66,18 @@ def _device_ceilings() -> dict[str, float]:
 
     device = open_device()
     kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
-    table = cupy.zeros(CEILING_BYTES // 4, np.uint32)
     blocks, block, rounds = 16 * device.processors, 256, 64
     gathers = blocks * block * rounds * 8
     found = {}
-    for width in (4, 16):
+    for size in CEILING_BYTES:
+        if size > device.free_bytes // 2:
+            continue
+        table = cupy.zeros(size // 4, np.uint32)
         seconds = _best(
-            lambda width=width: kernels.launch(
-                f"gather_{width}", blocks, block, CEILING_BYTES // width, table, rounds, table
-            ),  # type: ignore[misc]
+            lambda size=size, table=table: kernels.launch("gather_16", blocks, block, size // 16, table, rounds, table),  # type: ignore[misc]
             cupy.cuda.get_current_stream().synchronize,
         )
-        found[f"gathers_of_{width}_bytes"] = gathers / seconds / 1e9
+        found[f"gathers from {size >> 30} GiB"] = gathers / seconds / 1e9
     return found
 
 
@@ -88,4 +88,4 @@ def _host_ceilings() -> dict[str, float]:
     table = np.zeros(HOST_CEILING_BYTES // 4, np.uint32)
     count = default_threads() << 22
     seconds = _best(lambda: gather(table, default_threads(), count // default_threads()), lambda: None, 3)
-    return {"gathers_of_4_bytes": count / seconds / 1e9}
+    return {f"gathers from {HOST_CEILING_BYTES >> 20} MiB": count / seconds / 1e9}

@@ -1,8 +1,7 @@
 // What the memory can do: independent gathers of random elements, by which every sampling rate is judged.
 #include "random.cuh"
 
-template <typename T>
-__device__ __forceinline__ void gather(i64 elements, const T* table, i64 rounds, u32* out)
+extern "C" __global__ void gather_16(i64 elements, const uint4* table, i64 rounds, u32* out)
 {
     const i64 thread = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 state = (u64)thread * 0x9E3779B97F4A7C15ull + 1;
@@ -11,12 +10,8 @@ __device__ __forceinline__ void gather(i64 elements, const T* table, i64 rounds,
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
             state = state * 6364136223846793005ull + 1442695040888963407ull;
-            const T found = __ldg(table + __umul64hi(state ^ state >> 32, (u64)elements));
-            sum += *(const u32*)&found;
+            sum += __ldg(table + __umul64hi(state ^ state >> 32, (u64)elements)).x;
         }
     }
     if (sum == 12345) out[0] = sum;  // so that the gathers are made
 }
-
-extern "C" __global__ void gather_4(i64 elements, const u32* table, i64 rounds, u32* out) { gather(elements, table, rounds, out); }
-extern "C" __global__ void gather_16(i64 elements, const uint4* table, i64 rounds, u32* out) { gather(elements, table, rounds, out); }

@@ -9,7 +9,10 @@ from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
-AHEAD_GROWS = 4  # from round to round: first looks are short, for walkers speed up on their way to hubs
+AHEAD, AHEAD_GROWS = (
+    1 / 64,
+    2,
+)  # share of the events that a round aims at: first looks are short, for walkers speed up on their way to hubs
 SPAN_EVENTS = 20  # events that a span of time holds, about
 
 
@@ -49,7 +52,7 @@ class ClockWalks:
         if walkers == 0:
             return
         kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
-        ahead = 1 / 16
+        ahead = AHEAD
         while True:
             kernels.launch(
                 "settle_clocks", self.instances, HUB_BLOCK if self.walkers > BLOCK else WARP, self._clocks(), ahead
@@ -68,6 +71,7 @@ class ClockWalks:
         self.samples = self._samples()
 
     def _grow(self) -> None:
+        cupy.minimum(self.count, self.capacity, out=self.count)  # those beyond were asked for and not written
         old, self.capacity = self.events, 2 * self.capacity
         self.events = self._room(self.capacity)
         for name, events in old.items():
