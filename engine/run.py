@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyErr
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
+WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
 
 
 @dataclass(frozen=True)
@@ -160,14 +161,14 @@ def _sample_groups(plan: Plan, batches: Batches, writer: SampleWriter, progress:
     group = plan.request.group_size
     missing = [g for g in range(writer.groups) if g not in writer.done]
     done = (writer.groups - len(missing)) * group
-    with ThreadPoolExecutor(1) as writing:
+    with ThreadPoolExecutor(1) as writing, ThreadPoolExecutor(WRITERS) as writers:
         pending: list[Future] = []
         for unit in _units(missing, max(1, plan.batch // group)):
             first, last = unit[0] * group, min((unit[-1] + 1) * group, plan.request.instances)
             drawn = batches.draw(first, last)
             if pending:
                 pending.pop().result()
-            pending.append(writing.submit(_write_unit, writer, unit, group, drawn))
+            pending.append(writing.submit(_write_unit, writer, writers, unit, group, drawn))
             done += last - first
             if progress:
                 progress(min(done, plan.request.instances))
@@ -186,17 +187,26 @@ def _units(groups: list[int], size: int) -> list[list[int]]:
     return units
 
 
-def _write_unit(writer: SampleWriter, unit: list[int], group: int, drawn: list[Drawn]) -> None:
+def _write_unit(
+    writer: SampleWriter, writers: ThreadPoolExecutor, unit: list[int], group: int, drawn: list[Drawn]
+) -> None:
     pieces = [batch.arrays() for batch in drawn]
     arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
+    list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, group)))
+
+
+def _by_group(
+    arrays: dict[str, np.ndarray], unit: list[int], group: int
+) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """Each group of a unit with its part of the arrays."""
     edges = sources = 0
     for number, g in enumerate(unit):
         rows = slice(number * group, (number + 1) * group)
         if "counts" not in arrays:
-            writer.write(g, {name: array[rows] for name, array in arrays.items()})
+            yield g, {name: array[rows] for name, array in arrays.items()}
             continue
         counts, held = arrays["counts"][rows], arrays["source_counts"][rows]
         part = {name: arrays[name][edges : edges + int(counts.sum())] for name in ("src", "dst", "depth")}
         part["sources"] = arrays["sources"][sources : sources + int(held.sum())]
-        writer.write(g, {"counts": counts, "source_counts": held, **part})
+        yield g, {"counts": counts, "source_counts": held, **part}
         edges, sources = edges + int(counts.sum()), sources + int(held.sum())

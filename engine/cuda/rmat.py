@@ -82,7 +82,21 @@ def _keys(rmat: Rmat, kernels: Kernels) -> cupy.ndarray:
     )  # fmt: skip
     kernels.over("rmat_keys", draws, header, draws, int(rmat.undirected), keys)
     keys.sort()
-    kept = keys != NOTHING
-    if rmat.dedup:
-        kept[1:] &= keys[1:] != keys[:-1]
-    return keys[kept]
+    return _compacted(keys, bool(rmat.dedup))
+
+
+def _compacted(keys: cupy.ndarray, dedup: bool) -> cupy.ndarray:
+    """Sorted keys without NOTHING and, where wished, without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
+    size = 0
+    before = NOTHING
+    for first in range(0, keys.size, PARTITION_EDGES):
+        piece = keys[first : first + PARTITION_EDGES].copy()
+        kept = piece != NOTHING
+        if dedup:
+            kept[1:] &= piece[1:] != piece[:-1]
+            kept[:1] &= piece[:1] != before
+            before = piece[-1].copy()
+        piece = piece[kept]
+        keys[size : size + piece.size] = piece
+        size += piece.size
+    return keys[:size]
