@@ -13,6 +13,7 @@ from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
+FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selected
 BATCH_BYTES = 256 << 20  # of samples in flight
 DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
@@ -118,12 +119,12 @@ def make_plan(
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
-    row = _instance_bytes(store, algorithm, sizes, layout, sources)
+    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
     )  # fmt: skip
-    shape = Shape(store, algorithm, request, row)
+    shape = Shape(store, algorithm, request, in_flight)
     if device is None:
         fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout)
     else:
@@ -136,7 +137,7 @@ def make_plan(
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run needs; ``row`` is bytes an instance."""
+    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight."""
 
     store: Any
     algorithm: Algorithm
@@ -255,21 +256,26 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
     return ("csr",)
 
 
-def _instance_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
-    """Memory an instance takes while it is sampled, about; exact for walks and hops."""
+def _instance_bytes(
+    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources
+) -> tuple[int, int]:
+    """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
     item = np.dtype(store.id_dtype).itemsize
     if isinstance(algorithm, Walk):
-        return item * (algorithm.walk_length + 1) + 8 * 5
+        row = item * (algorithm.walk_length + 1) + 8 * 5
+        return row, row
     mean = max(1, store.edges // max(store.vertices, 1))
-    width = entries = sources.frontier_size
+    width = entries = widest = sources.frontier_size
     assert isinstance(algorithm, Traversal)
     for size in sizes:
+        widest = max(widest, width)
         if algorithm.clocks or algorithm.collective:
             width = max(size, 0)
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
-    return max(1, entries * (item if layout == "hops" else 3 * item + 24))
+    row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
+    return row, row + widest * FRONTIER_BYTES
 
 
 def available_bytes() -> int:

@@ -5,6 +5,7 @@ the next busiest. All instances of a batch share the schedule, so one transfer s
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,13 +28,21 @@ def run_batch(batch, graph, capacity_bytes: int | None, counters: Counters) -> N
         batch.advance()
 
 
-def _make_room(wants: np.ndarray, graph, capacity: int, counters: Counters) -> None:
+def crowds(xp: Any, here: Any, before: Any, parts: int) -> np.ndarray:
+    """What instances wait for: int64 [m, 3] of a partition, the other one it is needed with, and how many wait for both.
+
+    ``here`` and ``before`` are one entry an instance, arrays of ``xp`` (NumPy or its like on a GPU).
+    """
+    pairs, count = xp.unique(here.astype(np.int64) * parts + before, return_counts=True)
+    both = xp.stack([pairs // parts, pairs % parts, count], axis=1)
+    return both if xp is np else both.get()
+
+
+def _make_room(wants: np.ndarray, graph: Any, capacity: int, counters: Counters) -> None:
     parts = graph.loaded.size
     size = np.array([p.edges for p in graph.store.partitions], np.int64) * graph.edge_bytes()
-    pairs, crowd = np.unique(wants[:, 0] * parts + wants[:, 1], return_counts=True)
-    busiest = int(pairs[np.argmax(crowd)])
-    keep = list(dict.fromkeys([busiest // parts, busiest % parts]))
-    waiting = np.bincount(wants.ravel(), minlength=parts)
+    keep = list(dict.fromkeys(wants[np.argmax(wants[:, 2]), :2].tolist()))
+    waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), minlength=parts)
     rest = sorted((p for p in range(parts) if waiting[p] and p not in keep), key=lambda p: (-waiting[p], p))
     room = capacity - sum(int(size[p]) for p in keep)
     for part in rest:

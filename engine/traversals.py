@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.schedule import crowds
+
 
 class Traversals:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
@@ -74,23 +76,33 @@ class Traversals:
         return self.xp.minimum(wanted, self.degree)
 
     def wants(self) -> np.ndarray:
-        here = self.backend.graph.partition_of(self.vertex[self.pending]).astype(np.int64)
-        before = here
-        if self.backend.second_order:
-            previous = self.previous[self.pending]
-            before = np.where(previous < 0, here, self.backend.graph.partition_of(np.maximum(previous, 0)))
-        return np.stack([here, before], axis=1)
+        """Partitions that entries wait for: see schedule.crowds."""
+        return crowds(self.xp, *self._parts(self.pending), self.backend.graph.loaded.size)
+
+    def _parts(self, entries: Any) -> tuple[Any, Any]:
+        """The partition that each entry needs, and the one it needs beside that."""
+        xp, graph = self.xp, self.backend.graph
+        here = graph.partition_of(self.vertex[entries])
+        if not self.backend.second_order:
+            return here, here
+        previous = self.previous[entries]
+        return here, xp.where(previous < 0, here, graph.partition_of(xp.maximum(previous, 0)))
+
+    def _ready(self) -> Any:
+        """Pending entries whose rows are loaded; the others stay pending."""
+        if not self.backend.streamed:
+            ready, self.pending = self.pending, self.pending[:0]
+            return ready
+        here, before = self._parts(self.pending)
+        loaded = self.xp.asarray(self.backend.graph.loaded)
+        mask = (loaded[here] & loaded[before]).astype(bool)
+        ready, self.pending = self.pending[mask], self.pending[~mask]
+        return ready
 
     def advance(self) -> None:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
-            ready = self.pending
-            if self.backend.streamed:
-                mask = self.backend.graph.loaded[self.wants()].all(axis=1)
-                ready, self.pending = ready[mask], ready[~mask]
-            else:
-                self.pending = ready[:0]
-            self.backend.select_neighbors(self, ready)
+            self.backend.select_neighbors(self, self._ready())
             if self.pending.size:
                 return
             self._next_depth()
@@ -119,6 +131,9 @@ class Traversals:
         xp, size = self.xp, self.sizes[self.depth]
         width = self.tables[-1].shape[1] * size
         self.tables.append(self.out.reshape(self.instances, width))
+        if self.depth + 1 == len(self.sizes):
+            self.depth += 1
+            return None
         vertex = xp.where(self.out == self.none, -1, self.out.astype(np.int64))
         first = sum(t.shape[1] for t in self.tables[:-1])
         slot = xp.tile(xp.arange(first, first + width, dtype=np.int64), self.instances)

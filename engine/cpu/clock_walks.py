@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from csaw.engine.schedule import crowds
+
 
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
@@ -26,8 +28,8 @@ class ClockWalks:
 
     def wants(self) -> np.ndarray:
         waiting = np.flatnonzero(self.alive)
-        here = self.backend.graph.partition_of(self.at[waiting, self.heap[waiting, 0]]).astype(np.int64)
-        return np.stack([here, here], axis=1)
+        here = self.backend.graph.partition_of(self.at[waiting, self.heap[waiting, 0]])
+        return crowds(np, here, here, self.backend.graph.loaded.size)
 
     def advance(self) -> None:
         self.backend.in_slices(np.flatnonzero(self.alive), 1, self._task)

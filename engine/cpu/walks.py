@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from csaw.engine.schedule import crowds
+
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
 
 
@@ -19,21 +21,25 @@ class Walks:
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
-        """The partition, or pair of partitions, that each walker waits for: int64 [walkers, 2]."""
-        waiting = np.flatnonzero(self.alive)
-        here = self.backend.graph.partition_of(self.at[waiting]).astype(np.int64)
-        before = here
-        if self.backend.second_order:
-            before = np.where(
-                self.prev[waiting] < 0, here, self.backend.graph.partition_of(np.maximum(self.prev[waiting], 0))
-            )
-        return np.stack([here, before], axis=1)
+        """Partitions that walkers wait for: see schedule.crowds."""
+        return crowds(np, *self._parts(np.flatnonzero(self.alive)), self.backend.graph.loaded.size)
+
+    def _parts(self, walkers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The partition that each walker needs, and the one it needs beside that."""
+        graph = self.backend.graph
+        here = graph.partition_of(self.at[walkers])
+        if not self.backend.second_order:
+            return here, here
+        back = self.prev[walkers]
+        return here, np.where(back < 0, here, graph.partition_of(np.maximum(back, 0)))
 
     def advance(self) -> None:
         """Take every walker as far as the loaded partitions reach."""
         todo = np.flatnonzero(self.alive)
         if self.backend.streamed:
-            todo = todo[self.backend.graph.loaded[self.wants()].all(axis=1)]
+            here, before = self._parts(todo)
+            loaded = self.backend.graph.loaded
+            todo = todo[(loaded[here] & loaded[before]).astype(bool)]
         self.backend.in_slices(todo, SLICE, self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:

@@ -237,3 +237,16 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         if (threadIdx.x == 0) o.steps[n] = w.step;
     }
 }
+
+// Sums over all walks: steps, and walks that ended early.
+extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
+{
+    i64 taken = 0, ended = 0;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.walkers; n += (i64)gridDim.x * blockDim.x) {
+        taken += o.steps[n];
+        ended += o.steps[n] < o.length;
+    }
+    taken = group_sum(taken);
+    ended = group_sum(ended);
+    if (threadIdx.x == 0) { atomicAdd(edges, (u64)taken); atomicAdd(dead, (u64)ended); }
+}

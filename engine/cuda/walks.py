@@ -16,6 +16,7 @@ class Walks:
         self.source = cupy.asarray(sources, backend.store.id_dtype)
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
+        self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
 
     def advance(self) -> None:
         backend, n = self.backend, self.source.size
@@ -36,12 +37,20 @@ class Walks:
         else:
             kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
             backend.check()
+        kernels.launch(
+            "count_walks",
+            min(-(-n // BLOCK), kernels.device.processors),
+            BLOCK,
+            output,
+            self.counts[:1],
+            self.counts[1:],
+        )
 
     def arrays(self) -> dict[str, np.ndarray]:
         return self.backend.to_host({"walks": self.walks, "lengths": self.lengths})
 
     def edges(self) -> int:
-        return int(self.lengths.sum(dtype=np.int64))
+        return int(self.counts[0])
 
     def dead_ends(self) -> int:
-        return int((self.lengths < self.length).sum())
+        return int(self.counts[1])

@@ -146,7 +146,7 @@ main()
     [
         (200, "--algo deepwalk"),  # not even the manifest
         (120_000_000, "--algo deepwalk --num-walks 200"),
-        (300_000, "--algo forest-fire --sources random:3000 --instances 40000"),
+        (3_000_000, "--algo forest-fire --sources random:3000 --instances 40000"),
     ],
     ids=["nothing", "walks", "fires"],
 )

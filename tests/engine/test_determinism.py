@@ -58,7 +58,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     resident = prepare(store, algo, seed=5, **options)
     assert resident.plan.residency == "resident"
     batch = 8
-    row = resident.plan.output_bytes // resident.plan.request.instances
+    row = resident.plan.batch_bytes // resident.plan.batch
     memory = resident.plan.fixed_bytes + batch * row + resident.plan.graph_bytes // 3
     streamed = prepare(store, algo, seed=5, memory=memory, batch_size=batch, **options)
     assert streamed.plan.residency == "disk"
