@@ -34,9 +34,7 @@ class Batches:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size = plan.batch
-        self.capacity = (
-            None if plan.residency == "resident" else plan.budget_bytes - plan.fixed_bytes - plan.batch_bytes
-        )
+        self.capacity = plan.capacity if backend.streamed else None
         self.counters = Counters()
         self.edges = self.dead_ends = 0
         self.seconds = 0.0

@@ -55,7 +55,7 @@ class Plan:
     device: str  # cpu | cuda:0
     graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
-    residency: str  # resident | disk
+    residency: str  # resident | streamed: from host memory | disk
     threads: int
     transit: str  # neighbors of the same part of the graph together: auto | on | off
     batch: int  # instances in flight
@@ -64,6 +64,11 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
+
+    @property
+    def capacity(self) -> int:
+        """Bytes for partitions that come and go."""
+        return self.budget_bytes - self.fixed_bytes - self.batch_bytes
 
     @property
     def select(self) -> str:
@@ -113,7 +118,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
-    device: Any = None, graph_layout: str | None = None, transit: str = "auto",
+    device: Any = None, gpu_memory: int | None = None, graph_layout: str | None = None, transit: str = "auto",
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or a GPU (``device``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -128,7 +133,14 @@ def make_plan(
     if device is None:
         fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout)
     else:
-        fit = _fit_device(shape, device.name, memory or device.free_bytes * 9 // 10, batch, graph_layout)
+        fit = _fit_device(
+            shape,
+            device.name,
+            gpu_memory or device.free_bytes * 9 // 10,
+            memory or available_bytes(),
+            batch,
+            graph_layout,
+        )
     return Plan(
         request, layout, sizes, "cpu" if device is None else f"cuda:{device.number}", threads=threads,
         transit=transit, output_bytes=sources.instances * row, **fit,
@@ -212,8 +224,10 @@ def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | 
     }  # fmt: skip
 
 
-def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced: str | None) -> dict[str, Any]:
-    """Layout and batch in a GPU's memory: the widest layout that fits and is worth building."""
+def _fit_device(
+    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None
+) -> dict[str, Any]:
+    """Layout and batch in a GPU's memory: the widest layout that fits and is worth building; streamed where none fits."""
     store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
     possible = _layouts(shape)
     if forced is not None and forced not in possible:
@@ -232,14 +246,35 @@ def _fit_device(shape: Shape, name: str, budget: int, batch: int | None, forced:
         if fixed + graph + least <= budget:
             break
     else:
-        raise BudgetError(
-            f"{store.path}: {fixed + graph + least:,} bytes are needed on {name} and {budget:,} are free; use --device cpu, "
-            f"or free memory on the GPU"
-        )
+        return _fit_streamed(shape, name, budget, host_budget, batch)
     in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
     return {
         "graph_layout": layout, "membership": membership, "residency": "resident", "batch": in_flight, "graph_bytes": graph,
         "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
+    }  # fmt: skip
+
+
+def _fit_streamed(shape: Shape, name: str, budget: int, host_budget: int, batch: int | None) -> dict[str, Any]:
+    """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
+    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
+    item = np.dtype(store.id_dtype).itemsize
+    kept = item + (4 if shape.weights else 0)
+    per_edge = kept + (3 * item if shape.table else 0)
+    largest = max((p.edges for p in store.partitions), default=0)
+    slots = 2 if shape.second_order else 1
+    fixed = 18 * (store.vertices + 1) + (16 * largest if shape.table else 0)
+    in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget // 4) // row))
+    need = fixed + slots * largest * per_edge + in_flight * row
+    if need > budget:
+        raise BudgetError(
+            f"{store.path}: {slots} partition(s) of {largest * per_edge:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
+            f"samples in flight are needed on {name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
+            f"with csaw partition --partition-size, or use --device cpu"
+        )
+    return {
+        "graph_layout": "table" if shape.table else "csr", "membership": "search",
+        "residency": "streamed" if store.edges * kept <= host_budget // 2 else "disk", "batch": in_flight,
+        "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
     }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def crowds(xp: Any, here: Any, before: Any, parts: int) -> np.ndarray:
 
 def _make_room(wants: np.ndarray, graph: Any, capacity: int, counters: Counters) -> None:
     parts = graph.loaded.size
-    size = np.array([p.edges for p in graph.store.partitions], np.int64) * graph.edge_bytes()
+    size = graph.sizes()
     keep = list(dict.fromkeys(wants[np.argmax(wants[:, 2]), :2].tolist()))
     waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), minlength=parts)
     rest = sorted((p for p in range(parts) if waiting[p] and p not in keep), key=lambda p: (-waiting[p], p))

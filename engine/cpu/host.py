@@ -97,6 +97,10 @@ class HostGraph:
         self.weights.release(low, high)
         self.entries.release(3 * low, 3 * high)
 
+    def sizes(self) -> np.ndarray:
+        """Bytes that each partition takes while it is loaded."""
+        return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes()
+
     def edge_bytes(self) -> int:
         """Bytes an edge takes while its partition is loaded."""
         kept = 3 * self.indices.item if self.table else self.indices.item

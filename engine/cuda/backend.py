@@ -16,6 +16,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, reads_weights, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
@@ -142,11 +143,17 @@ class CudaBackend(Backend):
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
-    def _load_graph(self, builder: Kernels) -> DeviceGraph:
+    def _load_graph(self, builder: Kernels) -> DeviceGraph | StreamedGraph:
         layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
+        weights, strength = reads_weights(self), self.return_apart and self.weighted
+        if self.streamed:
+            pinned = self.plan.residency == "streamed"
+            return StreamedGraph(
+                self.store, layout, builder, self.plan.capacity, weights=weights, strength=strength, pinned=pinned
+            )
         looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
         weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, layout, builder, weights=reads_weights(self), strength=self.return_apart and self.weighted, membership=self.plan.membership,
+            self.store, layout, builder, weights=weights, strength=strength, membership=self.plan.membership,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -6,6 +6,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
+from csaw.engine.schedule import crowds
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
@@ -34,6 +35,7 @@ class ClockWalks:
         self.count = cupy.zeros(self.instances, np.uint64)
         self.horizon = cupy.zeros(self.instances, np.float64)
         self.settled, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
+        self.ahead = 0.0
         self.samples: dict[str, Any] = {}  # once all is done
 
     def _room(self, capacity: int) -> dict[str, Any]:
@@ -45,30 +47,44 @@ class ClockWalks:
             **self.state, **self.events, count=self.count, horizon=self.horizon, settled=self.settled, done=self.done,
         )  # fmt: skip
 
+    def wants(self) -> np.ndarray:
+        """Partitions that walkers wait for: those that move before their instance's horizon."""
+        ahead = self.state["next"].reshape(self.instances, self.walkers) <= self.horizon[:, None]
+        waiting = cupy.flatnonzero(ahead & (self.done[:, None] == 0))
+        here = self.backend.graph.partition_of(self.state["at"][waiting])
+        return crowds(cupy, here, here, self.backend.graph.loaded.size)
+
     def advance(self) -> None:
-        """Rounds that look further and further ahead, so that few events are drawn in vain."""
+        """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""
         backend, walkers = self.backend, self.instances * self.walkers
         kernels, seed = backend.kernels, np.uint64(backend.seed)
-        if walkers == 0:
+        if walkers == 0 or self.samples:
             return
-        kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
-        ahead = AHEAD
+        resident = kernels.device.processors * (32 if backend.selects_in_groups else 8)
+        blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
+        if self.ahead == 0:
+            kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
         while True:
+            if not self._waits():
+                self.ahead = min(AHEAD_GROWS * self.ahead, 1.05) if self.ahead else AHEAD
+                settlers = HUB_BLOCK if self.walkers > BLOCK else WARP
+                kernels.launch("settle_clocks", self.instances, settlers, self._clocks(), self.ahead)
+                backend.check()
+                if bool(self.done.all()):
+                    break
             kernels.launch(
-                "settle_clocks", self.instances, HUB_BLOCK if self.walkers > BLOCK else WARP, self._clocks(), ahead
+                "run_clocks", min(blocks, resident), block, self._clocks(), kernels.params, seed, backend.bad
             )
-            backend.check()
-            if bool(self.done.all()):
-                break
-            resident = kernels.device.processors * (32 if backend.selects_in_groups else 8)
-            blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
-            blocks = min(blocks, resident)
-            kernels.launch("run_clocks", blocks, block, self._clocks(), kernels.params, seed, backend.bad)
             if int(self.count.max()) > self.capacity:
                 self._grow()
-            ahead = min(AHEAD_GROWS * ahead, 1.05)
+            elif self._waits():
+                return
         self.settled = cupy.minimum(self.settled, self.length)
         self.samples = self._samples()
+
+    def _waits(self) -> bool:
+        """Whether walkers still have to move before the horizon, for which their rows must be loaded."""
+        return self.backend.streamed and self.ahead > 0 and self.wants().size > 0
 
     def _grow(self) -> None:
         cupy.minimum(self.count, self.capacity, out=self.count)  # those beyond were asked for and not written

@@ -108,13 +108,13 @@ extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* ba
             for (; w < walkers; w += stride) {
                 const i64 i = instance_of(c, w);
                 horizon = c.done[i] ? -1.0 : c.horizon[i];
-                if (c.next[w] <= horizon) break;
+                if (c.next[w] <= horizon && is_loaded(c.at[w])) break;
             }
             if (w >= walkers) return;
             k = {c.at[w], c.prev[w], c.moves[w], c.next[w], c.rate[w], locate(c.at[w])};
         }
         const bool went = event(k, c, params, seed, w, bad);
-        busy = went && k.next <= horizon && k.next < INFINITE;
+        busy = went && k.next <= horizon && k.next < INFINITE && is_loaded(k.v);
         if (!busy) {
             if (!GROUPED || threadIdx.x == 0) save(k, c, w);
             w += stride;

@@ -31,6 +31,9 @@ struct Graph {
     const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
     const float* member_weights;  // beside them, where weights are looked up
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
+    const unsigned short* part_of;  // STREAMED: the partition of a vertex,
+    const i64* shift;               // what to add to a row of it to find it in the slots,
+    const unsigned char* loaded;    // and whether it is there
     i64 vertices;
 };
 
@@ -43,9 +46,12 @@ struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
 
 __device__ __forceinline__ Place locate(i64 v)
 {
-    const i64 row = GRAPH.indptr[v];
-    return {row, GRAPH.indptr[v + 1] - row};
+    const i64 row = GRAPH.indptr[v], end = GRAPH.indptr[v + 1];
+    return {STREAMED ? row + GRAPH.shift[GRAPH.part_of[v]] : row, end - row};
 }
+
+// Whether the row of v can be read now.
+__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || GRAPH.loaded[GRAPH.part_of[v]]; }
 
 __device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)GRAPH.indices[position]; }
 
@@ -170,7 +176,7 @@ __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 fro
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;
     }
-    const bool swap = UNDIRECTED && b.count < a.count;
+    const bool swap = UNDIRECTED && !STREAMED && b.count < a.count;
     const i64 row = swap ? b.row : a.row, count = swap ? b.count : a.count, wanted = swap ? from : to;
     const i64 found = first_at_least(row, row + count, wanted);
     return found < row + count && neighbor_at(found) == wanted;

@@ -1,11 +1,13 @@
 """A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
 
+from collections.abc import Callable
 from typing import Any
 
 import cupy
 import cupyx
 import numpy as np
 
+from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.plan import ALIAS_CHUNK
 from csaw.partition.errors import BiasError
@@ -65,7 +67,7 @@ class DeviceGraph:
     def _build(self, indptr: np.ndarray) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
         self.builder.set_graph(self.address())
-        rows_of = {WARP: min(vertices, 1 << 20), HUB_BLOCK: min(vertices, 4 * self.builder.device.processors)}
+        rows_of = blocks_of(vertices, self.builder.device)
         if self.bloom is not None:
             for block, blocks in rows_of.items():
                 launch("build_bloom", blocks, block, 0, vertices, self.bloom)
@@ -84,36 +86,51 @@ class DeviceGraph:
         elif self.layout in ("table", "alias"):
             each = 3 * self.store.id_dtype.itemsize if self.layout == "table" else 32
             self.entries = cupy.empty(each * self.store.edges, np.uint8)
-            self._build_alias(indptr, rows_of)
+            self._build_alias(indptr)
 
-    def _build_alias(self, indptr: np.ndarray, rows_of: dict[int, int]) -> None:
-        bad = cupy.zeros(3, np.int64)
+    def _build_alias(self, indptr: np.ndarray) -> None:
         first = 0
         while first < self.store.vertices:
             last = int(np.searchsorted(indptr, indptr[first] + ALIAS_CHUNK, side="right")) - 1
             last = min(max(last, first + 1), self.store.vertices)
-            edges = int(indptr[last] - indptr[first])
-            need, spare = cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
-            for block, blocks in rows_of.items():
-                self.builder.launch(
-                    "build_alias", min(blocks, last - first), block, first, last, self.builder.params, int(indptr[first]),
-                    need, spare, self.entries, self.strength, bad,
-                )  # fmt: skip
+            edges, origin = int(indptr[last] - indptr[first]), int(indptr[first])
+            build_alias(self.builder, first, last, edges, origin, self.entries, self.strength, self.check)
             first = last
-        self.check(bad)
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, part_of=None, shift=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:
         """Raise the bias error that a kernel has noted."""
-        failed, *edge = bad.tolist()
-        if failed:
-            src, dst = self.store.original_ids(np.asarray(edge, self.store.id_dtype))
-            raise BiasError(
-                f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
-            )
+        check(self.store, bad)
+
+
+def blocks_of(vertices: int, device: Device) -> dict[int, int]:
+    """Launches that build rows: blocks for each size of block, hubs having large ones."""
+    return {WARP: min(vertices, 1 << 20), HUB_BLOCK: min(vertices, 4 * device.processors)}
+
+
+def build_alias(
+    builder: Kernels, first: int, last: int, edges: int, origin: int, entries: Any, strength: Any, check: Callable
+) -> None:
+    """Alias tables of the rows first .. last - 1, which begin at position ``origin``."""
+    bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+    for block, blocks in blocks_of(last - first, builder.device).items():
+        builder.launch(
+            "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
+        )
+    check(bad)
+
+
+def check(store: Any, bad: Any) -> None:
+    """Raise the bias error that a kernel has noted in ``bad``: whether, and the edge."""
+    failed, *edge = bad.tolist()
+    if failed:
+        src, dst = store.original_ids(np.asarray(edge, store.id_dtype))
+        raise BiasError(
+            f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+        )

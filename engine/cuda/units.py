@@ -47,6 +47,8 @@ def reads_weights(backend: Backend) -> bool:
 
 def in_tables(backend: Backend) -> bool:
     """Whether samples are tables whose cells depend on their parents alone: see hops.cu."""
+    if backend.streamed:
+        return False
     few = max(backend.plan.sizes, default=0) <= HOP_PICKS
     picks = backend.by_table or backend.plan.graph_layout == "ctps" or (backend.select == "uniform" and few)
     return backend.plan.layout == "hops" and picks
@@ -69,7 +71,12 @@ def _files(backend: Backend) -> tuple[str, ...]:
 
 
 def _constants(backend: Backend) -> dict[str, int]:
-    own = {"LAYOUT": LAYOUTS[backend.plan.graph_layout], "WIDE": backend.store.id_dtype.itemsize == 8}
+    own = {
+        "STREAMED": backend.streamed,
+        "MEMBERSHIP": backend.second_order,
+        "LAYOUT": LAYOUTS[backend.plan.graph_layout],
+        "WIDE": backend.store.id_dtype.itemsize == 8,
+    }
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
     return {name: int(value) for name, value in constants.items()}

@@ -28,6 +28,8 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     i64 walkers, length;
     vertex_t* walks;
     int* steps;
+    vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
+    unsigned char* alive;  // and which have not ended
 };
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
@@ -38,6 +40,7 @@ struct Track {
     __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
     {
         const i64 row = walker * (o.length + 1), at = row + step;
+        if (STREAMED) { o.walks[at] = v; return; }  // it may wait before the line is full
         staged[at & (LINE - 1)][threadIdx.x] = v;
         if ((at & (LINE - 1)) != LINE - 1 && !last) return;
         const i64 from = max(row, at & ~(i64)(LINE - 1));
@@ -86,23 +89,43 @@ __device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place,
     if (w.step < length) w.stand_at(known ? place : locate(then));
 }
 
-// Note where the walker stands; false when its walk is over, `ended` if it had no way on.
+// Whether the rows that the next step reads are in memory.
+__device__ __forceinline__ bool is_ready(const Walker& w) { return is_loaded(w.here) && (!MEMBERSHIP || w.back == NONE || is_loaded(w.back)); }
+
+// Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
 __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
 {
     const bool last = ended || w.step == o.length;
     track.put(o, w.number, w.step, w.here, last);
-    if (!last) return true;
+    if (!last && (!STREAMED || is_ready(w))) return true;
+    o.steps[w.number] = w.step;
+    if (STREAMED) {
+        o.at[w.number] = w.here;
+        o.back[w.number] = w.back;
+        o.alive[w.number] = !last;
+    }
     if (ended && !PREFILLED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
-    o.steps[w.number] = w.step;
     return false;
 }
 
-// Begin this thread's next walk that has steps to take, from `number` on; false when there is none.
+// Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
     for (; number < o.walkers; number += (i64)gridDim.x * blockDim.x) {
+        if (STREAMED && !o.alive[number]) continue;
         start(w, number, source);
+        if (STREAMED) {
+            w.here = o.at[number];
+            w.back = o.back[number];
+            w.step = o.steps[number];
+            if (!is_ready(w)) continue;
+            w.stand_at(locate(w.here));
+            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+            w.back_row = before.row;
+            w.back_count = (vertex_t)before.count;
+            return true;
+        }
         track.put(o, number, 0, w.here, o.length == 0);
         if (o.length > 0) return true;
         o.steps[number] = 0;
@@ -121,8 +144,8 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
     u64 word = 0;
     const auto set_out = [&](i64 number) {
         if (!begin(w, number, o, source, track)) return false;
-        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, 0, 0));
-        word = draw64(seed, first + w.number, 1, 0);
+        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, w.step, 0));
+        word = draw64(seed, first + w.number, w.step + 1, 0);
         return true;
     };
     bool going = set_out((i64)blockIdx.x * blockDim.x + threadIdx.x);
@@ -133,7 +156,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
-            if (w.step < o.length && w.count > 0) asked = ask(w.place(), word);
+            if (w.step < o.length && w.count > 0 && is_loaded(w.here)) asked = ask(w.place(), word);
         }
         going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
@@ -166,7 +189,7 @@ __device__ __forceinline__ double share_of_return(const Walker& w, double high, 
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGHTED ? 4 : 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
@@ -213,28 +236,45 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 5) void walk_by_rejection(Ou
 extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     for (i64 n = blockIdx.x; n < o.walkers; n += gridDim.x) {
+        if (STREAMED && !o.alive[n]) continue;
         vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
         start(w, n, source);
-        if (threadIdx.x == 0) walk[0] = w.here;
-        while (w.step < o.length && *(volatile i64*)bad == 0) {
-            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
+        if (STREAMED) {
+            w.here = o.at[n];
+            w.back = o.back[n];
+            w.step = o.steps[n];
+        } else if (threadIdx.x == 0) {
+            walk[0] = w.here;
+        }
+        bool ended = false;
+        while (w.step < o.length && is_ready(w) && *(volatile i64*)bad == 0) {
+            w.stand_at(locate(w.here));
+            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+            w.back_row = before.row;
+            w.back_count = (vertex_t)before.count;
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, before};
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
             const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight);
-            if (then < 0) break;
+            ended = then < 0;
+            if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;
             ++w.step;
             w.back = w.here;
-            w.back_row = w.row;
-            w.back_count = w.count;
             w.here = (vertex_t)then;
-            w.stand_at(locate(then));
         }
-        if (!PREFILLED)
+        if (ended && !PREFILLED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
-        if (threadIdx.x == 0) o.steps[n] = w.step;
+        group_sync();
+        if (threadIdx.x) continue;
+        o.steps[n] = w.step;
+        if (STREAMED) {
+            o.at[n] = w.here;
+            o.back[n] = w.back;
+            o.alive[n] = !ended && w.step < o.length;
+        }
     }
 }
 

@@ -6,6 +6,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
+from csaw.engine.schedule import crowds
+
+NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
 class Walks:
@@ -17,13 +20,36 @@ class Walks:
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
+        self.at = self.back = self.alive = None  # where walkers wait for partitions
+        if backend.streamed:
+            self.at, self.back = (
+                self.source.copy(),
+                cupy.full(sources.size, NOTHING[self.source.dtype], self.source.dtype),
+            )
+            self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
+            self.lengths.fill(0)
+            self.walks.data.memset_async(255, self.walks.nbytes)
+            self.walks[:, 0] = self.source
+
+    def wants(self) -> np.ndarray:
+        """Partitions that walkers wait for: see schedule.crowds."""
+        graph, waiting = self.backend.graph, cupy.flatnonzero(self.alive)
+        here = graph.partition_of(self.at[waiting])
+        before = here
+        if self.backend.second_order:
+            back = self.back[waiting]
+            none = back == NOTHING[back.dtype]
+            before = cupy.where(none, here, graph.partition_of(cupy.where(none, 0, back)))
+        return crowds(cupy, here, before, graph.loaded.size)
 
     def advance(self) -> None:
         backend, n = self.backend, self.source.size
         seed, kernels = np.uint64(backend.seed), backend.kernels
-        output = struct(walkers=n, length=self.length, walks=self.walks, steps=self.lengths)
+        output = struct(
+            walkers=n, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back, alive=self.alive
+        )  # fmt: skip
         head, tail = (output, self.first, kernels.params), (seed, self.source)
-        if backend.ends_early:
+        if backend.ends_early and not backend.streamed:
             self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
         block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
         blocks = min(

@@ -1,5 +1,7 @@
 """A GPU draws what the CPU draws, byte for byte: every algorithm, method, layout, on graphs with every trouble in them."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.graphs import SQUARE, TROUBLED, WideStore, arrays_of, random_store, store_of
@@ -7,6 +9,7 @@ from helpers.invariance import assert_same
 
 from csaw.engine import registry
 from csaw.engine.cuda.device import open_device
+from csaw.engine.run import execute, prepare
 from csaw.partition.errors import BiasError, BudgetError, CsawError, OptionError
 
 try:
@@ -107,6 +110,37 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
 
 
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+@pytest.mark.parametrize("partitions", [4, 9])
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
+    options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=partitions)
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    given = {
+        "device": "cuda",
+        "seed": 5,
+        "batch_size": 50,
+        "memory": 10**9 if residency == "streamed" else 1000,
+        **options,
+    }
+    least = int(
+        re.search("raise --gpu-memory to ([0-9,]+)", refusal(store, algo, gpu_memory=1000, **given))[1].replace(",", "")
+    )
+    job = prepare(store, algo, gpu_memory=least, **given)
+    assert job.plan.residency == residency
+    results = execute(job, tmp_path / "t.zarr")
+    assert results["transfers"] >= partitions // 2
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, gpu_memory=least, **given))
+
+
+def refusal(store, algo, **options):
+    """What a budget that is too small is answered."""
+    with pytest.raises(BudgetError) as error:
+        prepare(store, algo, **options)
+    return str(error.value)
+
+
 def test_a_bad_bias_names_its_edge(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     for options in ({}, {"select": "its"}):
@@ -118,7 +152,7 @@ def test_a_bad_bias_names_its_edge(tmp_path):
 def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr")
     with pytest.raises(BudgetError, match="are needed on"):
-        arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", memory=10_000)
+        arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", gpu_memory=10_000)
     with pytest.raises(OptionError, match="possible are"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", layout="entries")
 
