@@ -20,7 +20,9 @@ class Walks:
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
-        self.at = self.back = self.alive = None  # where walkers wait for partitions
+        self.at: Any = None  # where walkers wait for partitions
+        self.back: Any = None
+        self.alive: Any = None
         if backend.streamed:
             self.at, self.back = (
                 self.source.copy(),
