@@ -118,7 +118,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
-    device: Any = None, gpu_memory: int | None = None, graph_layout: str | None = None, transit: str = "auto",
+    device: Any = None, gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
+    transit: str = "auto",
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or a GPU (``device``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -131,7 +132,11 @@ def make_plan(
     )  # fmt: skip
     shape = Shape(store, algorithm, request, in_flight)
     if device is None:
-        fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout)
+        fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout, residency)
+    elif residency in ("streamed", "disk"):
+        fit = _fit_streamed(
+            shape, device.name, gpu_memory or device.free_bytes * 9 // 10, memory or available_bytes(), batch, residency
+        )
     else:
         fit = _fit_device(
             shape,
@@ -190,12 +195,16 @@ class Shape:
         return self.second_order or any(hook is not None and "is_neighbor" in hook.reads for hook in others)
 
 
-def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | None) -> dict[str, Any]:
+def _fit_host(
+    shape: Shape, budget: int, batch: int | None, graph_layout: str | None, forced: str | None
+) -> dict[str, Any]:
     """Residency and batch in host memory."""
     store, row, instances = shape.store, shape.row, shape.request.instances
     only = "table" if shape.table else "csr"
     if graph_layout not in (None, only):
         raise OptionError(f"--layout {graph_layout}: on the CPU this run reads {only}; other layouts are for GPUs")
+    if forced == "streamed":
+        raise OptionError("--residency streamed is for GPUs; on the CPU a graph is resident, or streams from disk")
     item = np.dtype(store.id_dtype).itemsize
     per_edge = 3 * item if shape.table else item
     if shape.weights and (not shape.table or shape.request.select == "rejection"):
@@ -205,7 +214,7 @@ def _fit_host(shape: Shape, budget: int, batch: int | None, graph_layout: str | 
     )  # filters: 8 bits an edge
     graph = store.edges * per_edge
     in_flight = batch or max(1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row)))
-    residency = "resident" if fixed + graph + in_flight * row <= budget else "disk"
+    residency = forced or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
         in_flight = batch or max(1, min(instances, budget // 4 // row))
         largest = max((p.edges for p in store.partitions), default=0) * per_edge
@@ -254,7 +263,9 @@ def _fit_device(
     }  # fmt: skip
 
 
-def _fit_streamed(shape: Shape, name: str, budget: int, host_budget: int, batch: int | None) -> dict[str, Any]:
+def _fit_streamed(
+    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None = None
+) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
     item = np.dtype(store.id_dtype).itemsize
@@ -273,7 +284,7 @@ def _fit_streamed(shape: Shape, name: str, budget: int, host_budget: int, batch:
         )
     return {
         "graph_layout": "table" if shape.table else "csr", "membership": "search",
-        "residency": "streamed" if store.edges * kept <= host_budget // 2 else "disk", "batch": in_flight,
+        "residency": forced or ("streamed" if store.edges * kept <= host_budget // 2 else "disk"), "batch": in_flight,
         "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
     }  # fmt: skip
 

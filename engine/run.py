@@ -39,7 +39,7 @@ class Job:
 def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
             weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
-            device: Any = "auto", gpu_memory: int | None = None, layout: str | None = None, transit_parallel: str = "auto", **parameters: Any) -> Job:  # fmt: skip
+            device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None, transit_parallel: str = "auto", **parameters: Any) -> Job:  # fmt: skip
     """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
 
     ``device`` is auto, cpu, cuda, cuda:1, or what ``open_device`` returned.
@@ -60,7 +60,7 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     planned = partial(
         make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
         seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
-        threads=threads or default_threads(), gpu_memory=gpu_memory, graph_layout=layout, transit=transit_parallel,
+        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel,
     )  # fmt: skip
     gpu = place(device, lambda gpu: planned(device=gpu)) if isinstance(device, str) else device
     return Job(store, algorithm, chosen, planned(device=gpu), gpu)
