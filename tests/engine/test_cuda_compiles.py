@@ -53,6 +53,19 @@ def test_kernels_compile(algo, options, architecture, store, caplog, tmp_path, m
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "multidimensional", "forest-fire"])
+def test_kernels_for_streamed_graphs_compile(algo, architecture, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    device = Device(0, "none", architecture, 132, 1 << 40)
+    for weighted in (True, False):
+        job = prepare(store, algo, device=device, residency="streamed", weighted=weighted)
+        backend = Backend(job.plan, store, job.algorithm)
+        for unit in (kernels_of(backend), builder_of(backend)):
+            caplog.clear()
+            check(unit, architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("file", ["rmat.cu", "ceiling.cu"])
 def test_kernels_of_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))

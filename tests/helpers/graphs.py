@@ -61,6 +61,11 @@ class WideStore(GraphStore):
 def arrays_of(store, out, algo, *, device="cpu", **options):
     """Draw, and read back every array of the sample."""
     sample(store, out, algo, overwrite=True, ids="dense", device=device, **options)
+    return stored_arrays(out)
+
+
+def stored_arrays(out):
+    """Every array of a sample."""
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
