@@ -55,6 +55,14 @@ class Backend:
     def release(self) -> None:
         """Give back memory that nothing uses, before trying again with less."""
 
+    @property
+    def tally(self) -> Any:
+        """Draws, collisions and searches so far: int64 [3]."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Give back threads and memory."""
+
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``."""
         return size

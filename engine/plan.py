@@ -17,6 +17,7 @@ FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selec
 BATCH_BYTES = 256 << 20  # of samples in flight
 DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
+TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
@@ -116,12 +117,12 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
 
 
 def make_plan(
-    store, algorithm: Algorithm, sources: Sources, *, name: str, edge_bias: str | None, weighted: bool, seed: int,
+    store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
-    device: Any = None, gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
+    gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
     transit: str = "auto",
 ) -> Plan:  # fmt: skip
-    """The plan for one run, on the CPU or a GPU (``device``); refuses what cannot work, with the numbers and the way out."""
+    """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
@@ -130,36 +131,42 @@ def make_plan(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
     )  # fmt: skip
-    shape = Shape(store, algorithm, request, in_flight)
-    if device is None:
-        fit = _fit_host(shape, memory or available_bytes(), batch, graph_layout, residency)
-    elif residency in ("streamed", "disk"):
-        fit = _fit_streamed(
-            shape, device.name, gpu_memory or device.free_bytes * 9 // 10, memory or available_bytes(), batch, residency
-        )
+    most = _share(sources.instances, len(devices), request.group_size)
+    shape = Shape(store, algorithm, request, in_flight, most)
+    host_budget = memory or available_bytes()
+    smallest = min(devices, key=lambda gpu: gpu.free_bytes, default=None)
+    if smallest is None:
+        fit = _fit_host(shape, host_budget, batch, graph_layout, residency)
     else:
         fit = _fit_device(
             shape,
-            device.name,
-            gpu_memory or device.free_bytes * 9 // 10,
-            memory or available_bytes(),
+            smallest.name,
+            gpu_memory or smallest.free_bytes * 9 // 10,
+            host_budget,
             batch,
             graph_layout,
+            residency,
         )
     return Plan(
-        request, layout, sizes, "cpu" if device is None else f"cuda:{device.number}", threads=threads,
+        request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
         transit=transit, output_bytes=sources.instances * row, **fit,
     )  # fmt: skip
 
 
+def _share(instances: int, devices: int, group: int) -> int:
+    """The most instances that a device should take at a time: of several GPUs each has some turns, in whole groups."""
+    return instances if devices <= 1 else -(-instances // (TURNS * devices * group)) * group
+
+
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight."""
+    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time."""
 
     store: Any
     algorithm: Algorithm
     request: Request
     row: int
+    most: int
 
     @property
     def table(self) -> bool:
@@ -234,10 +241,12 @@ def _fit_host(
 
 
 def _fit_device(
-    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None
+    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None, residency: str | None
 ) -> dict[str, Any]:
     """Layout and batch in a GPU's memory: the widest layout that fits and is worth building; streamed where none fits."""
-    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
+    if residency in ("streamed", "disk"):
+        return _fit_streamed(shape, name, budget, host_budget, batch, residency)
+    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.most
     possible = _layouts(shape)
     if forced is not None and forced not in possible:
         raise OptionError(f"--layout {forced} cannot serve this run; possible are {', '.join(possible)}")
@@ -267,7 +276,7 @@ def _fit_streamed(
     shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None = None
 ) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
-    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.request.instances
+    store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.most
     item = np.dtype(store.id_dtype).itemsize
     kept = item + (4 if shape.weights else 0)
     per_edge = kept + (3 * item if shape.table else 0)

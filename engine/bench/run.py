@@ -9,7 +9,7 @@ from csaw.datasets.resolve import resolve
 from csaw.datasets.spec import parse_spec
 from csaw.engine.bench.measure import ceilings, measure
 from csaw.engine.bench.suites import SUITES, shrunk
-from csaw.engine.run import place
+from csaw.engine.devices import place
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError
 
@@ -18,7 +18,7 @@ def run_suites(
     graph: str, suite: str, only: str | None, *, device: str, threads: int | None, repeats: int, limit: int
 ) -> Iterator[dict[str, Any]]:
     """Rows as they are measured: the machine, the graph, the ceilings, then a row a work."""
-    gpu = place(device)
+    gpu = next(iter(place(device)), None)
     kind = "cpu" if gpu is None else f"cuda:{gpu.number}"
     yield {"device": platform.processor() or platform.machine() if gpu is None else gpu.name}
     store = _graph(graph, gpu)

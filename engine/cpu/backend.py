@@ -27,7 +27,7 @@ class CpuBackend(Backend):
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
-        self.tally = np.zeros(3, np.int64)
+        self.tallied = np.zeros(3, np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.kernels = specialize(self._files(), self._constants(), self.hooks())
         self.graph = self._load_graph()
@@ -55,7 +55,11 @@ class CpuBackend(Backend):
             self.stop.set()
             raise
         self.graph.check(bads)
-        self.tally += tallies.sum(axis=0)
+        self.tallied += tallies.sum(axis=0)
+
+    @property
+    def tally(self) -> np.ndarray:
+        return self.tallied
 
     def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, chance: float) -> np.ndarray:
         """How many neighbors each frontier entry asks for."""

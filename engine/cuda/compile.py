@@ -8,6 +8,7 @@ import hashlib
 import logging
 import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def cubin(
             _hook(hook, params, architecture) for hook in used.values() if _compiled(hook)
         ]
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
+        draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         draft.write_bytes(_link(parts, architecture))
         draft.replace(path)
     return path

@@ -65,6 +65,7 @@ class Walks:
         else:
             kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
             backend.check()
+        self.counts.fill(0)
         kernels.launch(
             "count_walks",
             min(-(-n // BLOCK), kernels.device.processors),

@@ -176,3 +176,18 @@ def test_nothing_stays_allocated(tmp_path):
     for algo in ("deepwalk", "forest-fire", "multidimensional"):
         arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", instances=50)
         assert cupy.get_default_memory_pool().used_bytes() == before
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "forest-fire", "multidimensional"])
+def test_several_gpus_draw_what_one_does(tmp_path, algo):
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    if count < 2:
+        pytest.skip("one GPU")
+    store = random_store(tmp_path / "g.zarr")
+    options = {"num_walks": 3000} if algo in ("deepwalk", "node2vec") else {"instances": 3000}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options)
+    devices = "cuda:" + ",".join(str(number) for number in range(count))
+    drawn = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device=devices, batch_size=1000, **options)
+    assert_same(expected, drawn)
