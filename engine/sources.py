@@ -79,6 +79,13 @@ class Sources:
 
     def take(self, first: int, last: int, flat: bool) -> np.ndarray:
         """Dense source ids of instances first .. last - 1: [n] when ``flat``, else [n, frontier size]."""
+        if flat and self.kind in ("all", "list"):
+            return self._in_turn(first, last - first)
+        frontiers = self._frontiers(first, last)
+        return frontiers[:, 0] if flat else frontiers
+
+    def _frontiers(self, first: int, last: int) -> np.ndarray:
+        """[last - first, frontier size]."""
         from csaw.engine.random import SOURCE_SLOT, distinct_below, uniform_vertices
 
         numbers = np.arange(first, last, dtype=np.int64)
@@ -92,8 +99,20 @@ class Sources:
             return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
         count = self.vertices if self.listed is None else self.listed.size
         chosen = (numbers[:, None] * m + np.arange(m)) % count
-        sources = chosen if self.listed is None else self.listed[chosen]
-        return sources[:, 0] if flat else sources
+        return chosen if self.listed is None else self.listed[chosen]
+
+    def _in_turn(self, first: int, size: int) -> np.ndarray:
+        """One source an instance, from the list's beginning again at its end; copied in runs, for a GPU waits for it."""
+        count = self.vertices if self.listed is None else self.listed.size
+        at = first % count
+
+        def run(begin: int, end: int) -> np.ndarray:
+            return np.arange(begin, end, dtype=np.int64) if self.listed is None else self.listed[begin:end]
+
+        if at + size <= count:
+            return run(at, at + size)
+        around = np.concatenate([run(at, count), run(0, at)])
+        return np.resize(around, size)
 
     def digest(self) -> str:
         """What identifies the sources in a request."""

@@ -1,4 +1,4 @@
-"""CuPy, with the functions of NumPy's that it lacks: what traversals compute with on a GPU."""
+"""CuPy, with functions of NumPy's that it lacks or is slow at: what traversals compute with on a GPU."""
 
 from typing import Any
 
@@ -17,6 +17,13 @@ def repeat(values: Any, counts: Any) -> Any:
     upto = cupy.cumsum(counts)
     total = int(upto[-1]) if upto.size else 0
     return values[cupy.searchsorted(upto, cupy.arange(total), side="right")]
+
+
+def bincount(values: Any, minlength: int) -> Any:
+    """As ``numpy.bincount`` of values below ``minlength``; CuPy's looks for larger ones and waits for the answer."""
+    counts = cupy.zeros(minlength, np.int64)
+    cupy.add.at(counts, values, 1)
+    return counts
 
 
 def lexsort(keys: tuple[Any, ...]) -> Any:
