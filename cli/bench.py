@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-QUICK, REPEATS = 2000, 3
+QUICK, QUICK_STEPS, REPEATS = 200, 100, 3
 
 
 @click.command()
@@ -15,7 +15,11 @@ QUICK, REPEATS = 2000, 3
 @click.option("--threads", type=int, help="Threads on the CPU [default: all processors].")
 @click.option("--repeats", type=click.IntRange(1), default=REPEATS, help="Runs of each work after one that warms up.")
 @click.option("--instances", type=click.IntRange(1), help="At most so many instances of a work.")
-@click.option("--quick", is_flag=True, help=f"At most {QUICK} instances, one run: whether all works, not how fast.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help=f"At most {QUICK} instances of {QUICK_STEPS} steps, one run: whether all works, not how fast.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def bench(graph: str, suite: str, only: str | None, device: str, threads: int | None, repeats: int, instances: int | None,
           quick: bool, as_json: bool) -> None:  # fmt: skip

@@ -4,12 +4,14 @@
     e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
     e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
+    a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
 Every hook gets the same arguments, ARGUMENTS, so a kernel calls it without knowing what it reads.
 """
 
 import ast
 import inspect
+import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +26,29 @@ ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
 OWN = "own_"
+PORTABLE = {
+    "exp": "csaw_exponential",
+    "log": "csaw_logarithm",
+    "pow": "csaw_power",
+    "power": "csaw_power",
+}  # see portable.py
+BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
+EXACT = {
+    "sqrt",
+    "fabs",
+    "abs",
+    "floor",
+    "ceil",
+    "trunc",
+    "fmod",
+    "copysign",
+    "ldexp",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "minimum",
+    "maximum",
+}
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
@@ -79,14 +104,16 @@ def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> H
     tree = ast.parse(_source(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
+    where = f"{algorithm.name()}.{name}"
     me, view = (a.arg for a in tree.args.args)
-    rewriter = _Rewriter(algorithm, f"{algorithm.name()}.{name}", me, view, weighted, random)
+    tree = _Portable(_scope(method), where).visit(tree)
+    rewriter = _Rewriter(algorithm, where, me, view, weighted, random)
     body = _fold(tree.body, rewriter)
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
-    own = used - rewriter.engine - set(BUILTINS)
-    helpers = _globals(method, own, f"{algorithm.name()}.{name}")
+    own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
+    helpers = _globals(method, own, where)
     text = ast.unparse(ast.fix_missing_locations(_Own(own).visit(function)))
     return Hook(name, helpers + f"@njit(forceinline=True)\n{text}\n", frozenset(rewriter.reads))
 
@@ -202,6 +229,56 @@ def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
+class _Portable(ast.NodeTransformer):
+    """Powers, exponentials and logarithms by engine functions; what else libraries round their own way is refused."""
+
+    def __init__(self, scope: dict[str, Any], where: str) -> None:
+        self.scope, self.where = scope, where
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        return _call("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
+            return node
+        return ast.Assign([node.target], _call("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        name = self._library_function(node.func)
+        if name is None or name in EXACT:
+            return node
+        if name in PORTABLE:
+            return _call(PORTABLE[name], *node.args)
+        if name in BASES and len(node.args) == 1:
+            return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
+        raise OptionError(
+            f"{self.where}: {name}() is rounded differently from machine to machine, so samples would differ; "
+            f"there are + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
+        )
+
+    def _library_function(self, function: ast.expr) -> str | None:
+        """The name of a called function of math or NumPy; None for any other call."""
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            module = self.scope.get(function.value.id)
+            return function.attr if isinstance(module, ModuleType) and module.__name__ in ("math", "numpy") else None
+        if isinstance(function, ast.Name):
+            value: Any = self.scope.get(function.id, pow if function.id == "pow" else None)
+            return value.__name__ if value is pow or getattr(value, "__module__", None) == "math" else None
+        return None
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _scope(function: Callable) -> dict[str, Any]:
+    """The names that a function can see outside itself."""
+    return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
+
+
 class _Own(ast.NodeTransformer):
     """Names of the user's module under a prefix of their own, where no name of a kernel can be hidden by them."""
 
@@ -214,7 +291,7 @@ class _Own(ast.NodeTransformer):
 
 def _globals(method: Callable, names: set[str], where: str) -> str:
     """Source for what a hook takes from its module: numbers, modules, and functions with what those take."""
-    scope = {**getattr(method, "__globals__", {}), **inspect.getclosurevars(method).nonlocals}
+    scope = _scope(method)
     text = ""
     for name in sorted(names):
         value = scope.get(name)
@@ -235,10 +312,12 @@ def _globals(method: Callable, names: set[str], where: str) -> str:
 def _helper(function: FunctionType, name: str, where: str) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
+    tree = _Portable(_scope(function), where).visit(tree)
     tree.decorator_list = []
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
+    used -= set(PORTABLE.values())
     before = _globals(function, used - {function.__name__}, where)
     tree = _Own(used).visit(tree)
     tree.name = OWN + name

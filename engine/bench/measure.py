@@ -16,8 +16,9 @@ HOST_CEILING_BYTES = 256 << 20
 
 def measure(store: Any, work: Work, *, device: str, threads: int | None, repeats: int) -> dict[str, Any]:
     """Sampling alone: the graph is loaded, kernels are compiled, samples stay where they were drawn. Other instances at each repeat."""
+    options = work.options if device != "cpu" else {k: v for k, v in work.options.items() if k != "layout"}
     job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, batch_size=work.instances, seed=1,
-                  **work.options)  # fmt: skip
+                  **options)  # fmt: skip
     backend = open_backend(job)
     seconds, edges = [], []
     try:

@@ -15,7 +15,15 @@ from csaw.partition.errors import OptionError
 
 
 def run_suites(
-    graph: str, suite: str, only: str | None, *, device: str, threads: int | None, repeats: int, limit: int
+    graph: str,
+    suite: str,
+    only: str | None,
+    *,
+    device: str,
+    threads: int | None,
+    repeats: int,
+    limit: int,
+    steps: int | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Rows as they are measured: the machine, the graph, the ceilings, then a row a work."""
     gpu = next(iter(place(device)), None)
@@ -39,7 +47,7 @@ def run_suites(
     for work in works:
         if work.options.get("weighted") and not store.weighted:
             continue
-        row = measure(store, shrunk(work, limit), device=kind, threads=threads, repeats=repeats)
+        row = measure(store, shrunk(work, limit, steps), device=kind, threads=threads, repeats=repeats)
         yield row | {"of_ceiling": row["giga_edges_per_second"] / max(top.values())}
 
 

@@ -61,6 +61,9 @@ NEIGHBORS = (
 SUITES = {"walks": WALKS, "neighbors": NEIGHBORS}
 
 
-def shrunk(work: Work, instances: int) -> Work:
-    """The work with at most so many instances."""
-    return Work(work.name, work.algo, min(work.instances, instances), work.options, work.goal)
+def shrunk(work: Work, instances: int, steps: int | None = None) -> Work:
+    """The work with at most so many instances and steps."""
+    options = dict(work.options)
+    if steps is not None and "walk_length" in options:
+        options["walk_length"] = min(options["walk_length"], steps)
+    return Work(work.name, work.algo, min(work.instances, instances), options, work.goal)

@@ -25,6 +25,7 @@ import numpy as np
 from numba import int64, uint64
 from csaw.engine.cpu.access import GraphArrays
 from csaw.engine.cpu.memory import borrow, prefetch
+from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.random import *
 from csaw.partition.compile import njit
 """
@@ -39,7 +40,11 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
     text += "\n".join(hook.source for hook in hooks)
     text += "".join(_body(file) for file in files)
     stamp = hashlib.sha256(
-        (text + (FOLDER.parent / "random.py").read_text() + _body("memory.py")).encode()
+        (
+            text
+            + "".join((FOLDER.parent / file).read_text() for file in ("random.py", "portable.py"))
+            + _body("memory.py")
+        ).encode()
     ).hexdigest()[:24]
     name = f"csaw_kernel_{stamp}"
     return sys.modules.get(name) or _load(name, text)

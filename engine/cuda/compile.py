@@ -27,6 +27,11 @@ DECLARATIONS = {
     "fraction": "float64(uint64)",
     "below_wide": "uint64(uint64, uint64)",
 }
+PORTABLE = {
+    "csaw_power": "float64(float64, float64)",
+    "csaw_exponential": "float64(float64)",
+    "csaw_logarithm": "float64(float64)",
+}
 CONSTANTS: dict[str, int] = {
     "STREAMED": 0, "MEMBERSHIP": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
     "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "EACH_EDGE_ONCE": 0, "COLLISION": 0,
@@ -118,9 +123,11 @@ def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
     scalars = [f"params_{k}" for k in range(len(params))]
     text = re.sub(r"\bparams\[(\d+)\]", r"params_\1", hook.source)
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
-    text = text.replace("@njit(forceinline=True)\n", "").replace("@njit\n", "@cuda.jit(device=True)\n")
+    text = text.replace("@njit(forceinline=True)\n", "").replace("@njit\n", '@cuda.jit(device=True, inline="always")\n')
     scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
-    scope |= {name: cuda.declare_device(f"csaw_{name}", declared, abi="c") for name, declared in DECLARATIONS.items()}
+    declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
+    functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}
+    scope |= functions | {name: functions[f"csaw_{name}"] for name in DECLARATIONS}
     exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
     kinds = [float64 if isinstance(p, float) else int64 for p in params]
     result = float64 if RETURNS[hook.name] == "double" else int64

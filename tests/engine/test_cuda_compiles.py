@@ -22,8 +22,23 @@ MORE = [
     ("neighbor", {"replace": True}),
     ("neighbor", {"select": "its", "collision": "updated"}),
     ("multidimensional", {"edge_bias": "e.weight"}),
+    ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
 ]
+OWN = """
+import math
+from csaw.engine.algorithm import Walk, option
+
+def softened(x):
+    y = x ** 1.5
+    return y / (1 + y) + math.exp(-x)
+
+class Mine(Walk):
+    strength: float = option(0.75, help="how much hubs count", low=0)
+
+    def edge_bias(self, e):
+        return softened(e.weight) * e.dst_degree**self.strength + math.log10(2 + e.src_degree)
+"""
 CASES = [(name, {}) for name in registry.names()] + MORE
 
 
@@ -50,6 +65,13 @@ def test_kernels_compile(algo, options, architecture, store, caplog, tmp_path, m
         for unit in (kernels_of(backend), builder_of(backend)):
             caplog.clear()
             check(unit, architecture, caplog)
+
+
+def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(OWN)
+    job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40))
+    check(builder_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -52,6 +52,14 @@ MORE = [
     ("snowball", {"neighbor_size": 3, "weighted": False, "depth": 4}),
     ("forest-fire", {"weighted": False, "depth": 4}),
     ("biased", {"edge_bias": "e.weight / (e.dst_degree + 1)"}),
+    (
+        "biased",
+        {"edge_bias": "e.weight * (1 + e.dst_degree) ** -0.75 + math.exp(-e.weight) * math.log(2 + e.src_degree)"},
+    ),
+    (
+        "node2vec",
+        {"edge_bias": "e.weight ** 0.3 if e.is_neighbor(e.prev, e.dst) else e.weight ** 2", "walk_length": 10},
+    ),
     ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
     ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),

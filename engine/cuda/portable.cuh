@@ -1,0 +1,47 @@
+// Powers, exponentials and logarithms: the twin of engine/portable.py, bit for bit. Compile without fused multiply-add.
+#pragma once
+
+constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10, ROOT_HALF = 0.7071067811865476;
+#define PORTABLE_INFINITY (1.0 / 0.0)
+constexpr double LARGEST_INTEGER_POWER = 64.0;
+
+extern "C" __device__ double csaw_logarithm(double x)
+{
+    if (!(x > 0.0)) return x == 0.0 ? -PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
+    if (x == PORTABLE_INFINITY) return x;
+    int exponent;
+    double mantissa = frexp(x, &exponent);
+    if (mantissa < ROOT_HALF) {
+        mantissa *= 2.0;
+        exponent -= 1;
+    }
+    const double s = (mantissa - 1.0) / (mantissa + 1.0), z = s * s, scale = (double)exponent;
+    double series = 0.0;
+    for (int k = 23; k > 0; k -= 2) series = series * z + 1.0 / k;
+    return scale * LN2_HIGH + (2.0 * s * series + scale * LN2_LOW);
+}
+
+extern "C" __device__ double csaw_exponential(double x)
+{
+    if (!(x < 709.0)) return x >= 709.0 ? PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
+    if (x < -708.0) return 0.0;
+    const double steps = floor(x / LN2_HIGH + 0.5), rest = (x - steps * LN2_HIGH) - steps * LN2_LOW;
+    double series = 1.0;
+    for (int k = 17; k > 0; --k) series = 1.0 + series * rest / k;
+    return ldexp(series, (int)steps);
+}
+
+extern "C" __device__ double csaw_power(double x, double y)
+{
+    if (y == floor(y) && fabs(y) <= LARGEST_INTEGER_POWER) {
+        double factor = x, result = 1.0;
+        for (int left = (int)fabs(y); left > 0; left >>= 1) {
+            if (left & 1) result *= factor;
+            factor *= factor;
+        }
+        return y >= 0.0 ? result : (result != 0.0 ? 1.0 / result : PORTABLE_INFINITY);
+    }
+    if (y == 0.5 && x >= 0.0) return sqrt(x);
+    if (x == 0.0) return y > 0.0 ? 0.0 : PORTABLE_INFINITY;
+    return csaw_exponential(y * csaw_logarithm(x));
+}
