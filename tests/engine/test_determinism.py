@@ -1,20 +1,13 @@
 """The same bytes whatever the threads, partitions, batches and residency; resumed or not."""
 
 import pytest
+from helpers.cases import OPTIONS
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
 from csaw.engine import registry
 from csaw.engine.run import execute, prepare
 
-OPTIONS = {
-    "multidimensional": {"frontier_size": 5, "instances": 40, "walk_length": 60},
-    "random-node": {"frontier_size": 30, "instances": 10},
-    "random-edge": {"neighbor_size": 30, "instances": 10},
-    "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
-    "neighbor": {"fanout": (4, 3)},
-    "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
-}
 MORE = [
     ("neighbor", {"fanout": (4, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),

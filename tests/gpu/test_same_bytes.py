@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TROUBLED, WideStore, arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
@@ -17,14 +18,6 @@ try:
 except CsawError as error:
     pytest.skip(str(error), allow_module_level=True)
 
-OPTIONS = {
-    "multidimensional": {"frontier_size": 5, "instances": 40, "walk_length": 60},
-    "random-node": {"frontier_size": 5, "instances": 10},
-    "random-edge": {"neighbor_size": 30, "instances": 10},
-    "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
-    "neighbor": {"fanout": (4, 3)},
-    "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
-}
 MORE = [
     ("neighbor", {"fanout": (5, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
