@@ -11,6 +11,7 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import WEIGHT, Backend
 from csaw.engine.cpu.clock_walks import ClockWalks
+from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
@@ -18,6 +19,7 @@ from csaw.engine.plan import Plan
 from csaw.engine.traversals import Traversals
 
 SLICE = 2048  # frontier entries a task
+FLOYD_PICKS = 64  # picks of a vertex that are compared with each other
 
 
 class CpuBackend(Backend):
@@ -38,7 +40,15 @@ class CpuBackend(Backend):
     def begin(self, first: int, sources: np.ndarray) -> Any:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
-        return (ClockWalks if self.algorithm.clocks else Traversals)(self, first, sources)
+        if self.algorithm.clocks:
+            return ClockWalks(self, first, sources)
+        return (HopTables if self._in_tables() else Traversals)(self, first, sources)
+
+    def _in_tables(self) -> bool:
+        """Whether a cell of a sample depends on its parent alone, and its picks are uniform."""
+        plan = self.plan
+        few = self.algorithm.replace or max(plan.sizes, default=0) <= FLOYD_PICKS
+        return plan.layout == "hops" and self.select == "uniform" and few and not self.streamed
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
@@ -94,9 +104,9 @@ class CpuBackend(Backend):
     def _files(self) -> tuple[str, ...]:
         if isinstance(self.algorithm, Walk):
             return ("weigh.py", "walk.py")
-        return (
-            ("weigh.py", "clocks.py") if self.algorithm.clocks else ("weigh.py", "walk.py", "select.py", "traverse.py")
-        )
+        if self.algorithm.clocks:
+            return ("weigh.py", "clocks.py")
+        return ("hops.py",) if self._in_tables() else ("weigh.py", "walk.py", "select.py", "traverse.py")
 
     def _constants(self) -> dict[str, Any]:
         table = self.select == "alias" or (self.select == "rejection" and self.weighted)

@@ -11,6 +11,9 @@ from csaw.engine.run import execute, prepare
 MORE = [
     ("neighbor", {"fanout": (4, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
+    ("neighbor", {"fanout": (5, 4), "bias": "none"}),
+    ("neighbor", {"fanout": (3, 0, 2), "bias": "none", "replace": True}),
+    ("neighbor", {"fanout": (70, 2), "bias": "none"}),
     ("node2vec", {"select": "its", "walk_length": 8}),
 ]
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE

@@ -1,0 +1,50 @@
+"""A batch of neighbor samples on the CPU whose picks are uniform: hop after hop, nothing in between; see hops.py."""
+
+from typing import Any
+
+import numpy as np
+
+SLICE = 16384  # parents a task
+
+
+class HopTables:
+    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first = backend, first
+        self.tables = [sources.astype(backend.store.id_dtype)]
+        self.counts = np.zeros(2, np.int64)  # children, parents without a neighbor
+
+    def advance(self) -> None:
+        slot = 0
+        for size in self.backend.plan.sizes:
+            parents = self.tables[-1]
+            children = np.empty((len(parents), parents.shape[1] * size), parents.dtype)
+            if size:
+                self._hop(parents, children, size, slot)
+            self.tables.append(children)
+            slot += parents.shape[1]
+
+    def _hop(self, parents: np.ndarray, children: np.ndarray, size: int, slot: int) -> None:
+        backend, begins = self.backend, np.arange(0, parents.size, SLICE)
+        width = max(parents.shape[1], 1)
+        found = np.zeros((len(begins) + 1, 2), np.int64)
+
+        def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            begin = int(piece[0]) if piece.size else parents.size  # an empty one compiles the kernel
+            backend.kernels.hop(
+                begin, min(begin + SLICE, parents.size), backend.graph.arrays, np.uint64(backend.seed), self.first, width, slot, size,
+                parents.reshape(-1), children.reshape(-1), found[begin // SLICE],
+            )  # fmt: skip
+
+        backend.in_slices(begins, 1, task)
+        self.counts += found.sum(axis=0)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+
+    def edges(self) -> int:
+        return int(self.counts[0])
+
+    def dead_ends(self) -> int:
+        return int(self.counts[1])
