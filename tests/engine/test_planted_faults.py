@@ -285,7 +285,7 @@ def a_block(seed, instance, slot, vertices, size):
     return (int(instance) + np.arange(size)) % vertices
 
 
-FLOYD = "int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(top + 1)))"
+FLOYD = "int64(below(word, uint64(top + 1)))"
 TRIES = "philox(seed, instance, slot, number >> uint64(1))"
 BURNT = "sizes[i] = int64(flips)"
 LEFT = "(float(target - low) + 0.5) / float(width) * float(rest)"
@@ -293,15 +293,16 @@ ONCE = {"fanout": (2,), "weighted": False}
 FIRE = {"burn_prob": 0.5, "weighted": False}
 # name: (graph, algorithm, options, what is planted, the suite's check, checks of csaw verify of which one finds it)
 TRAVERSAL_FAULTS = {
-    "the first of the row": (FIVE, "neighbor", ONCE, ("select.py", FLOYD, "int64(j)"), equal_sets, "neighbors"),
-    "with replacement": (FIVE, "neighbor", ONCE, ("select.py", "value = top\n", "value = value\n"), equal_sets, "repeats"),
-    "one range for all picks": (FIVE, "neighbor", ONCE, ("select.py", "uint64(top + 1)", "uint64(count - k + 1)"), equal_sets, "neighbors"),
+    "the first of the row": (FIVE, "neighbor", ONCE, ("hops.py", FLOYD, "int64(k)"), equal_sets, "neighbors"),
+    "with replacement": (FIVE, "neighbor", ONCE, ("hops.py", "return top\n", "return value\n"), equal_sets, "repeats"),
+    "one range for all picks": (FIVE, "neighbor", ONCE, ("hops.py", "uint64(top + 1)", "uint64(degree - size + 1)"), equal_sets, "neighbors"),
     "weights ignored": (FIVE, "neighbor", {"fanout": (3,)}, (Neighbor, "edge_bias", ignores_weights), successive, "neighbors"),
     "weights ignored later": (LATER, "neighbor", {"fanout": (1, 3)}, (Neighbor, "edge_bias", ignores_weights_later), successive, "neighbors"),
     "region as printed": (FIVE, "neighbor", {"fanout": (3,), "select": "its"}, ("select.py", LEFT, "float(target) / float(total) * float(rest)"), successive, "neighbors"),
     "keys times bias": (FIVE, "neighbor", {"fanout": (3,), "select": "keys"}, ("select.py", "time /= biases[i]", "time *= biases[i]"), successive, "neighbors"),
     "two picks of one draw": (FIVE, "neighbor", {"fanout": (2,), "replace": True, "select": "its"}, ("select.py", "if number & uint64(1) else (w0 << SHIFT) | w1", "if True else w0"), one_by_one, "neighbors, independence"),
     "siblings of one draw": (FORK, "neighbor", {"fanout": (2, 1), "replace": True}, ("select.py", TRIES, TRIES.replace("slot", "uint64(0)")), cousins, "neighbors, independence"),
+    "siblings of one draw, uniform": (FORK, "neighbor", {"fanout": (2, 1), "weighted": False}, ("hops.py", "uint64(slot + cell - local * width)", "uint64(0)"), cousins, "neighbors, independence"),
     "siblings of one draw, sets": (FORK, "neighbor", {"fanout": (2, 1)}, ("select.py", TRIES, TRIES.replace("slot", "uint64(0)")), cousins, "neighbors, independence"),
     "snowball's weights ignored": (FIVE, "snowball", {"depth": 1, "neighbor_size": 2}, (Snowball, "edge_bias", ignores_weights), successive, "neighbors"),
     "snowball's weights ignored later": (LATER, "snowball", {"depth": 2, "neighbor_size": 2}, (Snowball, "edge_bias", ignores_weights_later), successive, "neighbors"),
