@@ -16,9 +16,12 @@ The interface that a scheduler sees, and that every backend offers:
 import threading
 from typing import Any
 
+import numpy as np
+
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
 from csaw.engine.plan import Plan
+from csaw.partition.errors import BiasError
 
 WEIGHT = hooks.Hook(
     "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
@@ -48,6 +51,11 @@ class Backend:
             return False
         pooled = a.visited_once or a.each_edge_once
         return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+
+    @property
+    def reads_weights(self) -> bool:
+        """Whether sampling, or building what it reads, needs the edges' weights."""
+        return self.weighted and ("weight" in self.bias.reads or self.select == "rejection")
 
     def wait(self) -> None:
         """Until all that was begun is done."""
@@ -107,3 +115,13 @@ class Backend:
                 "COLLECTIVE": bool(a.collective),
             }
         return constants
+
+
+def check_bias(store: Any, bad: Any) -> None:
+    """Raise the bias error that a kernel has noted in ``bad``: whether, and the edge."""
+    failed, src, dst = (int(number) for number in bad)
+    if failed:
+        src, dst = store.original_ids(np.asarray([src, dst], store.id_dtype))
+        raise BiasError(
+            f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+        )

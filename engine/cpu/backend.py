@@ -109,7 +109,7 @@ class CpuBackend(Backend):
         return ("hops.py",) if self._in_tables() else ("weigh.py", "walk.py", "select.py", "traverse.py")
 
     def _constants(self) -> dict[str, Any]:
-        table = self.select == "alias" or (self.select == "rejection" and self.weighted)
+        table = self.plan.graph_layout == "table"
         return self.constants() | {"STREAMED": self.streamed, "TABLE": table, "MEMBERSHIP": self.second_order}
 
     def _load_graph(self) -> HostGraph:
@@ -123,7 +123,7 @@ class CpuBackend(Backend):
             )
         graph = HostGraph(
             self.store, self.kernels, table_kernels, self.params, self.threads,
-            weights=self.weighted and ("weight" in self.bias.reads or rejection),
+            weights=self.reads_weights,
             strength=self.return_apart and self.weighted,
             bloom=self.second_order and not self.streamed,
             streamed=self.streamed,

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from csaw.engine.backend import check_bias
 from csaw.engine.cpu.access import GraphArrays
-from csaw.partition.errors import BiasError
 
 PAGE = mmap.PAGESIZE
 
@@ -125,8 +125,4 @@ class HostGraph:
     def check(self, bads: Iterable[np.ndarray]) -> None:
         """Raise the first bias error that a kernel has noted."""
         for bad in bads:
-            if bad[0]:
-                src, dst = self.store.original_ids(np.asarray(bad[1:3], self.store.id_dtype))
-                raise BiasError(
-                    f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
-                )
+            check_bias(self.store, bad)

@@ -17,7 +17,7 @@ from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.streamed import StreamedGraph
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, reads_weights, sparse_pools
+from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
 from csaw.engine.traversals import Traversals
@@ -44,8 +44,8 @@ class CudaBackend(Backend):
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device))
-        if self.in_tables:
-            self.transits = Transits(self.graph, plan.transit if store.id_dtype.itemsize == 4 else "off")
+        grouped = self.in_tables and plan.transit == "on" and store.id_dtype.itemsize == 4
+        self.transits = Transits(self.graph) if grouped else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
         self.kernels.set_graph(self.graph.address())  # of the module, which another backend may share
@@ -145,7 +145,7 @@ class CudaBackend(Backend):
 
     def _load_graph(self, builder: Kernels) -> DeviceGraph | StreamedGraph:
         layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
-        weights, strength = reads_weights(self), self.return_apart and self.weighted
+        weights, strength = self.reads_weights, self.return_apart and self.weighted
         if self.streamed:
             pinned = self.plan.residency == "streamed"
             return StreamedGraph(

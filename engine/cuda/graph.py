@@ -7,10 +7,10 @@ import cupy
 import cupyx
 import numpy as np
 
+from csaw.engine.backend import check_bias
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.plan import ALIAS_CHUNK
-from csaw.partition.errors import BiasError
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 
@@ -106,7 +106,7 @@ class DeviceGraph:
 
     def check(self, bad: Any) -> None:
         """Raise the bias error that a kernel has noted."""
-        check(self.store, bad)
+        check_bias(self.store, bad.tolist())
 
 
 def blocks_of(vertices: int, device: Device) -> dict[int, int]:
@@ -124,13 +124,3 @@ def build_alias(
             "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
         )
     check(bad)
-
-
-def check(store: Any, bad: Any) -> None:
-    """Raise the bias error that a kernel has noted in ``bad``: whether, and the edge."""
-    failed, *edge = bad.tolist()
-    if failed:
-        src, dst = store.original_ids(np.asarray(edge, store.id_dtype))
-        raise BiasError(
-            f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
-        )

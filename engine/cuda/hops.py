@@ -13,18 +13,12 @@ BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.
 class Transits:
     """Which range of edges a vertex belongs to: what parents are grouped by. Made once a graph."""
 
-    def __init__(self, graph: Any, mode: str) -> None:
-        edges = graph.store.edges
-        self.mode, self.edges = mode, edges
-        self.shift = max(edges // BUCKETS, 1).bit_length()
+    def __init__(self, graph: Any) -> None:
+        self.shift = max(graph.store.edges // BUCKETS, 1).bit_length()
         first = graph.indptr[:: 1 << NEAR]
         held = cupy.diff(cupy.concatenate([first, graph.indptr[-1:]]))
         narrow = held <= 1 << self.shift
         self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
-
-    def pays(self, parents: int) -> bool:
-        """Whether grouping so many parents is worth it."""
-        return self.mode == "on" and 0 < parents < 2**32
 
 
 class Hops:
@@ -45,11 +39,10 @@ class Hops:
             slot += parents.shape[1]
 
     def _grouped(self, parents: Any) -> Any:
-        """Parents by where their rows are, {vertex, cell} of each; None where that would not pay."""
-        backend = self.backend
-        if not backend.transits.pays(parents.size):
+        """Parents by where their rows are, {vertex, cell} of each; None where they keep their order."""
+        kernels, transits = self.backend.kernels, self.backend.transits
+        if transits is None or not 0 < parents.size < 2**32:
             return None
-        kernels, transits = backend.kernels, backend.transits
         counts = cupy.zeros(BUCKETS, np.uint32)
         given = (parents.size, parents, transits.coarse, transits.shift)
         kernels.launch("group_count", 4 * kernels.device.processors, BLOCK, *given, counts)

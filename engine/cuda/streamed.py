@@ -10,7 +10,8 @@ import cupy
 import cupyx
 import numpy as np
 
-from csaw.engine.cuda.graph import build_alias, check
+from csaw.engine.backend import check_bias
+from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.launch import Kernels, struct
 
 
@@ -118,4 +119,4 @@ class StreamedGraph:
 
     def check(self, bad: Any) -> None:
         """Raise the bias error that a kernel has noted."""
-        check(self.store, bad)
+        check_bias(self.store, bad.tolist())

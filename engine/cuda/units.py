@@ -36,13 +36,8 @@ def kernels_of(backend: Backend) -> Unit:
 def builder_of(backend: Backend) -> Unit:
     """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
     rejection = backend.select == "rejection"
-    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": reads_weights(backend)}
+    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.reads_weights}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
-
-
-def reads_weights(backend: Backend) -> bool:
-    """Whether sampling or building reads weights."""
-    return backend.weighted and ("weight" in backend.bias.reads or backend.select == "rejection")
 
 
 def in_tables(backend: Backend) -> bool:

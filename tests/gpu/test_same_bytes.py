@@ -83,7 +83,7 @@ GRAPHS = {
 
 
 def usable(store, algo, options):
-    """The options, fitted to a small graph; None where the case cannot be on this one."""
+    """The options, fitted to the graph."""
     options = dict(options)
     if algo == "random-node":
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
