@@ -1,0 +1,178 @@
+"""``csaw bench``: every suite measures and judges, graphs are what their labels say, and a slower run is noticed."""
+
+import json
+import logging
+import math
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from csaw.cli.bench import SLOWER
+from csaw.cli.main import cli
+from csaw.datasets.catalog import known
+from csaw.datasets.generate import generate
+from csaw.datasets.spec import parse_spec
+from csaw.engine.bench import baseline, graphs, plots, suites
+from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
+from csaw.engine.cpu.walks import Walks
+
+GRAPH = "rmat:scale=8,weights=1"
+
+
+@pytest.fixture(autouse=True)
+def _restore_logging(monkeypatch):
+    monkeypatch.setattr(
+        logging.root, "handlers", logging.root.handlers[:]
+    )  # the command adds its own, on a stream that closes
+
+
+def bench(*arguments, folder):
+    """Exit status, stdout, and the rows."""
+    file = folder / "rows.json"
+    done = CliRunner().invoke(
+        cli, ["bench", *arguments, "--device", "cpu", "--out", str(folder), "--json", str(file)], catch_exceptions=False
+    )
+    return done.exit_code, done.output, json.loads(file.read_text()) if file.exists() else []
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, name):
+    code, said, rows = bench(GRAPH, "--quick", "--suite", name, folder=tmp_path)
+    assert code == 0, said
+    assert rows[0]["suite"] == MACHINE
+    assert measured(rows, suite=MACHINE, unit="gathers/s")
+    mine = [row for row in rows if row["suite"] == name]
+    verdict = mine.pop()
+    assert verdict["claim"] in said
+    assert verdict["found"] in said
+    assert mine
+    for row in mine:
+        if "not_measured" in row:
+            assert row["not_measured"] in said
+        else:
+            assert 0 < row["slowest"] <= row["rate"] <= row["fastest"]
+    figures = measured(mine)
+    assert len({key(row) for row in figures}) == len(figures), "a figure is known by its suite, graph and work"
+    assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
+
+
+def test_two_suites_in_one_run_and_only_some_works(tmp_path):
+    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "weighted", folder=tmp_path)
+    assert code == 0
+    assert {row["suite"] for row in measured(rows)} == {MACHINE, "walks", "neighbors"}
+    assert all("weighted" in row["work"] for row in measured(rows) if row["suite"] != MACHINE)
+    assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only weighted --device cpu --quick"
+
+
+def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
+    (tmp_path / "other.json").write_text('{"not": "ours"}')
+    for line, message in {
+        "--suite wlks": "no suite called 'wlks'; there are ",
+        "--suite walks --only nothing": "--only nothing: no work of walks has that in its name",
+        f"--graphs c-saw {GRAPH}": "expected one of them",
+        f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
+        "nothing.zarr": "nothing.zarr does not exist",
+    }.items():
+        done = CliRunner().invoke(cli, ["bench", "--quick", "--device", "cpu", *line.split()])
+        assert done.exit_code == 1
+        assert message in str(done.exception)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = CliRunner().invoke(cli, ["bench", GRAPH, "--plot", str(tmp_path)])
+    assert "pip install '.[plots]'" in str(done.exception)
+
+
+def slow_down(monkeypatch, seconds):
+    """Every batch of walks takes so much longer."""
+    advance = Walks.advance
+    monkeypatch.setattr(Walks, "advance", lambda walks: (time.sleep(seconds), advance(walks))[1])
+
+
+def test_a_slower_kernel_is_caught_by_the_baseline_and_the_same_speed_is_not(tmp_path, monkeypatch):
+    line = [GRAPH, "--suite", "walks", "--only", "uniform walk, 4000", "--instances", "20", "--repeats", "3"]
+    before = tmp_path / "before.json"
+    slow_down(monkeypatch, 0.1)  # dwarfs the noise of a busy machine
+    before.write_text(json.dumps(bench(*line, folder=tmp_path)[2]))
+    code, said, _ = bench(*line, "--baseline", str(before), folder=tmp_path)
+    mine = [text for text in said.splitlines() if text.startswith("slower: walks")]
+    assert not mine
+    slow_down(monkeypatch, 0.05)
+    code, said, _ = bench(*line, "--baseline", str(before), folder=tmp_path)
+    assert code == SLOWER == 4
+    assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+
+
+def row(work, *rates, suite="walks", **more):
+    return {"suite": suite, "graph": "g", "work": work, **figure(list(rates)), **more}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "slower", "faster"),
+    [
+        ((90, 100, 110), (90, 100, 110), False, False),
+        ((90, 100, 110), (80, 85, 89), False, False),  # outside the spread, within the margin
+        ((90, 100, 110), (80, 82, 85), True, False),
+        ((90, 100, 110), (50, 60, 100), False, False),  # the spreads overlap
+        ((90, 100, 110), (116, 120, 130), False, True),
+    ],
+)
+def test_slower_is_beyond_both_spreads_and_the_margin(before, now, slower, faster):
+    (change,) = baseline.compare([row("walk", *before)], [row("walk", *now), row("new", 1.0)])
+    assert (change.slower, change.faster) == (slower, faster)
+
+
+def test_a_slower_machine_is_not_mistaken_for_slower_code():
+    before = [{"suite": MACHINE, "device": "A"}, row("gathers", 100.0, suite=MACHINE), row("walk", 10.0)]
+    now = [{"suite": MACHINE, "device": "B"}, row("gathers", 50.0, suite=MACHINE), row("walk", 5.0)]
+    said = baseline.told(before, now, baseline.compare(before, now))
+    assert "the baseline is of another device: A, this is B" in said
+    assert "what this machine can do is slower too" in said
+    assert "2 slower, 0 faster of 2 figures that both runs have" in said
+
+
+def test_a_stand_in_has_the_vertices_and_degree_of_its_graph_as_near_as_rmat_comes(tmp_path):
+    for spec in ("rmat:scale=12,edge_factor=9", "rmat:scale=11,edge_factor=4,undirected=0"):
+        store = generate(spec, tmp_path / f"{len(spec)}.zarr")
+        vertices, edges = graphs.expected(parse_spec(spec))
+        assert math.isclose(vertices, store.vertices, rel_tol=0.02)
+        assert math.isclose(edges, store.edges, rel_tol=0.02)
+    entry = known("soc-LiveJournal1")
+    whole, part = (graphs.stand_in(entry, most) for most in (2**62, 10**6))
+    vertices, edges = graphs.expected(parse_spec(whole.source))
+    assert 2 / 3 < vertices / entry.vertices < 3 / 2
+    assert 0.8 < edges / vertices / (entry.edges / entry.vertices) < 1.25
+    assert whole.label == f"stand-in for soc-LiveJournal1: {whole.source}"
+    assert part.label.startswith("stand-in for soc-LiveJournal1, 1.4 % of its vertices: rmat:")
+    assert graphs.expected(parse_spec(part.source))[1] < 2e6
+
+
+def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    assert {one.label.split(":")[0] for one in graphs.of_paper("nextdoor", None, 10**5)} == {
+        f"stand-in for {name}, {share} % of its vertices"
+        for name, share in {
+            "cit-Patents": "0.61",
+            "com-Friendster": "0.0028",
+            "com-Orkut": "0.043",
+            "soc-LiveJournal1": "0.14",
+        }.items()
+    }
+    generate("rmat:scale=6", tmp_path / "cit-Patents.zarr")
+    found = graphs.of_paper("nextdoor", None, 10**5)[0]
+    assert found.label == "cit-Patents"
+    assert found.open(None).store.vertices == 63
+
+
+def test_plots_are_made_of_every_suite_and_the_same_rows_give_the_same_picture(tmp_path):
+    rows = [row("walk", 1e8, 2e8, 3e8), row("other", 5.0, suite="neighbors"), row("gathers", 1e9, suite=MACHINE)]
+    first, again = (plots.write(rows, tmp_path / name) for name in "ab")
+    assert sorted(path.name for path in first) == ["neighbors.png", "neighbors.svg", "walks.png", "walks.svg"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
+def test_rates_are_short():
+    assert [short(x, "edges/s") for x in (0.5, 999, 1e3, 144.3e6, 999.6e6, 2e12)] == [
+        "0.5 edges/s", "999 edges/s", "1 k edges/s", "144 M edges/s", "1,000 M edges/s", "2,000 G edges/s",
+    ]  # fmt: skip
