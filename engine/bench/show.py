@@ -5,6 +5,7 @@ from csaw.engine.bench.rows import MACHINE, Row, short, spread
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
 NAME_WIDTH = 42
+WORTH_SAYING = 0.01  # of the ceiling: below, memory is not what binds
 
 
 def line(row: Row, before: Row | None = None) -> str:
@@ -34,8 +35,8 @@ def _details(row: Row) -> list[str]:
     said = []
     if "seconds" in row:
         said.append(f"{1e3 * row['seconds']:,.4g} ms")
-    if "of_ceiling" in row:
-        said.append(f"{100 * row['of_ceiling']:.3g} % of the ceiling")
+    if row.get("of_ceiling", 0) >= WORTH_SAYING:
+        said.append(f"{100 * row['of_ceiling']:.0f} % of the ceiling")
     if "bytes_per_second" in row:
         said.append(
             f"{short(row['bytes_per_second'], 'bytes/s')}, {100 * row['of_plain_write']:.0f} % of a plain write"

@@ -16,6 +16,7 @@ REPLACED = Work("25 x 10, with replacement", "neighbor", 1_000_000, FANOUT | {"r
 DISTINCT = Work("25 x 10, without replacement", "neighbor", 1_000_000, FANOUT, 40e9)
 BIASED = Work("2 x 2 by degree (C-SAW)", "neighbor", 2000, {"fanout": (2, 2), "bias": "degree", "weighted": False})
 FOREST_FIRE = Work("forest fire .7 (C-SAW)", "forest-fire", 2000, {"burn_prob": 0.7, "depth": 2, "weighted": False})
+SNOWBALL = Work("snowball, 2 of each", "snowball", 2000, {"depth": 2, "neighbor_size": 2, "weighted": False})
 WORKS = (
     REPLACED,
     DISTINCT,
@@ -24,7 +25,7 @@ WORKS = (
     FOREST_FIRE,
     Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
     Work("layer, 1000 a layer, 2000 in all (NextDoor)", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
-    Work("snowball, 2 of each", "snowball", 2000, {"depth": 2, "neighbor_size": 2, "weighted": False}),
+    SNOWBALL,
 )  # fmt: skip
 
 
