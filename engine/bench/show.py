@@ -42,11 +42,17 @@ def _details(row: Row) -> list[str]:
             f"{short(row['bytes_per_second'], 'bytes/s')}, {100 * row['of_plain_write']:.0f} % of a plain write"
         )
     said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
-    if "times" in row:
-        said.append(f"{row['times']:.3g} times {row['times_of']}")
+    if row.get("times", 1.0) != 1.0:  # one is what the others are held against
+        said.append(_times(row["times"], row["times_of"]))
+    if "peak_mib" in row:
+        said.append(f"peak {row['peak_mib']:,} MiB")
     if row.get("goal"):
         said.append(f"goal {short(row['goal'], row['unit'])}")
     return said + ([row["note"]] if "note" in row else [])
+
+
+def _times(times: float, other: str) -> str:
+    return f"{times:.3g} times as fast as {other}" if times > 1 else f"{other} is {1 / times:.3g} times as fast"
 
 
 def listing() -> str:

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -14,9 +15,11 @@ from csaw.cli.main import cli
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, graphs, plots, suites
+from csaw.engine import sample
+from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, suites
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.walks import Walks
+from csaw.partition import write_graph
 
 GRAPH = "rmat:scale=8,weights=1"
 
@@ -58,6 +61,36 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
     assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
 
 
+def test_csaw_passes_the_check_of_the_law_that_peers_must_pass_and_a_wrong_walk_does_not(tmp_path):
+    _, _, rows = bench(GRAPH, "--quick", "--suite", "peers", folder=tmp_path)
+    assert {row["work"] for row in measured(rows, peer="csaw")} == {"uniform walk, csaw", "neighbors 25 x 10, csaw"}
+    store = tmp_path / "small.zarr"
+    small = peer_law.small_graph()
+    write_graph(store, small.indptr, small.indices, small.weights, directed=False)
+    walks = sample(
+        store, tmp_path / "w.zarr", "node2vec", p=2.0, q=0.5, weighted=False, walk_length=4, num_walks=4000
+    ).walks
+    np.save(tmp_path / "walks.npy", walks)
+    chance = {p: peer_law.chance_of_law(tmp_path / "walks.npy", {"p": p, "q": 0.5}) for p in (2.0, 1.8, 1.0)}
+    assert chance[2.0] > 0.01
+    assert chance[1.8] < 1e-3
+    assert chance[1.0] < peer_law.REJECT
+
+
+def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(peer_process, "PEERS", tmp_path)
+    for name, code, said in (
+        ("broken", "raise ImportError('no such sampler')", "ImportError: no such sampler"),
+        ("slow", "import time\ntime.sleep(60)", "a draw had not ended after 1 s"),
+    ):
+        (tmp_path / f"{name}.py").write_text(code)
+        monkeypatch.setattr(peer_process, "LIMIT_SECONDS", 1.0 if name == "slow" else 60.0)
+        with pytest.raises(peer_process.PeerError, match=said):
+            peer_process.Child(name, sys.executable, {"folder": str(tmp_path)})
+    with pytest.raises(peer_process.PeerError, match="nothing cannot be run"):
+        peer_process.Child("broken", "nothing", {"folder": str(tmp_path)})
+
+
 def test_two_suites_in_one_run_and_only_some_works(tmp_path):
     code, _, rows = bench(GRAPH, "--quick", "--suite", "walks,neighbors", "--only", "weighted", folder=tmp_path)
     assert code == 0
@@ -74,6 +107,7 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
         f"--graphs c-saw {GRAPH}": "expected one of them",
         f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
         "nothing.zarr": "nothing.zarr does not exist",
+        f"{GRAPH} --suite peers --peer dlg=python": "--peer dlg: no such peer; there are dgl, ",
     }.items():
         done = CliRunner().invoke(cli, ["bench", "--quick", "--device", "cpu", *line.split()])
         assert done.exit_code == 1
