@@ -23,16 +23,19 @@ def write(rows: list[Row], folder: Path) -> list[Path]:
     check()
     folder.mkdir(parents=True, exist_ok=True)
     found = dict.fromkeys(row["suite"] for row in measured(rows) if row["suite"] != MACHINE)
-    return [path for name in found for path in _saved(plot(rows, name), folder / name)]
+    files = {name: [folder / f"{name}.{kind}" for kind in ("svg", "png")] for name in found}
+    for name, paths in files.items():
+        save(plot(rows, name), paths)
+    return [path for paths in files.values() for path in paths]
 
 
-def _saved(figure: Any, stem: Path) -> list[Path]:
+def save(figure: Any, paths: list[Path]) -> None:
+    """The same rows give the same files."""
     from matplotlib import rc_context
 
-    with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):  # the same rows, the same file
-        figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None})
-        figure.savefig(stem.with_suffix(".png"), dpi=150)
-    return [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
+        for path in paths:
+            figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
 
 
 def plot(rows: list[Row], name: str) -> Any:

@@ -23,13 +23,15 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def more_is_faster(rows: list[Row], over: str) -> Verdict:
-    """Whether on every graph the rate at the largest value of a column is above that at the smallest."""
-    ratios, said = [], []
+    """Whether on every graph the rate at the largest value of a column is above that at the smallest, beyond the spreads of both."""
+    ratios, clear = [], []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])
-        ratios.append(here[-1]["rate"] / here[0]["rate"])
-        said = [here[0][over], here[-1][over]]
-    if not ratios or said[0] == said[1]:
+        low, high = here[0], here[-1]
+        ratios.append(high["rate"] / low["rate"])
+        clear.append(high["slowest"] > low["fastest"])
+    if not ratios or low[over] == high[over]:
         return Verdict(None, "fewer than two sizes were measured")
     found = f"{min(ratios):.2g}" if len(ratios) == 1 else f"{min(ratios):.2g} to {max(ratios):.2g}"
-    return Verdict(min(ratios) > 1, f"{found} times the rate from {said[0]:,} to {said[1]:,}")
+    noise = "" if all(clear) else ", within the spread of the figures"
+    return Verdict(all(clear), f"{found} times the rate from {low[over]:,} to {high[over]:,}{noise}")
