@@ -3,8 +3,10 @@
 import json
 import logging
 import math
+import re
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +18,13 @@ from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
-from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, suites
+from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, report, suites
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.walks import Walks
 from csaw.partition import write_graph
+from csaw.partition.errors import FormatError
 
+DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 GRAPH = "rmat:scale=8,weights=1"
 
 
@@ -210,3 +214,33 @@ def test_rates_are_short():
     assert [short(x, "edges/s") for x in (0.5, 999, 1e3, 144.3e6, 999.6e6, 2e12)] == [
         "0.5 edges/s", "999 edges/s", "1 k edges/s", "144 M edges/s", "1,000 M edges/s", "2,000 G edges/s",
     ]  # fmt: skip
+
+
+def test_the_tables_of_the_docs_are_what_the_json_gives():
+    page = DOCS.read_text()
+    assert len(report.parts(page)) >= 8
+    assert report.filled(page, DOCS.with_suffix("")) == page, (
+        "run: python -m csaw.engine.bench.report docs/benchmarks.md"
+    )
+    for plot in re.findall(r"\]\((benchmarks/[^)]*svg)\)", page):
+        assert (DOCS.parent / plot).stat().st_size < 100_000
+
+
+def test_a_figure_that_changes_changes_the_page(tmp_path):
+    page = "By hand.\n\n<!-- table run walks -->\nold\n<!-- end -->\n\nAlso by hand.\n"
+    rows = [{"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "date": "2026-11-21"},
+            row("gathers", 3e8, suite=MACHINE), row("a walk", 1e8, 2e8, 3e8, seconds=0.25),
+            {"suite": "walks", "claim": "they walk", "holds": True, "found": "they do"}]  # fmt: skip
+    for seconds in (0.25, 0.5):
+        rows[2]["seconds"] = seconds
+        (tmp_path / "run.json").write_text(json.dumps(rows))
+        filled = report.filled(page, tmp_path)
+        assert filled.startswith("By hand.\n\n<!-- table run walks -->\n    csaw bench\n\na CPU, 2 threads")
+        assert f"| a walk | 200 M edges/s | 100 M to 300 M | {1000 * seconds:.0f} ms |" in filled
+        assert "Claim: they walk. It holds here: they do." in filled
+        assert filled.endswith("<!-- end -->\n\nAlso by hand.\n")
+        assert report.filled(filled, tmp_path) == filled
+    with pytest.raises(FormatError, match="no row of the suite selection"):
+        report.filled(page.replace("walks", "selection"), tmp_path)
+    with pytest.raises(FormatError, match=r"other\.json does not exist"):
+        report.filled(page.replace("run", "other"), tmp_path)
