@@ -12,6 +12,8 @@
 #
 #   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--algo node2vec --p 0.5 --q 2" sbatch scripts/slurm.sh
 #   JOB=bench OUT=node.json sbatch scripts/slurm.sh
+#
+# OPTIONS follow csaw's own; GPUS=0,1 takes fewer. Works of one GPU are measured on the first.
 set -euo pipefail
 gpus="${GPUS:-0,1,2,3,4,5}"
 read -ra options <<< "${OPTIONS:-}"

@@ -36,6 +36,11 @@ class Context:
         return bool(self.devices)
 
     @property
+    def device(self) -> Any:
+        """The GPU that works of one device run on; None is the CPU."""
+        return self.devices[0] if self.devices else None
+
+    @property
     def kind(self) -> str:
         return f"cuda:{self.devices[0].number}" if self.devices else "cpu"
 
@@ -50,13 +55,13 @@ class Context:
         for one in self.named:
             if self.opened is None or self.opened.label != one.label:
                 self.opened = None  # its memory first
-                self.opened = one.open(self.devices[0] if self.devices else None)
+                self.opened = one.open(self.device)
             yield self.opened
 
     @cached_property
     def limits(self) -> list[Row]:
         """The machine's own limits, measured once a run."""
-        return list(limits(self.on_gpu, self.threads))
+        return limits(self.device, self.threads)
 
     @property
     def ceiling(self) -> float:

@@ -16,6 +16,7 @@ from csaw.engine.bench.rows import MACHINE, Row, figure
 from csaw.engine.run import VERSION
 from csaw.engine.sample_files import sync
 from csaw.engine.workers import WRITERS
+from csaw.partition.sizes import format_size
 
 CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
 HOST_CEILING_BYTES = 256 << 20
@@ -41,12 +42,9 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def limits(on_gpu: bool, threads: int) -> Iterator[Row]:
-    """Random gathers of independent addresses, by every processor at once; on a GPU also copies from pinned memory."""
-    if on_gpu:
-        yield from _device_limits()
-    else:
-        yield _host_gathers(threads)
+def limits(device: Any, threads: int) -> list[Row]:
+    """Random gathers of independent addresses, by every processor at once; on a GPU (``device``) also copies from pinned memory."""
+    return [_host_gathers(threads)] if device is None else _device_limits(device)
 
 
 def _rates(run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3) -> list[float]:  # fmt: skip
@@ -66,27 +64,37 @@ def _limit(work: str, rates: list[float], unit: str) -> Row:
     return {"suite": MACHINE, "work": work, **figure(rates, unit), "rate": max(rates)}
 
 
-def _device_limits() -> Iterator[Row]:
+def _device_limits(device: Any) -> list[Row]:
     import cupy
 
-    from csaw.engine.cuda.device import open_device
+    with cupy.cuda.Device(device.number):
+        wait = cupy.cuda.get_current_stream().synchronize
+        found = [*_device_gathers(device, wait), _device_copies(wait)]
+        cupy.get_default_memory_pool().free_all_blocks()
+    return found
+
+
+def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
+    import cupy
+
     from csaw.engine.cuda.launch import Kernels
     from csaw.engine.cuda.units import Unit
 
-    device = open_device()
-    wait = cupy.cuda.get_current_stream().synchronize
     kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
     blocks, block, rounds = 16 * device.processors, 256, 64
-    for size in CEILING_BYTES:
-        if size > device.free_bytes // 2:
-            continue
+    for size in [size for size in CEILING_BYTES if size <= device.free_bytes // 2] or [device.free_bytes // 4]:
         table = cupy.zeros(size // 4, np.uint32)
         given = ("gather_16", blocks, block, size // 16, table, rounds, table)
         rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
-        yield _limit(f"gathers from {size >> 30} GiB", rates, "gathers/s")
+        yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
+
+
+def _device_copies(wait: Callable[[], None]) -> Row:
+    import cupy
+
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(COPY_BYTES), np.uint8, COPY_BYTES)
     there = cupy.empty(COPY_BYTES, np.uint8)
-    yield _limit("copies to the GPU, pinned", _rates(lambda: there.set(pinned), COPY_BYTES, wait), "bytes/s")
+    return _limit("copies to the GPU, pinned", _rates(lambda: there.set(pinned), COPY_BYTES, wait), "bytes/s")
 
 
 def _host_gathers(threads: int) -> Row:
@@ -95,7 +103,7 @@ def _host_gathers(threads: int) -> Row:
     table = np.ones(HOST_CEILING_BYTES // 4, np.uint32)  # pages of zeros that nobody wrote are one page, in the cache
     count = threads << 22
     rates = _rates(lambda: gather(table, threads, count // threads), count)
-    return _limit(f"gathers from {HOST_CEILING_BYTES >> 20} MiB", rates, "gathers/s")
+    return _limit(f"gathers from {format_size(HOST_CEILING_BYTES)}", rates, "gathers/s")
 
 
 def plain_write(folder: Path, size: int) -> float:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from csaw.engine import registry
+from csaw.engine.backend import TALLY
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
 from csaw.partition.errors import CsawError
-
-TALLIES = ("draws", "collisions", "searches")  # what a backend counts where selection has any
 
 
 class Timed:
@@ -51,12 +50,12 @@ class Timed:
     def row(self) -> Row:
         """The figure of all turns but the first, which warmed up."""
         seconds, edges, plan = self.seconds[1:], self.edges[1:], self.job.plan
-        counted = sum(self.tallies[1:], np.zeros(len(TALLIES), np.int64)) / max(sum(edges), 1)
+        counted = sum(self.tallies[1:], np.zeros(len(TALLY), np.int64)) / max(sum(edges), 1)
         return {
             "work": self.work.name, **figure([e / s for e, s in zip(edges, seconds, strict=True)]),
             "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": self.work.instances,
             "select": plan.select, "layout": plan.graph_layout, "goal": self.work.goal if self.device != "cpu" else None,
-            **{f"{name}_an_edge": value for name, value in zip(TALLIES, counted.tolist(), strict=True) if value},
+            **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
         }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
     """Rows as they are measured."""
-    yield about(context.devices[0] if context.devices else None, context.threads, command)
+    yield about(context.device, context.threads, command)
     yield from context.limits
     found = False
     for name in wanted:

@@ -62,7 +62,9 @@ def seconds_of_processor(*arguments, cwd):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.parametrize("command", ["partition", "sample", "verify", "export", "info", "algorithms", "datasets", "bench"])
+@pytest.mark.parametrize(
+    "command", ["partition", "sample", "verify", "export", "info", "algorithms", "datasets", "bench"]
+)
 def test_every_help_has_an_example(tmp_path, command):
     said = csaw(command, "--help", cwd=tmp_path).stdout
     assert f"csaw {command}" in said.split("Example:")[1]

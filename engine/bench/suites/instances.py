@@ -17,7 +17,7 @@ WORKS = [
 
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
-        for row in context.compare(graph, WORKS):
+        for row in context.measure(graph, WORKS):
             yield row | {"series": "biased neighbors"}
 
 

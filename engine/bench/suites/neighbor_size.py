@@ -14,7 +14,7 @@ WORKS = {f"neighbor size {size}, by degree": size for size in SIZES}
 
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
-        for row in context.compare(graph, (BIASED.having(name, fanout=(size, size)) for name, size in WORKS.items())):
+        for row in context.measure(graph, (BIASED.having(name, fanout=(size, size)) for name, size in WORKS.items())):
             yield row | {X: WORKS[row["work"]], "series": "biased neighbors"}
 
 
