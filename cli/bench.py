@@ -85,12 +85,14 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
     if plot:
         plots.check()
     rows: list[dict[str, Any]] = []
-    for row in run(open_context(**options), chosen(suite), _command(ctx)):
-        rows.append(row)
-        if json_file != "-":
-            click.echo(show.line(*rows[:-3:-1]))
-    if json_file:
-        console.write_json(rows, json_file)
+    try:
+        for row in run(open_context(**options), chosen(suite), _command(ctx)):
+            rows.append(row)
+            if json_file != "-":
+                click.echo(show.line(*rows[:-3:-1]))
+    finally:  # what was measured until an interruption is kept
+        if json_file and rows:
+            console.write_json(rows, json_file)
     if plot:
         plots.write(rows, plot)
     if before is not None:

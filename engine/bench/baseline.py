@@ -7,23 +7,28 @@ from typing import NamedTuple
 from csaw.engine.bench.rows import MACHINE, Row, key, measured, short, spread
 from csaw.partition.errors import FormatError
 
-MARGIN = 0.05  # beside the spreads, which three repeats show only in part
+MARGIN = 0.05  # what two runs differ by although nothing changed
 
 
 class Change(NamedTuple):
-    """A figure that is in both runs, and whether it left the other's spread by more than the margin."""
+    """A figure that is in both runs. It has changed where the spreads of both lie apart, by more than their noise."""
 
     name: str
     before: Row
     now: Row
 
     @property
+    def noise(self) -> float:
+        """The gap that says nothing: half the wider spread, for a few repeats show only a part of it, and at least the margin."""
+        return max(MARGIN, *((row["fastest"] - row["slowest"]) / row["rate"] / 2 for row in (self.before, self.now)))
+
+    @property
     def slower(self) -> bool:
-        return self.now["fastest"] < self.before["slowest"] * (1 - MARGIN)
+        return self.now["fastest"] < self.before["slowest"] * (1 - self.noise)
 
     @property
     def faster(self) -> bool:
-        return self.before["fastest"] < self.now["slowest"] * (1 - MARGIN)
+        return self.before["fastest"] < self.now["slowest"] * (1 - self.noise)
 
 
 def read(file: str | Path) -> list[Row]:

@@ -18,7 +18,8 @@ from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
-from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench import baseline, graphs, measure, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench.context import Context
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.walks import Walks
 from csaw.partition import write_graph
@@ -103,6 +104,28 @@ def test_two_suites_in_one_run_and_only_some_works(tmp_path):
     assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only weighted --device cpu --quick"
 
 
+def test_rows_can_be_printed_and_suites_listed():
+    printed = CliRunner().invoke(
+        cli, ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks", "--only", "jumps", "--json", "-"]
+    )
+    assert [row["suite"] for row in json.loads(printed.stdout)] == [MACHINE, MACHINE, "walks", "walks"]
+    listed = CliRunner().invoke(cli, ["bench", "--list"]).output.splitlines()
+    assert [line.split()[0] for line in listed] == suites.names()
+
+
+def test_what_was_measured_until_an_interruption_is_kept(tmp_path, monkeypatch):
+    measure = Context.measure
+
+    def interrupted(context, graph, works):
+        yield next(measure(context, graph, works))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Context, "measure", interrupted)
+    code, _, rows = bench(GRAPH, "--quick", "--suite", "walks", folder=tmp_path)
+    assert code == 1
+    assert [row["work"] for row in measured(rows, suite="walks")] == ["uniform walk"]
+
+
 def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
     (tmp_path / "other.json").write_text('{"not": "ours"}')
     for line, message in {
@@ -121,23 +144,53 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
     assert "pip install '.[plots]'" in str(done.exception)
 
 
-def slow_down(monkeypatch, seconds):
-    """Every batch of walks takes so much longer."""
-    advance = Walks.advance
-    monkeypatch.setattr(Walks, "advance", lambda walks: (time.sleep(seconds), advance(walks))[1])
+LIMIT = {"suite": MACHINE, "work": "gathers", **figure([1e9]), "unit": "gathers/s"}
+
+
+class Clock:
+    """Seconds that pass when a batch of walks says so, and not while other work has the processor."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.turns = 0.0, 0
+        self.advance = Walks.advance
+        monkeypatch.setattr(measure.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(Walks, "advance", lambda walks: self.spend(walks))
+        self.seconds = 0.1
+
+    def spend(self, walks):
+        self.advance(walks)
+        self.turns += 1
+        self.now += self.seconds * (1 + 0.02 * (self.turns % 3))  # some noise
+
+
+LINE = [GRAPH, "--suite", "walks", "--only", "uniform walk, 4000", "--instances", "20", "--repeats", "3"]
 
 
 def test_a_slower_kernel_is_caught_by_the_baseline_and_the_same_speed_is_not(tmp_path, monkeypatch):
-    line = [GRAPH, "--suite", "walks", "--only", "uniform walk, 4000", "--instances", "20", "--repeats", "3"]
     before = tmp_path / "before.json"
-    slow_down(monkeypatch, 0.1)  # dwarfs the noise of a busy machine
-    before.write_text(json.dumps(bench(*line, folder=tmp_path)[2]))
-    code, said, _ = bench(*line, "--baseline", str(before), folder=tmp_path)
-    mine = [text for text in said.splitlines() if text.startswith("slower: walks")]
-    assert not mine
-    slow_down(monkeypatch, 0.05)
-    code, said, _ = bench(*line, "--baseline", str(before), folder=tmp_path)
+    monkeypatch.setattr(Context, "limits", [LIMIT])
+    clock = Clock(monkeypatch)
+    before.write_text(json.dumps(bench(*LINE, folder=tmp_path)[2]))
+    code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
+    assert code == 0
+    assert "0 slower, 0 faster of 2 figures" in said
+    clock.seconds *= 1.2
+    code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
     assert code == SLOWER == 4
+    assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+    clock.seconds /= 1.5
+    code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
+    assert code == 0
+    assert f"faster: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
+
+
+def test_a_kernel_that_sleeps_is_caught_by_the_baseline(tmp_path, monkeypatch):
+    before = tmp_path / "before.json"
+    before.write_text(json.dumps(bench(*LINE, folder=tmp_path)[2]))
+    advance = Walks.advance
+    monkeypatch.setattr(Walks, "advance", lambda walks: (time.sleep(0.5), advance(walks)))  # of some milliseconds
+    code, said, _ = bench(*LINE, "--baseline", str(before), folder=tmp_path)
+    assert code == SLOWER
     assert f"slower: walks, {GRAPH}, uniform walk, 4000 x 2000" in said
 
 
@@ -149,13 +202,15 @@ def row(work, *rates, suite="walks", **more):
     ("before", "now", "slower", "faster"),
     [
         ((90, 100, 110), (90, 100, 110), False, False),
-        ((90, 100, 110), (80, 85, 89), False, False),  # outside the spread, within the margin
-        ((90, 100, 110), (80, 82, 85), True, False),
+        ((99, 100, 101), (93, 94, 95), False, False),  # outside the spread, within the margin
+        ((99, 100, 101), (92, 93, 94), True, False),
+        ((90, 100, 110), (80, 82, 85), False, False),  # within half the spread of it
+        ((90, 100, 110), (75, 78, 80), True, False),
         ((90, 100, 110), (50, 60, 100), False, False),  # the spreads overlap
-        ((90, 100, 110), (116, 120, 130), False, True),
+        ((99, 100, 101), (107, 108, 109), False, True),
     ],
 )
-def test_slower_is_beyond_both_spreads_and_the_margin(before, now, slower, faster):
+def test_slower_is_beyond_both_spreads_and_their_noise(before, now, slower, faster):
     (change,) = baseline.compare([row("walk", *before)], [row("walk", *now), row("new", 1.0)])
     assert (change.slower, change.faster) == (slower, faster)
 
