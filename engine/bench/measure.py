@@ -13,6 +13,7 @@ from csaw.engine.backend import TALLY
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
+from csaw.engine.schedule import Counters, run_batch
 from csaw.partition.errors import CsawError
 
 
@@ -26,6 +27,7 @@ class Timed:
                            sources=_random_sources(store, work, turns),
                            batch_size=None if device == "cpu" else work.instances, **options)  # fmt: skip
         self.backend = open_backend(self.job)
+        self.capacity = self.job.plan.capacity if self.backend.streamed else None
         self.seconds: list[float] = []
         self.edges: list[int] = []
         self.tallies: list[np.ndarray] = []
@@ -39,7 +41,7 @@ class Timed:
             batch = self.backend.begin(begin, self.job.sources.take(begin, end, self.job.plan.layout == "walks"))
             self.backend.wait()
             clock = time.perf_counter()
-            batch.advance()
+            run_batch(batch, self.backend.graph, self.capacity, Counters())
             self.backend.wait()
             seconds += time.perf_counter() - clock
             edges += batch.edges()
