@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import Backend
-from csaw.engine.schedule import Counters, run_batch
+from csaw.engine.schedule import Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import CsawError
 
@@ -34,8 +34,7 @@ class Batches:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size = plan.batch
-        self.capacity = plan.capacity if backend.streamed else None
-        self.counters = Counters()
+        self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy)
         self.edges = self.dead_ends = 0
         self.seconds = 0.0
 
@@ -61,7 +60,7 @@ class Batches:
         """One batch; None where memory does not suffice, and then batches are half as large from here on."""
         try:
             batch: Any = self.backend.begin(first, self.sources.take(first, last, self.flat))
-            run_batch(batch, self.backend.graph, self.capacity, self.counters)
+            self.schedule.run(batch)
             self.backend.wait()
             return Drawn(batch.edges(), batch.dead_ends(), batch.arrays)
         except MemoryError as error:

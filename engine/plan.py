@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -65,6 +66,8 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
+    host_bytes: int  # for partitions in host memory, beside those on a GPU
+    policy: Policy
 
     @property
     def capacity(self) -> int:
@@ -120,7 +123,7 @@ def make_plan(
     store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
     gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
-    transit: str = "auto",
+    transit: str = "auto", policy: Policy | None = None,
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -149,7 +152,7 @@ def make_plan(
         )
     return Plan(
         request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
-        transit=transit, output_bytes=sources.instances * row, **fit,
+        transit=transit, output_bytes=sources.instances * row, host_bytes=host_budget // 2, policy=policy or Policy(), **fit,
     )  # fmt: skip
 
 
@@ -282,7 +285,7 @@ def _fit_streamed(
     per_edge = kept + (3 * item if shape.table else 0)
     largest = max((p.edges for p in store.partitions), default=0)
     slots = 2 if shape.second_order else 1
-    fixed = 18 * (store.vertices + 1) + (16 * largest if shape.table else 0)
+    fixed = 16 * (store.vertices + 1) + (16 * largest if shape.table else 0)
     in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget // 4) // row))
     need = fixed + slots * largest * per_edge + in_flight * row
     if need > budget:

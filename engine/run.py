@@ -13,6 +13,7 @@ from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan
 from csaw.engine.sample_writer import SampleWriter
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
@@ -37,10 +38,10 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
             weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
             device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None,
-            transit_parallel: str = "auto", **parameters: Any) -> Job:  # fmt: skip
+            transit_parallel: str = "auto", policy: Policy | None = None, **parameters: Any) -> Job:  # fmt: skip
     """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
 
-    ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
+    ``policy`` switches parts of scheduling off. ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
     """
     from csaw.engine.cpu.backend import default_threads
 
@@ -58,7 +59,7 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     planned = partial(
         make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
         seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
-        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel,
+        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
     )  # fmt: skip
     devices = place(device, planned) if isinstance(device, str) else (device,)
     return Job(store, algorithm, chosen, planned(devices), devices)

@@ -45,8 +45,8 @@ class Traversals:
         self.instance = local + self.first
         self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
         self.source = self.sources[local, 0]
-        indptr, size = self.backend.graph.indptr, self.sizes[self.depth]
-        self.degree = xp.where(vertex >= 0, indptr[vertex + 1] - indptr[vertex], 0)
+        size = self.sizes[self.depth]
+        self.degree = xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
         self.capacity = self._capacities(size)
         if self.hops:
             self.start = xp.arange(vertex.size, dtype=np.int64) * size
@@ -61,6 +61,8 @@ class Traversals:
         if size != 0:
             self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
         self.pending = xp.flatnonzero(self.capacity)
+        if self.backend.streamed:
+            self.backend.graph.leave()  # what suits one depth need not suit the next
 
     def _capacities(self, size: int) -> Any:
         """The most neighbors that each entry can add."""
@@ -78,6 +80,13 @@ class Traversals:
     def wants(self) -> np.ndarray:
         """Partitions that entries wait for: see schedule.crowds."""
         return crowds(self.xp, *self._parts(self.pending), self.backend.graph.loaded.size)
+
+    def bytes_in_place(self, wants: np.ndarray) -> float:
+        """What reading the rows that are waited for where they are takes, in bytes copied."""
+        entries = self.pending
+        return self.backend.bytes_in_place(
+            entries.size, int(self.capacity[entries].sum()), int(self.degree[entries].sum())
+        )
 
     def _parts(self, entries: Any) -> tuple[Any, Any]:
         """The partition that each entry needs, and the one it needs beside that."""

@@ -95,7 +95,7 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
         draws, collisions, searches = backend.tally.tolist()
         return Totals(
             batches.edges, batches.dead_ends, draws, collisions, searches, backend.graph.transfers, backend.graph.transfer_bytes,
-            batches.counters.evictions, batches.seconds,
+            batches.schedule.counters.evictions, batches.seconds,
         )  # fmt: skip
     except BaseException:
         units.stop()

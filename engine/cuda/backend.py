@@ -1,5 +1,6 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
+import math
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -15,15 +16,18 @@ from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
+from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.schedule import READ_BYTES
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
 SPARE_KEYS = 64
+PASSES = 3  # over a row whose biases are computed: see weigh.cuh
 SCRATCH_EDGES = 1 << 25  # candidates that selection has room for at a time, 33 bytes each
 
 
@@ -58,6 +62,14 @@ class CudaBackend(Backend):
     @property
     def tally(self) -> np.ndarray:
         return self.counts.get()
+
+    def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
+        """What entries that pick from rows of so many edges together read in place, in bytes copied in the same time."""
+        if self.select in ("uniform", "alias"):
+            return picks * READ_BYTES
+        if self.select == "rejection":
+            return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
+        return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
@@ -147,10 +159,9 @@ class CudaBackend(Backend):
         layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
         weights, strength = self.reads_weights, self.return_apart and self.weighted
         if self.streamed:
-            pinned = self.plan.residency == "streamed"
-            return StreamedGraph(
-                self.store, layout, builder, self.plan.capacity, weights=weights, strength=strength, pinned=pinned
-            )
+            room = None if self.plan.residency == "streamed" else self.plan.host_bytes
+            host = HostPartitions(self.store, weights=weights, room=room)
+            return StreamedGraph(self.store, layout, builder, host, self.plan.capacity, strength=strength)
         looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
         weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
         return DeviceGraph(

@@ -54,6 +54,11 @@ class ClockWalks:
         here = self.backend.graph.partition_of(self.state["at"][waiting])
         return crowds(cupy, here, here, self.backend.graph.loaded.size)
 
+    def bytes_in_place(self, wants: np.ndarray) -> float:
+        """What one event of all that wait takes where their rows are, in bytes copied."""
+        waiting = int(wants[:, 2].sum())
+        return self.backend.bytes_in_place(waiting, waiting, waiting * self.backend.graph.mean_row)
+
     def advance(self) -> None:
         """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""
         backend, walkers = self.backend, self.instances * self.walkers

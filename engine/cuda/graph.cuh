@@ -22,6 +22,17 @@ typedef u32 vertex_t;
 #endif
 constexpr vertex_t NONE = (vertex_t)-1;
 
+// PIECES: a partition has arrays of its own, wherever they are: on this device, on another one or in host memory that this one can read.
+// Then a position is {partition, edge}: a row begins with the number of its partition above its offset in the whole graph.
+constexpr int OFFSET_BITS = 40;
+constexpr i64 OFFSET = (1ll << OFFSET_BITS) - 1;
+
+struct Piece {  // each as if it began with the graph's first edge
+    const vertex_t* indices;
+    const float* weights;
+    const void* entries;
+};
+
 struct Graph {
     const i64* indptr;        // [V + 1]
     const vertex_t* indices;  // [E]
@@ -32,9 +43,8 @@ struct Graph {
     const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
     const float* member_weights;  // beside them, where weights are looked up
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
-    const unsigned short* part_of;  // STREAMED: the partition of a vertex,
-    const i64* shift;               // what to add to a row of it to find it in the slots,
-    const unsigned char* loaded;    // and whether it is there
+    const Piece* pieces;          // PIECES: where each partition is; indices, weights and entries above are null then
+    const unsigned char* loaded;  // STREAMED: whether a partition can be read now
     i64 vertices;
 };
 
@@ -48,13 +58,31 @@ struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
 __device__ __forceinline__ Place locate(i64 v)
 {
     const i64 row = GRAPH.indptr[v], end = GRAPH.indptr[v + 1];
-    return {STREAMED ? row + GRAPH.shift[GRAPH.part_of[v]] : row, end - row};
+    return {row, PIECES ? (end - row) & OFFSET : end - row};
 }
 
-// Whether the row of v can be read now.
-__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || GRAPH.loaded[GRAPH.part_of[v]]; }
+__device__ __forceinline__ const Piece& piece_of(i64 position) { return GRAPH.pieces[position >> OFFSET_BITS]; }
 
-__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)GRAPH.indices[position]; }
+__device__ __forceinline__ i64 offset_of(i64 position) { return PIECES ? position & OFFSET : position; }
+
+// Whether the row of v can be read now; where it begins is known already.
+__device__ __forceinline__ bool is_loaded_row(i64 row) { return !STREAMED || GRAPH.loaded[row >> OFFSET_BITS]; }
+
+__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || is_loaded_row(GRAPH.indptr[v]); }
+
+__device__ __forceinline__ const vertex_t* index_at(i64 position)
+{
+    return PIECES ? piece_of(position).indices + offset_of(position) : GRAPH.indices + position;
+}
+
+__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)*index_at(position); }
+
+__device__ __forceinline__ float stored_weight(i64 position)
+{
+    return PIECES ? piece_of(position).weights[offset_of(position)] : GRAPH.weights[position];
+}
+
+__device__ __forceinline__ const void* entries_of(i64 position) { return PIECES ? piece_of(position).entries : GRAPH.entries; }
 
 __device__ __forceinline__ i64 vertex_or_none(vertex_t v) { return v == NONE ? -1 : (i64)v; }
 
@@ -83,7 +111,7 @@ __device__ __forceinline__ Asked ask(const Place& from, u64 word)
     q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
     q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
 #elif LAYOUT == CSR && !WIDE
-    q.a.x = __ldg(GRAPH.indices + q.position);
+    q.a.x = __ldg(index_at(q.position));
 #endif
     return q;
 }
@@ -96,7 +124,7 @@ __device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
     place = {(i64)((u64)q.a.w << 32 | q.a.z), (i64)q.a.y};
     return q.a.x;
 #elif LAYOUT == TABLE
-    const TableEntry e = ((const TableEntry*)GRAPH.entries)[q.position];
+    const TableEntry e = ((const TableEntry*)entries_of(q.position))[offset_of(q.position)];
     return vertex_or_none(q.coin < e.threshold ? e.neighbor : e.alias);
 #elif LAYOUT == ALIAS
     const bool own = q.coin < q.a.z;

@@ -47,6 +47,10 @@ class DeviceGraph:
         if not keeps_weights:
             self.weights = None
 
+    def degrees(self, vertices: Any) -> Any:
+        """Neighbors of each vertex."""
+        return self.indptr[vertices + 1] - self.indptr[vertices]
+
     def _read(self) -> None:
         """Partition by partition through pinned memory."""
         largest = max((p.edges for p in self.store.partitions), default=0)
@@ -101,7 +105,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, part_of=None, shift=None, loaded=None, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

@@ -67,6 +67,7 @@ def _files(backend: Backend) -> tuple[str, ...]:
 
 def _constants(backend: Backend) -> dict[str, int]:
     own = {
+        "PIECES": backend.plan.residency != "resident",
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.second_order,
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],

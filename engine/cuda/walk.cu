@@ -89,8 +89,16 @@ __device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place,
     if (w.step < length) w.stand_at(known ? place : locate(then));
 }
 
+__device__ __forceinline__ void find_rows(Walker& w)
+{
+    w.stand_at(locate(w.here));
+    const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+    w.back_row = before.row;
+    w.back_count = (vertex_t)before.count;
+}
+
 // Whether the rows that the next step reads are in memory.
-__device__ __forceinline__ bool is_ready(const Walker& w) { return is_loaded(w.here) && (!MEMBERSHIP || w.back == NONE || is_loaded(w.back)); }
+__device__ __forceinline__ bool is_ready(const Walker& w) { return is_loaded_row(w.row) && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row)); }
 
 // Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
 __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
@@ -109,6 +117,15 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     return false;
 }
 
+// Stand where the walk was left, and know where its rows are.
+__device__ __forceinline__ void take_up(Walker& w, const Output& o)
+{
+    w.here = o.at[w.number];
+    w.back = o.back[w.number];
+    w.step = o.steps[w.number];
+    find_rows(w);
+}
+
 // Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -116,15 +133,9 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         if (STREAMED && !o.alive[number]) continue;
         start(w, number, source);
         if (STREAMED) {
-            w.here = o.at[number];
-            w.back = o.back[number];
-            w.step = o.steps[number];
-            if (!is_ready(w)) continue;
-            w.stand_at(locate(w.here));
-            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
-            w.back_row = before.row;
-            w.back_count = (vertex_t)before.count;
-            return true;
+            take_up(w, o);
+            if (is_ready(w)) return true;
+            continue;
         }
         track.put(o, number, 0, w.here, o.length == 0);
         if (o.length > 0) return true;
@@ -156,7 +167,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
-            if (w.step < o.length && w.count > 0 && is_loaded(w.here)) asked = ask(w.place(), word);
+            if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
         }
         going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
@@ -174,7 +185,7 @@ __device__ __forceinline__ double return_weight(const Walker& w)
         const i64 slot = find_member(w.here, w.place(), back);
         return slot < 0 ? 0.0 : (double)GRAPH.member_weights[slot];
     }
-    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)GRAPH.weights[p] : 1.0;
+    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)stored_weight(p) : 1.0;
     return total;
 }
 
@@ -240,20 +251,11 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
         start(w, n, source);
-        if (STREAMED) {
-            w.here = o.at[n];
-            w.back = o.back[n];
-            w.step = o.steps[n];
-        } else if (threadIdx.x == 0) {
-            walk[0] = w.here;
-        }
+        if (STREAMED) take_up(w, o);
+        else if (threadIdx.x == 0) walk[0] = w.here;
         bool ended = false;
         while (w.step < o.length && is_ready(w) && *(volatile i64*)bad == 0) {
-            w.stand_at(locate(w.here));
-            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
-            w.back_row = before.row;
-            w.back_count = (vertex_t)before.count;
-            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, before};
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
@@ -264,6 +266,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             ++w.step;
             w.back = w.here;
             w.here = (vertex_t)then;
+            find_rows(w);
         }
         if (ended && !PREFILLED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;

@@ -44,6 +44,11 @@ class Walks:
             before = cupy.where(none, here, graph.partition_of(cupy.where(none, 0, back)))
         return crowds(cupy, here, before, graph.loaded.size)
 
+    def bytes_in_place(self, wants: np.ndarray) -> float:
+        """What one step of all that wait takes where their rows are, in bytes copied."""
+        waiting = int(wants[:, 2].sum())
+        return self.backend.bytes_in_place(waiting, waiting, waiting * self.backend.graph.mean_row)
+
     def advance(self) -> None:
         backend, n = self.backend, self.source.size
         seed, kernels = np.uint64(backend.seed), backend.kernels

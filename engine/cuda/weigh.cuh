@@ -16,7 +16,7 @@ __device__ __forceinline__ i64 scaled(double bias, int shift)
     return value > 0 ? value : (bias > 0.0 ? 1 : 0);
 }
 
-__device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)GRAPH.weights[position] : 1.0; }
+__device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)stored_weight(position) : 1.0; }
 
 // A bias that cannot be one: the first to say so is reported.
 __device__ __forceinline__ bool checked(double bias, i64 src, i64 dst, i64* bad)
