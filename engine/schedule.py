@@ -78,7 +78,11 @@ class Schedule:
         self.graph, self.policy = graph, policy
         self.capacity = math.inf if capacity is None else capacity
         self.counters = Counters()
-        self.held: list[int] = []  # partitions that take room, the one that came longest ago first
+        if capacity is not None:
+            graph.leave()
+        self.held: list[int] = np.flatnonzero(
+            graph.loaded
+        ).tolist()  # what takes room, the one that came longest ago first
         self.coming: int | None = None  # the last of them, while it is still being copied
         self.latest = -1  # that came in order
 
@@ -95,7 +99,7 @@ class Schedule:
             else:
                 self._bring(wants)
             self.counters.load_seconds += time.perf_counter() - clock
-        return None
+        return self._load(self.coming) if self.coming is not None else None
 
     def _advance(self, batch: Any) -> np.ndarray:
         """One launch, to its end; what is waited for then."""
