@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-READ_BYTES = 512  # a random read over the bus takes as long as copying so many bytes: see docs/benchmarks.md
+READ_BYTES = 1400  # copied to a GPU in the time of a random read over the bus: see docs/benchmarks.md
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,20 @@ class Schedule:
         return wants
 
     def _suits_in_place(self, batch: Any, wants: np.ndarray) -> bool:
-        """Whether one step of all that wait takes less time in place than the copies that it would wait for."""
+        """Whether one step of all that wait takes less time in place than the copies that it would wait for.
+
+        Room that is still free is filled before, where what remains of the batch makes that worth its copy.
+        """
         graph = self.graph
         if not (self.policy.in_place and graph.reads_in_place):
             return False
-        share = 1 - self.capacity / max(int(graph.sizes().sum()), 1)  # of steps that lead out of what is loaded
-        return batch.bytes_in_place(wants) < share * graph.costs()[np.unique(wants[:, :2])].sum()
+        step, rest = batch.bytes_in_place(wants)
+        wanted, size, cost = np.unique(wants[:, :2]), graph.sizes().astype(float), graph.costs()
+        unloaded = [part for part in wanted.tolist() if part not in self.held]
+        if any(self._fits([part]) and rest * size[part] / size.sum() > cost[part] for part in unloaded):
+            return False
+        share = 1 - size[self.held].sum() / max(size.sum(), 1)  # of steps that lead out of what is loaded
+        return step < share * cost[wanted].sum()
 
     def _bring(self, wants: np.ndarray) -> None:
         """Load what most wait for, then what there is room for, and begin with what comes after that."""

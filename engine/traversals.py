@@ -81,12 +81,11 @@ class Traversals:
         """Partitions that entries wait for: see schedule.crowds."""
         return crowds(self.xp, *self._parts(self.pending), self.backend.graph.loaded.size)
 
-    def bytes_in_place(self, wants: np.ndarray) -> float:
-        """What reading the rows that are waited for where they are takes, in bytes copied."""
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
         entries = self.pending
-        return self.backend.bytes_in_place(
-            entries.size, int(self.capacity[entries].sum()), int(self.degree[entries].sum())
-        )
+        picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
+        return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
     def _parts(self, entries: Any) -> tuple[Any, Any]:
         """The partition that each entry needs, and the one it needs beside that."""

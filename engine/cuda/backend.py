@@ -71,6 +71,11 @@ class CudaBackend(Backend):
             return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
         return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
+    def bytes_of_picks(self, picks: int) -> float:
+        """The same for picks of walkers, one from a row."""
+        edges = 0 if self.select in ("uniform", "alias", "rejection") else picks * self.graph.mean_row  # type: ignore[union-attr]
+        return self.bytes_in_place(picks, picks, edges)
+
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
         return 2 * size + SPARE_KEYS if size > 0 else 0

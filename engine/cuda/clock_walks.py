@@ -54,10 +54,11 @@ class ClockWalks:
         here = self.backend.graph.partition_of(self.state["at"][waiting])
         return crowds(cupy, here, here, self.backend.graph.loaded.size)
 
-    def bytes_in_place(self, wants: np.ndarray) -> float:
-        """What one event of all that wait takes where their rows are, in bytes copied."""
-        waiting = int(wants[:, 2].sum())
-        return self.backend.bytes_in_place(waiting, waiting, waiting * self.backend.graph.mean_row)
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one event of all that wait, and all events, take where their rows are, in bytes copied."""
+        return self.backend.bytes_of_picks(int(wants[:, 2].sum())), self.backend.bytes_of_picks(
+            self.instances * self.length
+        )
 
     def advance(self) -> None:
         """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""

@@ -44,10 +44,10 @@ class Walks:
             before = cupy.where(none, here, graph.partition_of(cupy.where(none, 0, back)))
         return crowds(cupy, here, before, graph.loaded.size)
 
-    def bytes_in_place(self, wants: np.ndarray) -> float:
-        """What one step of all that wait takes where their rows are, in bytes copied."""
-        waiting = int(wants[:, 2].sum())
-        return self.backend.bytes_in_place(waiting, waiting, waiting * self.backend.graph.mean_row)
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
+        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.lengths) * self.alive).sum())
+        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 
     def advance(self) -> None:
         backend, n = self.backend, self.source.size
