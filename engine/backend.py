@@ -32,11 +32,12 @@ class Backend:
     """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
 
     graph: Any
+    failures: tuple[type[Exception], ...] = ()  # what a device raises that does not work any more
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
         self.select, self.weighted = plan.select, plan.request.weighted
-        self.streamed = plan.residency != "resident"
+        self.streamed = plan.residency in ("streamed", "disk")
         self.params = hooks.params(algorithm)
         self.bias = hooks.edge_bias(algorithm, self.weighted)
         self.others = hooks.others(algorithm, self.weighted)

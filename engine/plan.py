@@ -11,7 +11,7 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
-from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
 FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selected
@@ -57,7 +57,7 @@ class Plan:
     device: str  # cpu | cuda:0
     graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
-    residency: str  # resident | streamed: from host memory | disk
+    residency: str  # resident | pooled: over several GPUs | streamed: from host memory | disk
     threads: int
     transit: str  # neighbors of the same part of the graph together: auto | on | off
     batch: int  # instances in flight
@@ -66,6 +66,7 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
+    refused: dict[str, str]  # faster residencies, and why they cannot be
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
 
@@ -143,7 +144,7 @@ def make_plan(
     else:
         fit = _fit_device(
             shape,
-            smallest.name,
+            devices,
             gpu_memory or smallest.free_bytes * 9 // 10,
             host_budget,
             batch,
@@ -213,8 +214,8 @@ def _fit_host(
     only = "table" if shape.table else "csr"
     if graph_layout not in (None, only):
         raise OptionError(f"--layout {graph_layout}: on the CPU this run reads {only}; other layouts are for GPUs")
-    if forced == "streamed":
-        raise OptionError("--residency streamed is for GPUs; on the CPU a graph is resident, or streams from disk")
+    if forced in ("streamed", "pooled"):
+        raise OptionError(f"--residency {forced} is for GPUs; on the CPU a graph is resident, or streams from disk")
     item = np.dtype(store.id_dtype).itemsize
     per_edge = 3 * item if shape.table else item
     if shape.weights and (not shape.table or shape.request.select == "rejection"):
@@ -239,16 +240,24 @@ def _fit_host(
     filters = shape.second_order and residency == "resident"
     return {
         "graph_layout": only, "membership": "filter" if filters else "search", "residency": residency, "batch": in_flight, "graph_bytes": graph, "fixed_bytes": fixed,
-        "batch_bytes": in_flight * row, "budget_bytes": budget,
+        "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
     }  # fmt: skip
 
 
 def _fit_device(
-    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None, residency: str | None
+    shape: Shape,
+    devices: tuple[Any, ...],
+    budget: int,
+    host_budget: int,
+    batch: int | None,
+    forced: str | None,
+    residency: str | None,
 ) -> dict[str, Any]:
     """Layout and batch in a GPU's memory: the widest layout that fits and is worth building; streamed where none fits."""
+    if residency == "pooled":
+        return _fit_pooled(shape, devices, budget, batch)
     if residency in ("streamed", "disk"):
-        return _fit_streamed(shape, name, budget, host_budget, batch, residency)
+        return _fit_streamed(shape, devices, budget, host_budget, batch, residency)
     store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.most
     possible = _layouts(shape)
     if forced is not None and forced not in possible:
@@ -267,22 +276,72 @@ def _fit_device(
         if fixed + graph + least <= budget:
             break
     else:
-        return _fit_streamed(shape, name, budget, host_budget, batch)
+        too_large = f"{fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed"
+        if residency == "resident" or forced is not None:
+            raise BudgetError(f"{store.path}: {too_large}; raise --gpu-memory, or leave out --residency and --layout")
+        try:
+            fit = _fit_pooled(shape, devices, budget, batch)
+        except CsawError as error:
+            fit = _fit_streamed(shape, devices, budget, host_budget, batch)
+            fit["refused"]["pooled"] = str(error)
+        fit["refused"]["resident"] = too_large
+        return fit
     in_flight = batch or max(1, min(instances, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
     return {
         "graph_layout": layout, "membership": membership, "residency": "resident", "batch": in_flight, "graph_bytes": graph,
-        "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
+        "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
     }  # fmt: skip
 
 
+def owners(store: Any, devices: int) -> list[int]:
+    """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
+    return [
+        min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
+    ]
+
+
+def _fit_pooled(shape: Shape, devices: tuple[Any, ...], budget: int, batch: int | None) -> dict[str, Any]:
+    """The graph spread over GPUs that read each other's memory, a batch on each."""
+    store, row, count = shape.store, shape.row * DEVICE_ROWS, len(devices)
+    if count < 2:
+        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
+    for a, b in product(devices, devices):
+        if a is not b and b.number not in a.peers:
+            raise OptionError(
+                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
+            )
+    per_edge = _piece_bytes(shape)
+    held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
+    largest = max((p.edges for p in store.partitions), default=0)
+    fixed = 16 * (store.vertices + 1) + (16 * largest if shape.table else 0)
+    graph = int(held.max()) * per_edge
+    need = fixed + graph + min(row, budget)
+    if need > budget or held.min() == 0:
+        raise BudgetError(
+            f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
+            f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
+        )
+    in_flight = batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+    return {
+        "graph_layout": "table" if shape.table else "csr", "membership": "search", "residency": "pooled", "batch": in_flight,
+        "graph_bytes": graph, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
+    }  # fmt: skip
+
+
+def _piece_bytes(shape: Shape) -> int:
+    """Bytes of an edge of a partition on a GPU."""
+    item = np.dtype(shape.store.id_dtype).itemsize
+    return item + (4 if shape.weights else 0) + (3 * item if shape.table else 0)
+
+
 def _fit_streamed(
-    shape: Shape, name: str, budget: int, host_budget: int, batch: int | None, forced: str | None = None
+    shape: Shape, devices: tuple[Any, ...], budget: int, host_budget: int, batch: int | None, forced: str | None = None
 ) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, instances = shape.store, shape.row * DEVICE_ROWS, shape.most
     item = np.dtype(store.id_dtype).itemsize
     kept = item + (4 if shape.weights else 0)
-    per_edge = kept + (3 * item if shape.table else 0)
+    per_edge = _piece_bytes(shape)
     largest = max((p.edges for p in store.partitions), default=0)
     slots = 2 if shape.second_order else 1
     fixed = 16 * (store.vertices + 1) + (16 * largest if shape.table else 0)
@@ -291,13 +350,13 @@ def _fit_streamed(
     if need > budget:
         raise BudgetError(
             f"{store.path}: {slots} partition(s) of {largest * per_edge:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
-            f"samples in flight are needed on {name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
+            f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
             f"with csaw partition --partition-size, or use --device cpu"
         )
     return {
         "graph_layout": "table" if shape.table else "csr", "membership": "search",
         "residency": forced or ("streamed" if store.edges * kept <= host_budget // 2 else "disk"), "batch": in_flight,
-        "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget,
+        "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
     }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import DeviceError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
@@ -83,10 +84,9 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     )  # fmt: skip
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}
-    devices = job.devices or (None,)
-    totals = sample_groups(
-        [partial(open_backend, job, device) for device in devices], job.sources, writer, max(1, plan.batch // plan.request.group_size), progress
-    )  # fmt: skip
+    with _backends(job) as (backends, losses):
+        size = max(1, plan.batch // plan.request.group_size)
+        totals = sample_groups(backends, job.sources, writer, size, progress, losses)
     writer_bytes = writer.bytes_written
     seconds = time.perf_counter() - began
     results = {
@@ -94,22 +94,50 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         "draws": totals.draws, "collisions": totals.collisions, "searches": totals.searches,
-        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions,
+        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place,
         "plan": plan.as_dict(),
     }  # fmt: skip
     writer.finish(results)
     return results
 
 
-def open_backend(job: Job, device: Any = None) -> Any:
-    """The backend of a device of the plan's (None: the first, or the CPU), with the graph loaded as far as the plan says."""
+@contextmanager
+def _backends(job: Job) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
+    """What opens a backend for each device, and the errors that one device may have and another not."""
+    if not job.devices:
+        yield [partial(open_backend, job)], ()
+        return
+    from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.node import Node
+
+    node = Node(len(job.devices))
+    try:
+        yield (
+            [partial(open_backend, job, device, node) for device in job.devices],
+            (DeviceError, MemoryError, *CudaBackend.failures),
+        )
+    finally:
+        node.close()
+
+
+def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
+    """The backend of a device of the plan's (None: the first, or the CPU), with the graph loaded as far as the plan says.
+
+    ``node`` is what backends of several devices have in common.
+    """
     if not job.devices:
         from csaw.engine.cpu.backend import CpuBackend
 
         return CpuBackend(job.plan, job.store, job.algorithm)
     from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.node import Node
 
-    return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0])
+    node = node or Node(1)
+    try:
+        return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0], node, job.devices)
+    except BaseException:
+        node.abort()
+        raise
 
 
 def manifest(job: Job) -> dict[str, Any]:

@@ -3,19 +3,26 @@
 Units are handed out one at a time, so a slow device does not hold up the others; which device draws a unit changes nothing in it.
 """
 
+import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from csaw.engine.backend import Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.sample_writer import SampleWriter
+from csaw.partition.errors import CsawError, DeviceError
+
+log = logging.getLogger(__name__)
 
 WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
+Losses = tuple[type[Exception], ...]
 Progress = Callable[[int], None] | None
 
 
@@ -31,6 +38,7 @@ class Totals:
     transfers: int = 0
     transfer_bytes: int = 0
     evictions: int = 0
+    in_place: int = 0
     seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
@@ -41,12 +49,15 @@ class Totals:
 
 
 class Units:
-    """Runs of consecutive groups that are still missing, handed out once each to any thread; none after ``stop``."""
+    """Runs of consecutive groups that are still missing, handed out to any thread; none after ``stop``.
+
+    A unit that comes back, because its device has failed, goes to whoever asks next; so nobody is sent away while one is out.
+    """
 
     def __init__(self, writer: SampleWriter, size: int, progress: Progress) -> None:
         missing = [g for g in range(writer.groups) if g not in writer.done]
-        self.writer, self.progress, self.lock = writer, progress, threading.Lock()
-        self.left = iter(list(_runs(missing, size)))
+        self.writer, self.progress, self.changed = writer, progress, threading.Condition()
+        self.left, self.out = deque(_runs(missing, size)), 0
         self.done = sum(writer.rows(g) for g in writer.done)
         self.stopped = False
 
@@ -55,35 +66,76 @@ class Units:
             yield unit
 
     def _next(self) -> list[int] | None:
-        with self.lock:
-            return None if self.stopped else next(self.left, None)
+        with self.changed:
+            while self.out and not self.left and not self.stopped:
+                self.changed.wait()
+            if self.stopped or not self.left:
+                return None
+            self.out += 1
+            return self.left.popleft()
 
-    def drawn(self, instances: int) -> None:
-        """Count instances towards the progress."""
-        with self.lock:
-            self.done += instances
+    def finished(self, unit: list[int]) -> None:
+        """Count a unit that is written towards the progress."""
+        with self.changed:
+            self.out -= 1
+            self.done += sum(self.writer.rows(g) for g in unit)
             if self.progress:
                 self.progress(self.done)
+            self.changed.notify_all()
+
+    def give_back(self, unit: list[int]) -> None:
+        """Let others have a unit that this worker cannot finish."""
+        with self.changed:
+            self.out -= 1
+            self.left.append(unit)
+            self.changed.notify_all()
 
     def stop(self) -> None:
-        self.stopped = True
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
 
 
 def sample_groups(
-    backends: list[Callable[[], Backend]], sources: Any, writer: SampleWriter, unit_size: int, progress: Progress
+    backends: list[Callable[[], Backend]],
+    sources: Any,
+    writer: SampleWriter,
+    unit_size: int,
+    progress: Progress,
+    losses: Losses,
 ) -> Totals:
-    """Fill a store, with a worker for each of ``backends``; one alone works in this thread. What stops one stops all."""
+    """Fill a store, with a worker for each of ``backends``; one alone works in this thread.
+
+    What stops one stops all, but for errors of the types ``losses``: then the others do its work, if any are left.
+    """
     units, totals = Units(writer, unit_size, progress), Totals()
+    lost: list[Exception] = []
+
+    def work(make_backend: Callable[[], Backend]) -> None:
+        try:
+            totals.add(_work(make_backend, sources, units, writers))
+        except losses as error:
+            lost.append(error)
+            if len(lost) < len(backends):
+                log.warning("a GPU has failed: %s; the others do its part", error)
+        except BaseException:
+            units.stop()
+            raise
+
     with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(backends)) as workers:
         try:
-            if len(backends) == 1:
-                totals.add(_work(backends[0], sources, units, writers))
-            else:
-                for done in workers.map(lambda make: _work(make, sources, units, writers), backends):
-                    totals.add(done)
+            list(map(work, backends) if len(backends) == 1 else workers.map(work, backends))
         finally:
             units.stop()
+    if units.left:
+        _give_up(lost[0])
     return totals
+
+
+def _give_up(error: Exception) -> NoReturn:
+    if isinstance(error, (CsawError, MemoryError)):
+        raise error
+    raise DeviceError(f"the GPU has failed: {error}; finished groups are safe, --resume completes the rest") from error
 
 
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, writers: ThreadPoolExecutor) -> Totals:
@@ -93,15 +145,14 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
         batches = Batches(backend, sources)
         _draw_and_write(batches, units, writers)
         draws, collisions, searches = backend.tally.tolist()
+        graph, counters = backend.graph, batches.schedule.counters
         return Totals(
-            batches.edges, batches.dead_ends, draws, collisions, searches, backend.graph.transfers, backend.graph.transfer_bytes,
-            batches.schedule.counters.evictions, batches.seconds,
+            batches.edges, batches.dead_ends, draws, collisions, searches, graph.transfers, graph.transfer_bytes, counters.evictions,
+            counters.in_place, batches.seconds,
         )  # fmt: skip
-    except BaseException:
-        units.stop()
-        raise
     finally:
-        backend.close()
+        with suppress(*backend.failures):
+            backend.close()
 
 
 def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor) -> None:
@@ -109,13 +160,16 @@ def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor)
     with ThreadPoolExecutor(1) as writing:
         pending: Future | None = None
         for unit in units:
-            first = unit[0] * writer.group_size
-            last = min((unit[-1] + 1) * writer.group_size, writer.instances)
-            drawn = batches.draw(first, last)
-            if pending:
-                pending.result()
-            pending = writing.submit(_write_unit, writer, writers, unit, drawn)
-            units.drawn(last - first)
+            try:
+                drawn = batches.draw(
+                    unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
+                )
+                if pending:
+                    pending.result()
+            except BaseException:
+                units.give_back(unit)
+                raise
+            pending = writing.submit(_write_unit, units, writers, unit, drawn)
         if pending:
             pending.result()
 
@@ -132,10 +186,15 @@ def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
         yield run
 
 
-def _write_unit(writer: SampleWriter, writers: ThreadPoolExecutor, unit: list[int], drawn: list[Drawn]) -> None:
-    pieces = [batch.arrays() for batch in drawn]
-    arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
-    list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, writer.group_size)))
+def _write_unit(units: Units, writers: ThreadPoolExecutor, unit: list[int], drawn: list[Drawn]) -> None:
+    try:
+        pieces = [batch.arrays() for batch in drawn]
+        arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
+        list(writers.map(lambda part: units.writer.write(*part), _by_group(arrays, unit, units.writer.group_size)))
+    except BaseException:
+        units.give_back(unit)
+        raise
+    units.finished(unit)
 
 
 def _by_group(

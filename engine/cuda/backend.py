@@ -1,6 +1,7 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
+from functools import partial
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,8 @@ from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.node import Node
+from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
@@ -35,8 +38,11 @@ class CudaBackend(Backend):
     """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
+    failures = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
 
-    def __init__(self, plan: Plan, store: Any, algorithm: Any, device: Device) -> None:
+    def __init__(
+        self, plan: Plan, store: Any, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
+    ) -> None:
         super().__init__(plan, store, algorithm)
         self.device = cupy.cuda.Device(device.number)
         self.device.use()
@@ -47,7 +53,7 @@ class CudaBackend(Backend):
         self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
-        self.graph = self._load_graph(Kernels(builder_of(self), device))
+        self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
         grouped = self.in_tables and plan.transit == "on" and store.id_dtype.itemsize == 4
         self.transits = Transits(self.graph) if grouped else None
 
@@ -160,16 +166,25 @@ class CudaBackend(Backend):
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
-    def _load_graph(self, builder: Kernels) -> DeviceGraph | StreamedGraph:
-        layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
+    def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
+        store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
         weights, strength = self.reads_weights, self.return_apart and self.weighted
-        if self.streamed:
-            room = None if self.plan.residency == "streamed" else self.plan.host_bytes
-            host = HostPartitions(self.store, weights=weights, room=room)
-            return StreamedGraph(self.store, layout, builder, host, self.plan.capacity, strength=strength)
-        looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
-        weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
+        if residency == "resident":
+            return node.resident(partial(self._load_whole, builder, weights, strength))
+        if residency == "pooled":
+            return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength)
+        room = None if residency == "streamed" else self.plan.host_bytes
+        host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room))
+        return StreamedGraph(store, layout, builder, host, self.plan.capacity, strength=strength)
+
+    def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
+        layout, membership = self.plan.graph_layout, self.plan.membership
+        looked_up = membership == "hash" and self.weighted and not self.store.multigraph
+        searched, weighed = (
+            membership == "filter",
+            self.return_apart and not looked_up,
+        )  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, layout, builder, weights=weights, strength=strength, membership=self.plan.membership,
+            self.store, layout, builder, weights=weights, strength=strength, membership=membership,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import cupy
@@ -10,6 +11,7 @@ import numpy as np
 from csaw.engine.backend import check_bias
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.node import copied
 from csaw.engine.plan import ALIAS_CHUNK
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
@@ -46,6 +48,15 @@ class DeviceGraph:
             self.indices = None
         if not keeps_weights:
             self.weights = None
+
+    def copy(self) -> "DeviceGraph":
+        """The same graph in the memory of the current GPU."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            setattr(other, name, copied(value))
+        other.transfers, other.transfer_bytes = 0, 0
+        cupy.cuda.get_current_stream().synchronize()
+        return other
 
     def degrees(self, vertices: Any) -> Any:
         """Neighbors of each vertex."""

@@ -204,3 +204,42 @@ def test_several_gpus_draw_what_one_does(tmp_path, algo):
     devices = "cuda:" + ",".join(str(number) for number in range(count))
     drawn = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device=devices, batch_size=1000, **options)
     assert_same(expected, drawn)
+
+
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+def test_a_graph_spread_over_gpus_gives_the_sample_of_a_resident_one(tmp_path, algo, options):
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    if count < 2:
+        pytest.skip("one GPU")
+    options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=7)
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    devices = "cuda:" + ",".join(str(number) for number in range(count))
+    drawn = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device=devices, residency="pooled", **options)
+    assert_same(expected, drawn)
+
+
+def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, monkeypatch, caplog):
+    import cupy
+
+    from csaw.engine.cuda.walks import Walks
+
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU")
+    store = random_store(tmp_path / "g.zarr")
+    options = {"num_walks": 3000, "seed": 5}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    advance = Walks.advance
+
+    def advance_or_fail(self):
+        if self.backend.device.id == 1:
+            raise cupy.cuda.runtime.CUDARuntimeError(700)
+        advance(self)
+
+    monkeypatch.setattr(Walks, "advance", advance_or_fail)
+    assert_same(
+        expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda:0,1", batch_size=1000, **options)
+    )
+    assert "the others do its part" in caplog.text
