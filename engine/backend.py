@@ -7,7 +7,7 @@ The interface that a scheduler sees, and that every backend offers:
     batch.wants()                                       what partitions they wait for
     batch.advance()                                     everything that the loaded ones allow
     batch.edges(), batch.dead_ends()                    counts, once it is done
-    batch.arrays()                                      the samples in host memory; may be called in another thread
+    batch.arrays(rows)                                  the samples in host memory, of tables only some rows; may be called in any thread
     wait()                                              all that was begun is done
     release()                                           memory that nothing uses is given back
     tally, stop, close()                                draws, collisions and searches so far; an end before the end
@@ -23,6 +23,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.plan import Plan
 from csaw.partition.errors import BiasError
 
+ALL = slice(None)
 WEIGHT = hooks.Hook(
     "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
 )

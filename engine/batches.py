@@ -3,13 +3,13 @@
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import Backend
+from csaw.engine.backend import ALL, Backend
 from csaw.engine.schedule import Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import CsawError
@@ -20,11 +20,12 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Samples of a range of instances: counts, and the arrays as soon as they are asked for."""
+    """Samples of so many consecutive instances: counts, and the arrays (of tables only some rows) as soon as they are asked for."""
 
+    instances: int
     edges: int
     dead_ends: int
-    arrays: Callable[[], Arrays]
+    arrays: Callable[[slice], Arrays]
 
 
 class Batches:
@@ -62,7 +63,7 @@ class Batches:
             batch: Any = self.backend.begin(first, self.sources.take(first, last, self.flat))
             self.schedule.run(batch)
             self.backend.wait()
-            return Drawn(batch.edges(), batch.dead_ends(), batch.arrays)
+            return Drawn(last - first, batch.edges(), batch.dead_ends(), batch.arrays)
         except MemoryError as error:
             if last - first == 1 or isinstance(error, CsawError):
                 raise
@@ -73,5 +74,5 @@ class Batches:
 
 def kept(drawn: Drawn) -> Drawn:
     """The same with its arrays in host memory."""
-    arrays = drawn.arrays()
-    return Drawn(drawn.edges, drawn.dead_ends, lambda: arrays)
+    arrays = drawn.arrays(ALL)
+    return replace(drawn, arrays=lambda rows: {name: array[rows] for name, array in arrays.items()})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 
 
@@ -198,8 +199,9 @@ class Traversals:
             "sources": kept.ravel().astype(self.dtype),
         }
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host(self.samples)
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
+        return self.backend.to_host(samples)
 
     def edges(self) -> int:
         if self.hops:

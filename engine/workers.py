@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from csaw.engine.backend import Backend
+from csaw.engine.backend import ALL, Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.sample_writer import SampleWriter
 from csaw.partition.errors import CsawError, DeviceError
@@ -188,25 +188,44 @@ def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
 
 def _write_unit(units: Units, writers: ThreadPoolExecutor, unit: list[int], drawn: list[Drawn]) -> None:
     try:
-        pieces = [batch.arrays() for batch in drawn]
-        arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
-        list(writers.map(lambda part: units.writer.write(*part), _by_group(arrays, unit, units.writer.group_size)))
+        writer = units.writer
+        if writer.layout == "subgraphs":
+            arrays = _joined([batch.arrays(ALL) for batch in drawn])
+            list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, writer.group_size)))
+        else:
+            first = unit[0] * writer.group_size
+            starts = [g * writer.group_size - first for g in unit]
+            list(writers.map(lambda g, low: writer.write(g, _rows(drawn, low, low + writer.rows(g))), unit, starts))
     except BaseException:
         units.give_back(unit)
         raise
     units.finished(unit)
 
 
+def _rows(drawn: list[Drawn], low: int, high: int) -> dict[str, np.ndarray]:
+    """Rows low .. high - 1 of the tables of consecutive batches: a group at a time leaves a GPU, in memory that is used again."""
+    pieces, before = [], 0
+    for batch in drawn:
+        begin, end = max(low - before, 0), min(high - before, batch.instances)
+        if begin < end:
+            pieces.append(batch.arrays(slice(begin, end)))
+        before += batch.instances
+    return _joined(pieces)
+
+
+def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
 def _by_group(
     arrays: dict[str, np.ndarray], unit: list[int], group: int
 ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """Each group of a unit with its part of the arrays."""
+    """Each group of a unit of subgraphs with its part of the arrays."""
     edges = sources = 0
     for number, g in enumerate(unit):
         rows = slice(number * group, (number + 1) * group)
-        if "counts" not in arrays:
-            yield g, {name: array[rows] for name, array in arrays.items()}
-            continue
         counts, held = arrays["counts"][rows], arrays["source_counts"][rows]
         part = {name: arrays[name][edges : edges + int(counts.sum())] for name in ("src", "dst", "depth")}
         part["sources"] = arrays["sources"][sources : sources + int(held.sum())]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 
 
@@ -41,7 +42,7 @@ class ClockWalks:
             self.times, self.moves, self.heap, self.step, self.alive, self.src, self.dst, bad,
         )  # fmt: skip
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         taken = np.arange(self.length) < self.step[:, None]
         return {
             "counts": self.step,

@@ -5,6 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
 from csaw.engine.schedule import crowds
 
@@ -130,7 +131,7 @@ class ClockWalks:
         """Members of the struct Order, in its order."""
         return {name: given[name] for name in ("buckets", "held")} | {"upto": upto, "event": event} | given
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
     def edges(self) -> int:

@@ -12,6 +12,8 @@ from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
 from csaw.engine.plan import owners
 
+ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
 
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
@@ -52,6 +54,7 @@ class PooledGraph(Pieces):
         indices.set(pinned)
         if weights is not None:
             weights.set(pinned_weights)
+        cupy.cuda.get_current_stream().synchronize()  # before the pinned memory is used again
         self.transfers += 1
         self.transfer_bytes += pinned.nbytes + pinned_weights.nbytes
         if self.layout != "table":
@@ -76,9 +79,8 @@ class PooledGraph(Pieces):
 
 def _reach(device: int) -> None:
     """Let the current GPU read another one's memory."""
-    runtime = cupy.cuda.runtime
     try:
-        runtime.deviceEnablePeerAccess(device)
-    except runtime.CUDARuntimeError as error:
-        if error.status != runtime.errorPeerAccessAlreadyEnabled:
+        cupy.cuda.runtime.deviceEnablePeerAccess(device)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if error.status != ALREADY_ENABLED:
             raise

@@ -5,6 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
 from csaw.engine.schedule import crowds
 
@@ -80,8 +81,8 @@ class Walks:
             self.counts[1:],
         )
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host({"walks": self.walks, "lengths": self.lengths})
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
 
     def edges(self) -> int:
         return int(self.counts[0])
