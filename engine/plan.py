@@ -9,7 +9,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.schedule import Policy
+from csaw.engine.schedule import READ_BYTES, Policy
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
@@ -20,6 +20,7 @@ DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs besi
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
 TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
+BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
@@ -66,6 +67,7 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
+    expected: dict[str, float]  # what streaming takes: transfers, bytes, seconds; empty where nothing is streamed
     refused: dict[str, str]  # faster residencies, and why they cannot be
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
@@ -137,6 +139,11 @@ def make_plan(
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
     shape = Shape(store, algorithm, request, in_flight, most)
+    policy = policy or Policy()
+    if not devices and not (policy.batching and policy.balancing):
+        raise OptionError(
+            "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
+        )
     host_budget = memory or available_bytes()
     smallest = min(devices, key=lambda gpu: gpu.free_bytes, default=None)
     if smallest is None:
@@ -153,7 +160,7 @@ def make_plan(
         )
     return Plan(
         request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
-        transit=transit, output_bytes=sources.instances * row, host_bytes=host_budget // 2, policy=policy or Policy(), **fit,
+        transit=transit, expected=fit.pop("expected", {}), output_bytes=sources.instances * row, host_bytes=host_budget // 2, policy=policy, **fit,
     )  # fmt: skip
 
 
@@ -353,11 +360,35 @@ def _fit_streamed(
             f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
             f"with csaw partition --partition-size, or use --device cpu"
         )
+    residency = forced or ("streamed" if store.edges * kept <= host_budget // 2 else "disk")
+    room = (budget - fixed - in_flight * row) // max(largest * per_edge, 1)
     return {
-        "graph_layout": "table" if shape.table else "csr", "membership": "search",
-        "residency": forced or ("streamed" if store.edges * kept <= host_budget // 2 else "disk"), "batch": in_flight,
+        "graph_layout": "table" if shape.table else "csr", "membership": "search", "residency": residency, "batch": in_flight,
         "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
+        "expected": _expected(shape, room, in_flight, kept, residency),
     }  # fmt: skip
+
+
+def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
+    """About what streaming will take, if instances are spread evenly over partitions: copies of partitions to GPUs, bytes, seconds."""
+    store, parts = shape.store, max(len(shape.store.partitions), 1)
+    away = max(parts - room, 0) / parts  # of steps that lead out of what is loaded
+    batches = -(-shape.request.instances // in_flight)
+    walk = isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined]
+    steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
+    graph_bytes = store.edges * kept
+    picks = in_flight * steps * away * READ_BYTES
+    if residency == "streamed" and not shape.table and picks < steps * away**2 * graph_bytes:
+        copied, read = min(room, parts) / parts * graph_bytes, batches * picks
+    else:
+        copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
+    from_store = copied if residency == "disk" else graph_bytes
+    seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
+    return {
+        "transfers": round(copied / max(graph_bytes, 1) * parts),
+        "bytes": round(copied),
+        "seconds": round(seconds, 3),
+    }
 
 
 def _layouts(shape: Shape) -> tuple[str, ...]:

@@ -94,7 +94,8 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         "draws": totals.draws, "collisions": totals.collisions, "searches": totals.searches,
-        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place,
+        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
+        "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
         "plan": plan.as_dict(),
     }  # fmt: skip
     writer.finish(results)

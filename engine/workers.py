@@ -39,6 +39,9 @@ class Totals:
     transfer_bytes: int = 0
     evictions: int = 0
     in_place: int = 0
+    overlapped: int = 0
+    kernel_seconds: float = 0.0
+    kernel_deviation: float = 0.0
     seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
@@ -148,7 +151,7 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
         graph, counters = backend.graph, batches.schedule.counters
         return Totals(
             batches.edges, batches.dead_ends, draws, collisions, searches, graph.transfers, graph.transfer_bytes, counters.evictions,
-            counters.in_place, batches.seconds,
+            counters.in_place, counters.overlapped, *backend.kernel_seconds(), batches.seconds,
         )  # fmt: skip
     finally:
         with suppress(*backend.failures):

@@ -22,6 +22,7 @@ from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
+from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
@@ -46,6 +47,7 @@ class CudaBackend(Backend):
         super().__init__(plan, store, algorithm)
         self.device = cupy.cuda.Device(device.number)
         self.device.use()
+        self.streams = Streams(plan.policy.balancing)
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(3, np.uint64)
@@ -94,7 +96,19 @@ class CudaBackend(Backend):
         return sizes
 
     def select_neighbors(self, f: Traversals, entries: Any) -> None:
-        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
+        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
+        if self.plan.policy.batching and not self.streamed:
+            return self._select(f, entries)
+        if not self.plan.policy.batching:
+            local = f.local[entries]
+            for instance in cupy.unique(local).tolist():
+                self._select(f, entries[local == instance])
+            return None
+        here = self.graph.partition_of(f.vertex[entries])
+        loaded = np.flatnonzero(self.graph.loaded).tolist()
+        return self.streams.run(loaded, lambda part, _: self._select(f, entries if part < 0 else entries[here == part]))
+
+    def _select(self, f: Traversals, entries: Any) -> None:
         if entries.size == 0:
             return
         frontier = struct(
@@ -152,6 +166,10 @@ class CudaBackend(Backend):
                 array.get(out=hosts[name], blocking=False)
             self.copies.synchronize()
         return hosts
+
+    def kernel_seconds(self) -> tuple[float, float]:
+        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
+        return self.streams.seconds()
 
     def wait(self) -> None:
         cupy.cuda.get_current_stream().synchronize()

@@ -30,6 +30,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     int* steps;
     vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
     unsigned char* alive;  // and which have not ended
+    i64 only;              // the one partition that is served, or -1: all that are loaded
 };
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
@@ -98,14 +99,18 @@ __device__ __forceinline__ void find_rows(Walker& w)
 }
 
 // Whether the rows that the next step reads are in memory.
-__device__ __forceinline__ bool is_ready(const Walker& w) { return is_loaded_row(w.row) && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row)); }
+__device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
+{
+    const bool here = o.only < 0 ? is_loaded_row(w.row) : w.row >> OFFSET_BITS == o.only;
+    return here && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row));
+}
 
 // Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
 __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
 {
     const bool last = ended || w.step == o.length;
     track.put(o, w.number, w.step, w.here, last);
-    if (!last && (!STREAMED || is_ready(w))) return true;
+    if (!last && (!STREAMED || is_ready(w, o))) return true;
     o.steps[w.number] = w.step;
     if (STREAMED) {
         o.at[w.number] = w.here;
@@ -134,7 +139,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         start(w, number, source);
         if (STREAMED) {
             take_up(w, o);
-            if (is_ready(w)) return true;
+            if (is_ready(w, o)) return true;
             continue;
         }
         track.put(o, number, 0, w.here, o.length == 0);
@@ -254,7 +259,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         if (STREAMED) take_up(w, o);
         else if (threadIdx.x == 0) walk[0] = w.here;
         bool ended = false;
-        while (w.step < o.length && is_ready(w) && *(volatile i64*)bad == 0) {
+        while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
             const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);

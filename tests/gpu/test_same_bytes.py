@@ -243,3 +243,26 @@ def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, monkeypatch, capl
         expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda:0,1", batch_size=1000, **options)
     )
     assert "the others do its part" in caplog.text
+
+
+@pytest.mark.parametrize("switched", ["batching", "workload_aware", "balancing"])
+@pytest.mark.parametrize(
+    "algo", ["deepwalk", "node2vec", "biased", "neighbor", "forest-fire", "layer", "multidimensional"]
+)
+def test_switches_of_scheduling_change_no_byte(tmp_path, algo, switched):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
+    options = OPTIONS.get(algo, {}) | {"seed": 5, "sources": list(range(40))}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    given = {
+        "device": "cuda",
+        "residency": "streamed",
+        "ids": "dense",
+        "policy": Policy(in_place=False, **{switched: False}),
+    }
+    largest = max(p.edges for p in store.partitions)
+    job = prepare(store, algo, **given, **options)
+    memory = job.plan.fixed_bytes + job.plan.batch_bytes + 3 * 24 * largest
+    results = execute(prepare(store, algo, gpu_memory=memory, **given, **options), tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    assert results["transfers"] > 0
+    assert algo == "multidimensional" or results["kernel_seconds"] > 0
