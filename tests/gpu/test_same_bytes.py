@@ -251,7 +251,7 @@ def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, monkeypatch, capl
 )
 def test_switches_of_scheduling_change_no_byte(tmp_path, algo, switched):
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
-    options = OPTIONS.get(algo, {}) | {"seed": 5, "sources": list(range(40))}
+    options = OPTIONS.get(algo, {}) | {"seed": 5, "instances": 40}
     expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
     given = {
         "device": "cuda",
