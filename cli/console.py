@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,6 +54,14 @@ def _lines(what: str, total: int, unit: str) -> Callable[[int], None]:
 
 def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, default=str))
+
+
+def write_json(value: Any, file: str) -> None:
+    """``value`` as JSON into a file; ``-`` is stdout."""
+    if file == "-":
+        print_json(value)
+    else:
+        Path(file).write_text(json.dumps(value, indent=1, default=str) + "\n")
 
 
 def print_table(rows: list[tuple[str, Any]]) -> None:

@@ -17,7 +17,7 @@ log = logging.getLogger("csaw")
 def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     """The path of a graph store for ``graph``; text and datasets are partitioned into the cache on the way."""
     path = Path(graph)
-    folder = Path(cache_dir or os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
+    folder = _folder(cache_dir)
     if path.is_dir():
         return path
     if path.exists():
@@ -33,6 +33,17 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     return _cached(folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out))
 
 
+def on_disk(entry: Entry, cache_dir: str | Path | None = None) -> Path | None:
+    """Where a dataset can be had without a download: its store or file in the cache, its store NAME.zarr or its file here."""
+    folder, file = _folder(cache_dir), Path(entry.file).name
+    places = (_place(folder, entry.url), Path(f"{entry.name}.zarr"), folder / file, Path(file))
+    return next((path for path in places if path.exists()), None)
+
+
+def _folder(cache_dir: str | Path | None) -> Path:
+    return Path(cache_dir or os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw") / "graphs"
+
+
 def _generated(folder: Path, spec: str) -> Path:
     from csaw.datasets.generate import generate
     from csaw.datasets.spec import parse_spec
@@ -43,7 +54,7 @@ def _generated(folder: Path, spec: str) -> Path:
 
 def _cached(folder: Path, key: str, shown: str, make: Callable[[Path], Any]) -> Path:
     """The store of ``key``, made by one process while others wait for it."""
-    store = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.zarr"
+    store = _place(folder, key)
     if not store.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with open(store.with_suffix(".lock"), "w") as lock:
@@ -52,6 +63,10 @@ def _cached(folder: Path, key: str, shown: str, make: Callable[[Path], Any]) -> 
                 log.info("%s becomes the store %s, once", shown, store)
                 make(store)
     return store
+
+
+def _place(folder: Path, key: str) -> Path:
+    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.zarr"
 
 
 def _ingest(path: Path, out: Path, directed: bool | None = None) -> Any:

@@ -24,6 +24,7 @@ from csaw.engine.plan import Plan
 from csaw.partition.errors import BiasError
 
 ALL = slice(None)
+TALLY = ("draws", "collisions", "searches")
 WEIGHT = hooks.Hook(
     "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
 )
@@ -67,7 +68,7 @@ class Backend:
 
     @property
     def tally(self) -> Any:
-        """Draws, collisions and searches so far: int64 [3]."""
+        """Counts so far: an integer for each name of TALLY."""
         raise NotImplementedError
 
     def kernel_seconds(self) -> tuple[float, float]:

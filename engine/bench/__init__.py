@@ -1,1 +1,1 @@
-"""How fast sampling is here, against what this machine's memory can do."""
+"""How fast csaw is here, against what this machine can do: suites of works, the limits measured beside them, plots, comparisons."""

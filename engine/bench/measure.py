@@ -1,92 +1,92 @@
-"""Times: works on a backend, and the ceilings they are held against."""
+"""Works on a backend, timed: sampling alone, in turns, other instances each time."""
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.bench.suites import Work
+from csaw.engine import registry
+from csaw.engine.backend import TALLY
+from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
+from csaw.engine.schedule import Schedule
+from csaw.partition.errors import CsawError
 
-CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
-HOST_CEILING_BYTES = 256 << 20
 
+class Timed:
+    """A work with its graph loaded and its kernels compiled. Samples stay where they were drawn, in the order in which they are written."""
 
-def measure(store: Any, work: Work, *, device: str, threads: int | None, repeats: int) -> dict[str, Any]:
-    """Sampling alone: the graph is loaded, kernels are compiled, samples stay where they were drawn. Other instances at each repeat."""
-    options = work.options if device != "cpu" else {k: v for k, v in work.options.items() if k != "layout"}
-    job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, batch_size=work.instances, seed=1,
-                  **options)  # fmt: skip
-    backend = open_backend(job)
-    seconds, edges = [], []
-    try:
-        for turn in range(repeats + 1):  # the first warms up
-            first = turn * work.instances
-            batch = backend.begin(first, job.sources.take(first, first + work.instances, job.plan.layout == "walks"))
-            backend.wait()
+    def __init__(self, store: Any, work: Work, *, device: str, threads: int | None, turns: int) -> None:
+        options = work.options if device != "cpu" else {k: v for k, v in work.options.items() if k != "layout"}
+        self.work, self.device = work, device
+        self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,
+                           sources=_random_sources(store, work, turns),
+                           batch_size=None if device == "cpu" else work.instances, **options)  # fmt: skip
+        self.backend = open_backend(self.job)
+        plan = self.job.plan
+        self.schedule = Schedule(self.backend.graph, plan.capacity if self.backend.streamed else None, plan.policy)
+        self.seconds: list[float] = []
+        self.edges: list[int] = []
+        self.tallies: list[np.ndarray] = []
+
+    def draw(self) -> None:
+        """One turn: as many instances as the work has, none of which was drawn before."""
+        before = self.backend.tally.astype(np.int64)
+        first, seconds, edges = len(self.seconds) * self.work.instances, 0.0, 0
+        for begin in range(first, first + self.work.instances, self.job.plan.batch):
+            end = min(begin + self.job.plan.batch, first + self.work.instances)
+            batch = self.backend.begin(begin, self.job.sources.take(begin, end, self.job.plan.layout == "walks"))
+            self.backend.wait()
             clock = time.perf_counter()
-            batch.advance()
-            backend.wait()
-            seconds.append(time.perf_counter() - clock)
-            edges.append(batch.edges())
-    finally:
-        backend.close()
-    rates = sorted(e / s / 1e9 for e, s in zip(edges[1:], seconds[1:], strict=True))
-    return {
-        "work": work.name, "instances": work.instances, "edges": int(statistics.median(edges[1:])), "seconds": statistics.median(seconds[1:]),
-        "giga_edges_per_second": statistics.median(rates), "slowest": rates[0], "fastest": rates[-1],
-        "select": job.plan.select, "layout": job.plan.graph_layout, "goal": work.goal if device != "cpu" else None,
-    }  # fmt: skip
+            self.schedule.run(batch)
+            self.backend.wait()
+            seconds += time.perf_counter() - clock
+            edges += batch.edges()
+        self.seconds.append(seconds)
+        self.edges.append(edges)
+        self.tallies.append(self.backend.tally.astype(np.int64) - before)
+
+    def row(self) -> Row:
+        """The figure of all turns but the first, which warmed up."""
+        seconds, edges, plan = self.seconds[1:], self.edges[1:], self.job.plan
+        counted = sum(self.tallies[1:], np.zeros(len(TALLY), np.int64)) / max(sum(edges), 1)
+        return {
+            "work": self.work.name, **figure([e / s for e, s in zip(edges, seconds, strict=True)]),
+            "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": self.work.instances,
+            "select": plan.select, "layout": plan.graph_layout, "goal": self.work.goal if self.device != "cpu" else None,
+            **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
+        }  # fmt: skip
 
 
-def ceilings(device: str) -> dict[str, float]:
-    """Random gathers in G/s, of independent addresses, by every processor at once."""
-    return _device_ceilings() if device.startswith("cuda") else _host_ceilings()
+def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:
+    """A row a work. They draw one after the other, round after round, so that each meets the same machine."""
+    rows: list[Row] = []
+    timed: dict[int, Timed] = {}
+    with ExitStack() as stack:
+        for work in works:
+            try:
+                one = Timed(store, work, device=device, threads=threads, turns=repeats + 1)
+                stack.callback(one.backend.close)
+                one.draw()
+                timed[len(rows)] = one
+                rows.append({})
+            except (CsawError, MemoryError) as error:
+                rows.append({"work": work.name, "not_measured": str(error)})
+        for _ in range(repeats):
+            for one in timed.values():
+                one.draw()
+    for number, one in timed.items():
+        rows[number] = one.row()
+    return rows
 
 
-def _best(run: Callable[[], None], wait: Callable[[], None], repeats: int = 5) -> float:
-    """The least seconds of some runs after one that does not count."""
-    times = []
-    for _ in range(repeats + 1):
-        wait()
-        clock = time.perf_counter()
-        run()
-        wait()
-        times.append(time.perf_counter() - clock)
-    return min(times[1:])
-
-
-def _device_ceilings() -> dict[str, float]:
-    import cupy
-
-    from csaw.engine.cuda.device import open_device
-    from csaw.engine.cuda.launch import Kernels
-    from csaw.engine.cuda.units import Unit
-
-    device = open_device()
-    kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
-    blocks, block, rounds = 16 * device.processors, 256, 64
-    gathers = blocks * block * rounds * 8
-    found = {}
-    for size in CEILING_BYTES:
-        if size > device.free_bytes // 2:
-            continue
-        table = cupy.zeros(size // 4, np.uint32)
-        seconds = _best(
-            lambda size=size, table=table: kernels.launch("gather_16", blocks, block, size // 16, table, rounds, table),  # type: ignore[misc]
-            cupy.cuda.get_current_stream().synchronize,
-        )
-        found[f"gathers from {size >> 30} GiB"] = gathers / seconds / 1e9
-    return found
-
-
-def _host_ceilings() -> dict[str, float]:
-    from csaw.engine.bench.gather import gather
-    from csaw.engine.cpu.backend import default_threads
-
-    table = np.zeros(HOST_CEILING_BYTES // 4, np.uint32)
-    count = default_threads() << 22
-    seconds = _best(lambda: gather(table, default_threads(), count // default_threads()), lambda: None, 3)
-    return {f"gathers from {HOST_CEILING_BYTES >> 20} MiB": count / seconds / 1e9}
+def _random_sources(store: Any, work: Work, turns: int) -> str | None:
+    """Distinct random vertices, other ones at every turn; where most of the graph would be needed, all vertices in their order."""
+    needed = turns * work.instances * int(work.options.get("frontier_size", 1))
+    if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:
+        return None
+    return f"random:{needed}"

@@ -1,59 +1,56 @@
-"""A benchmark from end to end: the graph, the ceilings, the works of some suites."""
+"""A benchmark from end to end: the machine, its limits, then suite after suite with a verdict each."""
 
-import platform
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from csaw.datasets.resolve import resolve
-from csaw.datasets.spec import parse_spec
-from csaw.engine.bench.measure import ceilings, measure
-from csaw.engine.bench.suites import SUITES, shrunk
+from csaw.engine.bench import suites
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import default_graph, given, of_paper
+from csaw.engine.bench.machine import about
+from csaw.engine.bench.rows import Row, measured
 from csaw.engine.devices import place
-from csaw.partition import open_graph
 from csaw.partition.errors import OptionError
 
 
-def run_suites(
-    graph: str,
-    suite: str,
-    only: str | None,
-    *,
-    device: str,
-    threads: int | None,
-    repeats: int,
-    limit: int,
-    steps: int | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Rows as they are measured: the machine, the graph, the ceilings, then a row a work."""
-    gpu = next(iter(place(device)), None)
-    kind = "cpu" if gpu is None else f"cuda:{gpu.number}"
-    yield {"device": platform.processor() or platform.machine() if gpu is None else gpu.name}
-    store = _graph(graph, gpu)
-    yield {"graph": graph, "vertices": store.vertices, "edges": store.edges}
-    top = ceilings(kind)
-    yield {f"{name}, G/s": value for name, value in top.items()}
-    works = [
-        work
-        for name, works in SUITES.items()
-        if suite in ("all", name)
-        for work in works
-        if only is None or only in work.name
-    ]
-    if not works:
+def chosen(listed: tuple[str, ...]) -> list[str]:
+    """Suites by name, each once; ``all`` is every one. Values may be lists with commas."""
+    wanted = [name.strip() for one in listed for name in one.split(",") if name.strip()]
+    wanted = [n for name in wanted for n in (suites.names() if name == "all" else [name])]
+    for name in wanted:
+        suites.load(name)  # all are there before the first is measured
+    return list(dict.fromkeys(wanted))
+
+
+def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
+                 max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
+    """Where and on what to measure. ``graphs`` are stores, texts, data sets or specs; ``paper`` names a paper whose graphs to take."""
+    from csaw.engine.cpu.backend import default_threads
+
+    if graphs and paper:
+        raise OptionError(f"--graphs {paper} and {graphs[0]}: expected one of them, the paper's graphs or your own")
+    devices = place(device)
+    gpu = devices[0] if devices else None
+    named = (
+        of_paper(paper, gpu, max_edges) if paper else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
+    )
+    return Context(named, devices, threads or default_threads(), 1 if quick else repeats, quick=quick, **more)
+
+
+def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
+    """Rows as they are measured."""
+    yield about(context.device, context.threads, command)
+    yield from context.limits
+    found = False
+    for name in wanted:
+        suite, rows = suites.load(name), []
+        for row in suite.rows(context):
+            rows.append({"suite": name} | row)
+            yield rows[-1]
+        if rows:
+            found = True
+            verdict = suite.verdict(measured(rows))
+            yield {"suite": name, "claim": suite.CLAIM, "holds": verdict.holds, "found": verdict.found}
+    if not found:
         raise OptionError(
-            f"--only {only}: no work of that name; there are {', '.join(w.name for works in SUITES.values() for w in works)}"
+            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; leave it out to see them"
         )
-    for work in works:
-        if work.options.get("weighted") and not store.weighted:
-            continue
-        row = measure(store, shrunk(work, limit, steps), device=kind, threads=threads, repeats=repeats)
-        yield row | {"of_ceiling": row["giga_edges_per_second"] / max(top.values())}
-
-
-def _graph(graph: str, gpu: Any) -> Any:
-    if gpu is not None and graph.startswith("rmat:") and not Path(graph).exists():
-        from csaw.engine.cuda.rmat import DeviceRmat
-
-        return DeviceRmat(graph, parse_spec(graph), gpu)
-    return open_graph(resolve(graph))

@@ -1,0 +1,75 @@
+"""This run beside an earlier one: what is slower, or faster, beyond the noise of both."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from csaw.engine.bench.rows import MACHINE, Row, key, measured, short, spread
+from csaw.partition.errors import FormatError
+
+MARGIN = 0.05  # what two runs differ by although nothing changed
+
+
+class Change(NamedTuple):
+    """A figure that is in both runs. It has changed where the spreads of both lie apart, by more than their noise."""
+
+    name: str
+    before: Row
+    now: Row
+
+    @property
+    def noise(self) -> float:
+        """The gap that says nothing: half the wider spread, for a few repeats show only a part of it, and at least the margin."""
+        return max(MARGIN, *((row["fastest"] - row["slowest"]) / row["rate"] / 2 for row in (self.before, self.now)))
+
+    @property
+    def slower(self) -> bool:
+        return self.now["fastest"] < self.before["slowest"] * (1 - self.noise)
+
+    @property
+    def faster(self) -> bool:
+        return self.before["fastest"] < self.now["slowest"] * (1 - self.noise)
+
+
+def read(file: str | Path) -> list[Row]:
+    """The rows that ``--json`` has written."""
+    try:
+        rows = json.loads(Path(file).read_text())
+        if isinstance(rows, list) and all(isinstance(row, dict) and "suite" in row for row in rows):
+            return rows
+    except ValueError:
+        pass
+    raise FormatError(f"{file}: expected the JSON of csaw bench --json, found something else")
+
+
+def compare(before: list[Row], now: list[Row]) -> list[Change]:
+    """Every figure that both have, in the order of the later one."""
+    earlier = {key(row): row for row in measured(before)}
+    return [
+        Change(", ".join(filter(None, key(row))), earlier[key(row)], row)
+        for row in measured(now)
+        if key(row) in earlier
+    ]
+
+
+def told(before: list[Row], now: list[Row], changes: list[Change]) -> str:
+    """The changes that count, the slowest first."""
+    was, is_ = (next((row.get("device") for row in rows if "device" in row), "") for rows in (before, now))
+    lines = [f"the baseline is of another device: {was}, this is {is_}"] if was != is_ else []
+    ordered = sorted(changes, key=_ratio)
+    lines += [f"slower: {_line(c)}" for c in ordered if c.slower] + [
+        f"faster: {_line(c)}" for c in reversed(ordered) if c.faster
+    ]
+    if any(c.slower and c.now["suite"] == MACHINE for c in changes):
+        lines.append("what this machine can do is slower too: it is busy, or not the same machine")
+    counted = f"{sum(c.slower for c in changes)} slower, {sum(c.faster for c in changes)} faster"
+    return "\n".join([*lines, f"{counted} of {len(changes)} figures that both runs have"])
+
+
+def _ratio(change: Change) -> float:
+    return change.now["rate"] / change.before["rate"]
+
+
+def _line(change: Change) -> str:
+    now, before = (f"{short(row['rate'], row['unit'])} ({spread(row)})" for row in (change.now, change.before))
+    return f"{change.name}: {now}, was {before}, {100 * _ratio(change):.0f} %"

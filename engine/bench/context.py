@@ -1,0 +1,89 @@
+"""What suites are given: the devices, the graphs, how much to measure, and ways to measure it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from csaw.engine.bench.graphs import Graph, Named
+from csaw.engine.bench.machine import limits
+from csaw.engine.bench.measure import in_turns
+from csaw.engine.bench.rows import Row
+from csaw.engine.bench.work import Work
+
+QUICK_INSTANCES, QUICK_STEPS = 200, 100
+CPU_INSTANCES = 400_000  # where a work has millions for a GPU's sake
+
+
+@dataclass
+class Context:
+    """One run of ``csaw bench``. No ``devices`` is the CPU; ``kind`` is what ``--device`` of ``csaw sample`` would be."""
+
+    named: list[Named]
+    devices: tuple[Any, ...] = ()
+    threads: int = 1
+    repeats: int = 3
+    instances: int | None = None
+    quick: bool = False
+    only: str = ""
+    out: Path = Path()
+    peers: dict[str, str] = field(default_factory=dict)
+    opened: Graph | None = None
+
+    @property
+    def on_gpu(self) -> bool:
+        return bool(self.devices)
+
+    @property
+    def device(self) -> Any:
+        """The GPU that works of one device run on; None is the CPU."""
+        return self.devices[0] if self.devices else None
+
+    @property
+    def kind(self) -> str:
+        return f"cuda:{self.devices[0].number}" if self.devices else "cpu"
+
+    @property
+    def most(self) -> int:
+        """Instances of a work at most."""
+        given = self.instances or (2**62 if self.on_gpu else CPU_INSTANCES)
+        return min(given, QUICK_INSTANCES) if self.quick else given
+
+    def graphs(self) -> Iterator[Graph]:
+        """The graphs to measure on, opened one at a time; the last one stays open for the next suite."""
+        for one in self.named:
+            if self.opened is None or self.opened.label != one.label:
+                self.opened = None  # its memory first
+                self.opened = one.open(self.device)
+            yield self.opened
+
+    @cached_property
+    def limits(self) -> list[Row]:
+        """The machine's own limits, measured once a run."""
+        return limits(self.device, self.threads)
+
+    @property
+    def ceiling(self) -> float:
+        """Random gathers a second."""
+        return max(row["rate"] for row in self.limits if row["unit"] == "gathers/s")
+
+    def wanted(self, works: Iterable[Work]) -> list[Work]:
+        """Of these works those that ``--only`` names, as large as they may be here."""
+        return [w.shrunk(self.most, QUICK_STEPS if self.quick else None) for w in works if self.only in w.name]
+
+    def measure(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
+        """A row a work, one after the other."""
+        for work in works:
+            yield from self.compare(graph, [work])
+
+    def compare(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
+        """A row a work, measured in turns, so that their ratios hold on a busy machine too."""
+        able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
+        for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=self.repeats):
+            share = {"of_ceiling": row["rate"] / self.ceiling} if "rate" in row else {}
+            yield self.on(graph) | row | share
+
+    def on(self, graph: Graph) -> Row:
+        """What a row says of its graph."""
+        return {"graph": graph.label, "vertices": graph.store.vertices, "stored_edges": graph.store.edges}

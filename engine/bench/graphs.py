@@ -1,0 +1,117 @@
+"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as R-MAT stand-ins that are labelled so."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from csaw.datasets.catalog import ENTRIES, Entry
+from csaw.datasets.resolve import on_disk, resolve
+from csaw.datasets.spec import Rmat, parse_spec
+from csaw.partition import open_graph
+
+PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor"}
+CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
+QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
+EDGE_BYTES = 40  # on a GPU, of the widest layout with what is beside it
+CPU_EDGES = 1 << 24  # of a stand-in, unless --max-edges says otherwise
+
+
+class Graph(NamedTuple):
+    """An open graph under the name that its rows carry."""
+
+    label: str
+    store: Any
+
+
+@dataclass(frozen=True)
+class Named:
+    """A graph that can be opened; on a GPU (``gpu`` is not None) an R-MAT graph is made there."""
+
+    label: str
+    source: str | Path
+
+    def open(self, gpu: Any) -> Graph:
+        if gpu is not None and str(self.source).startswith("rmat:") and not Path(self.source).exists():
+            from csaw.engine.cuda.rmat import DeviceRmat
+
+            return Graph(self.label, DeviceRmat(str(self.source), parse_spec(str(self.source)), gpu))
+        return Graph(self.label, open_graph(resolve(str(self.source))))
+
+
+def given(graph: str) -> Named:
+    """A graph argument of the command line."""
+    return Named(graph, graph)
+
+
+def default_graph(gpu: Any, quick: bool) -> str:
+    """An R-MAT graph far beyond every cache: of a size for a CPU, or the largest whose layouts fit the GPU, up to 2 G edges."""
+    if quick:
+        return QUICK_GRAPH
+    if gpu is None:
+        return CPU_GRAPH
+    scale = next((s for s in range(25, 16, -1) if (64 << s) * EDGE_BYTES <= gpu.free_bytes), 16)
+    return f"rmat:scale={scale},edge_factor=32,weights=1"
+
+
+def of_paper(paper: str, gpu: Any, max_edges: int | None) -> list[Named]:
+    """The graphs of a paper's table that SNAP has: what ``csaw datasets fetch`` or an earlier run left on disk, else stand-ins."""
+    most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
+    entries = [e for e in ENTRIES if PAPERS[paper] in e.papers.split(", ")]
+    return [Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most) for e in entries]
+
+
+def stand_in(entry: Entry, most: int) -> Named:
+    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices where it would have more than ``most`` edges."""
+    stored = entry.edges * (1 if entry.directed else 2)
+    share = min(1.0, most / stored)
+    spec = nearest(entry.vertices * share, stored / entry.vertices, undirected=not entry.directed)
+    reduced = "" if share == 1.0 else f", {100 * share:.2g} % of its vertices"
+    return Named(f"stand-in for {entry.name}{reduced}: {spec}", str(spec))
+
+
+def nearest(vertices: float, degree: float, *, undirected: bool) -> Rmat:
+    """Of R-MAT graphs with this average degree the one whose vertices are nearest; scales are powers of two, so up to 1.5 times off."""
+    first = max(1, round(math.log2(vertices)) - 1)
+    found = [Rmat(scale=s, edge_factor=_factor(s, degree, undirected), undirected=int(undirected)) for s in range(first, min(first + 5, 32))]  # fmt: skip
+    return min(found, key=lambda rmat: abs(math.log(expected(rmat)[0] / vertices)))
+
+
+def _factor(scale: int, degree: float, undirected: bool) -> int:
+    """The edge factor whose average degree, of the vertices that have edges, is nearest."""
+    low, high = 1, 2
+    while _degree(scale, high, undirected) < degree and high < 1 << min(scale, 18):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _degree(scale, middle, undirected) >= degree else (middle, high)
+    return min((low, high), key=lambda factor: abs(math.log(_degree(scale, factor, undirected) / degree)))
+
+
+def _degree(scale: int, factor: int, undirected: bool) -> float:
+    vertices, edges = expected(Rmat(scale=scale, edge_factor=factor, undirected=int(undirected)))
+    return edges / vertices
+
+
+def expected(rmat: Rmat) -> tuple[float, float]:
+    """Vertices with an edge, and stored edges without repeats, that an R-MAT graph has on average.
+
+    A vertex of k one-bits is an end of a draw with chance 2 (a + b)^(s - k) (c + d)^k; a pair of vertices with the bits of a draw.
+    """
+    s, draws = rmat.scale, rmat.draws
+    ones = np.arange(s + 1)
+    ends = 2 * (rmat.a + rmat.b) ** (s - ones) * (rmat.c + rmat.d) ** ones
+    vertices = (_choose(s, ones) * -np.expm1(-draws * ends)).sum()
+    i, j, k = np.ogrid[: s + 1, : s + 1, : s + 1]
+    i, j, k = (x[i + j + k <= s] for x in np.broadcast_arrays(i, j, k))
+    chance = rmat.a**i * rmat.b**j * rmat.c**k * rmat.d ** (s - i - j - k)
+    pairs = _choose(s, i) * _choose(s - i, j) * _choose(s - i - j, k)
+    return float(vertices), float((pairs * -np.expm1(-draws * chance * (1 + rmat.undirected))).sum())
+
+
+def _choose(n: Any, k: np.ndarray) -> np.ndarray:
+    from scipy.special import comb
+
+    return comb(n, k)

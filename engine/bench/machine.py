@@ -1,0 +1,125 @@
+"""What this machine can do at most: gathers from random places, copies to a GPU, writes that are safe on the disk."""
+
+import datetime
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.bench.rows import MACHINE, Row, figure
+from csaw.engine.run import VERSION
+from csaw.engine.sample_files import sync
+from csaw.engine.workers import WRITERS
+from csaw.partition.sizes import format_size
+
+CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
+HOST_CEILING_BYTES = 256 << 20
+COPY_BYTES = 1 << 30
+FILE_BYTES = 32 << 20  # of a file in the plain write: as large as a group of a sample store
+
+
+def about(device: Any, threads: int, command: str) -> Row:
+    """The first row: what was run, on what."""
+    name = _processor() if device is None else device.name
+    return {
+        "suite": MACHINE, "csaw": VERSION, "device": name, "threads": threads, "command": command,
+        "date": datetime.date.today().isoformat(), "python": platform.python_version(),
+    }  # fmt: skip
+
+
+def _processor() -> str:
+    """The processor's name; of Linux's many lines the first that says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def limits(device: Any, threads: int) -> list[Row]:
+    """Random gathers of independent addresses, by every processor at once; on a GPU (``device``) also copies from pinned memory."""
+    return [_host_gathers(threads)] if device is None else _device_limits(device)
+
+
+def _rates(run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3) -> list[float]:  # fmt: skip
+    """Amount a second of some runs, after one that does not count."""
+    rates = []
+    for _ in range(repeats + 1):
+        wait()
+        clock = time.perf_counter()
+        run()
+        wait()
+        rates.append(amount / (time.perf_counter() - clock))
+    return rates[1:]
+
+
+def _limit(work: str, rates: list[float], unit: str) -> Row:
+    """A limit is the most that was seen."""
+    return {"suite": MACHINE, "work": work, **figure(rates, unit), "rate": max(rates)}
+
+
+def _device_limits(device: Any) -> list[Row]:
+    import cupy
+
+    with cupy.cuda.Device(device.number):
+        wait = cupy.cuda.get_current_stream().synchronize
+        found = [*_device_gathers(device, wait), _device_copies(wait)]
+        cupy.get_default_memory_pool().free_all_blocks()
+    return found
+
+
+def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
+    import cupy
+
+    from csaw.engine.cuda.launch import Kernels
+    from csaw.engine.cuda.units import Unit
+
+    kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
+    blocks, block, rounds = 16 * device.processors, 256, 64
+    for size in [size for size in CEILING_BYTES if size <= device.free_bytes // 2] or [device.free_bytes // 4]:
+        table = cupy.zeros(size // 4, np.uint32)
+        given = ("gather_16", blocks, block, size // 16, table, rounds, table)
+        rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
+        yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
+
+
+def _device_copies(wait: Callable[[], None]) -> Row:
+    import cupy
+
+    pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(COPY_BYTES), np.uint8, COPY_BYTES)
+    there = cupy.empty(COPY_BYTES, np.uint8)
+    return _limit("copies to the GPU, pinned", _rates(lambda: there.set(pinned), COPY_BYTES, wait), "bytes/s")
+
+
+def _host_gathers(threads: int) -> Row:
+    from csaw.engine.bench.gather import gather
+
+    table = np.ones(HOST_CEILING_BYTES // 4, np.uint32)  # pages of zeros that nobody wrote are one page, in the cache
+    count = threads << 22
+    rates = _rates(lambda: gather(table, threads, count // threads), count)
+    return _limit(f"gathers from {format_size(HOST_CEILING_BYTES)}", rates, "gathers/s")
+
+
+def plain_write(folder: Path, size: int) -> float:
+    """Seconds that files of 32 MiB, ``size`` bytes in all, take until each is synced; as many at a time as a sample's."""
+    noise = np.random.default_rng(0).bytes(min(FILE_BYTES, size))  # a file system may skip zeros
+    with tempfile.TemporaryDirectory(dir=folder) as name, ThreadPoolExecutor(WRITERS) as writers:
+        parts = [noise] * (size // len(noise)) + ([noise[: size % len(noise)]] if size % len(noise) else [])
+        began = time.perf_counter()
+        list(writers.map(lambda part: _write_synced(Path(name, str(part[0])), part[1]), enumerate(parts)))
+        sync(Path(name))
+        return time.perf_counter() - began
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    with open(path, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        os.fsync(file.fileno())

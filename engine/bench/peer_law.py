@@ -1,0 +1,37 @@
+"""Whether a peer draws a work by its law: many draws on a graph of five vertices, chi-square over every situation."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine import registry
+from csaw.engine.law import GraphView, next_law
+from csaw.engine.verify_statistics import chi_square, holm
+from csaw.partition.store import Graph
+
+EDGES = ((0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5))  # with weights
+DRAWS = 4000  # from every vertex
+REJECT = 1e-6
+
+
+def small_graph() -> Graph:
+    """The five vertices."""
+    rows = sorted([*EDGES, *((v, u, w) for u, v, w in EDGES)])
+    indptr = np.cumsum(np.bincount([u + 1 for u, _, _ in rows], minlength=6))
+    return Graph(indptr, np.array([v for _, v, _ in rows], np.uint32), np.array([w for *_, w in rows], np.float32))
+
+
+def chance_of_law(samples: str, how: dict[str, Any]) -> float:
+    """Of samples of that graph the smallest p-value of walks, or of edges, over what was drawn from each (previous vertex, vertex), times their number."""
+    walks = np.load(samples).astype(np.int64)
+    view = GraphView(small_graph(), bool(how.get("weighted")))
+    walk = registry.build("node2vec", {"p": how.get("p", 1.0), "q": how.get("q", 1.0)})
+    found: dict[tuple[int, int], dict[int, int]] = {}
+    for step in range(walks.shape[1] - 1):
+        before = walks[:, step - 1] if step else np.full(len(walks), -1)
+        rows, counts = np.unique(np.column_stack([before, walks[:, step : step + 2]]), axis=0, return_counts=True)
+        for (prev, v, then), count in zip(rows.tolist(), counts.tolist(), strict=True):
+            outcomes = found.setdefault((prev, v), {})
+            outcomes[then] = outcomes.get(then, 0) + count
+    tested = [chi_square(seen, next_law(view, walk, v, prev=prev)) for (prev, v), seen in found.items()]  # type: ignore[arg-type]
+    return holm([p for p in tested if p is not None])

@@ -1,0 +1,59 @@
+"""A sampler at work in a process of its own: ``peer_loop.py FILE HOW``, where FILE is one of peers/ and HOW a file of JSON.
+
+Draws once, says "ready", then draws for every line on stdin, saves the sample under the name that the line holds, if any, and answers
+with the rate and the process's peak. Needs NumPy and what FILE needs.
+"""
+
+import importlib.util
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+
+def peak_mib() -> int:
+    """Not ru_maxrss, which starts from the parent's."""
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
+
+
+def open_tool(file: str, how: dict[str, Any]) -> Any:
+    spec = importlib.util.spec_from_file_location("csaw_peer", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Tool(how, lambda: np.load(how["folder"] + "/csr.npz"))
+
+
+def count(tool: Any, drawn: Any) -> int:
+    if hasattr(tool, "edges"):
+        return tool.edges(drawn)
+    return sum(walks.shape[0] * (walks.shape[1] - 1) for walks in drawn)
+
+
+def main() -> None:
+    file, how_file = sys.argv[1:]
+    sys.path.pop(0)  # this folder, which has names of its own
+    with open(how_file) as text:
+        how = json.load(text)
+    tool = open_tool(file, how)
+    tool.draw()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        began = time.perf_counter()
+        drawn = tool.draw()
+        seconds = time.perf_counter() - began
+        if line.strip():
+            walks = (
+                tool.walks(drawn) if hasattr(tool, "walks") else np.concatenate([np.asarray(each) for each in drawn])
+            )
+            np.save(line.strip(), walks)
+        print(json.dumps({"rate": count(tool, drawn) / seconds, "peak_mib": peak_mib()}), flush=True)
+        drawn = None
+
+
+if __name__ == "__main__":
+    main()

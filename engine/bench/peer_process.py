@@ -1,0 +1,57 @@
+"""The parent's side of peer_loop.py."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
+LIMIT_SECONDS = 120.0  # of a draw, and of loading with the first one
+
+
+class PeerError(Exception):
+    """A peer that cannot be measured, and why."""
+
+
+class Child:
+    """A sampler in a process of its own, its graph loaded, one draw behind it; PeerError where it does not get there in time."""
+
+    def __init__(self, name: str, python: str, how: dict[str, Any]) -> None:
+        settings, self.errors = (Path(how["folder"], f"{name}.{what}") for what in ("json", "txt"))
+        settings.write_text(json.dumps(how))
+        file = PEERS / f"{name.replace('-', '_')}.py"
+        paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if name == "csaw" else {}
+        try:
+            with open(self.errors, "wb") as errors:
+                self.process = subprocess.Popen([python, str(LOOP), str(file), str(settings)], stdin=subprocess.PIPE,
+                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths)  # fmt: skip
+        except OSError as error:
+            raise PeerError(f"{python} cannot be run: {error.strerror}") from error
+        while self._line() != "ready":  # what it prints when it starts
+            pass
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        if not select.select([self.process.stdout], [], [], LIMIT_SECONDS)[0]:
+            self.end()
+            raise PeerError(f"a draw had not ended after {LIMIT_SECONDS:.0f} s")
+        line = self.process.stdout.readline()  # whole: the children flush line by line
+        if not line:
+            self.end()
+            lines = self.errors.read_text(errors="replace").strip().splitlines()
+            raise PeerError(lines[-1][-200:] if lines else f"it ended with status {self.process.returncode}")
+        return line.decode().strip()
+
+    def ask(self, out: str = "") -> dict[str, float]:
+        """Edges a second of one draw and the peak so far; the sample is saved as ``out``, if that is given."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{out}\n".encode())
+        self.process.stdin.flush()
+        return json.loads(self._line())
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate()

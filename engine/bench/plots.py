@@ -1,0 +1,85 @@
+"""A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite calls X."""
+
+from pathlib import Path
+from typing import Any
+
+from csaw.engine.bench import suites
+from csaw.engine.bench.rows import MACHINE, Row, measured
+from csaw.partition.errors import MissingDependencyError
+
+BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
+
+
+def check() -> None:
+    """MissingDependencyError where there is nothing to plot with; asked before anything is measured."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError("--plot: matplotlib is not installed; pip install '.[plots]' brings it") from error
+
+
+def write(rows: list[Row], folder: Path) -> list[Path]:
+    """Every suite's plot in ``folder``, named after the suite."""
+    check()
+    folder.mkdir(parents=True, exist_ok=True)
+    found = dict.fromkeys(row["suite"] for row in measured(rows) if row["suite"] != MACHINE)
+    files = {name: [folder / f"{name}.{kind}" for kind in ("svg", "png")] for name in found}
+    for name, paths in files.items():
+        save(plot(rows, name), paths)
+    return [path for paths in files.values() for path in paths]
+
+
+def save(figure: Any, paths: list[Path]) -> None:
+    """The same rows give the same files."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
+        for path in paths:
+            figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
+
+
+def plot(rows: list[Row], name: str) -> Any:
+    """A Matplotlib figure of one suite, an axis a graph."""
+    from matplotlib.figure import Figure
+
+    found, over = measured(rows, suite=name), getattr(suites.load(name), "X", None)
+    graphs = list(dict.fromkeys(row.get("graph", "") for row in found))
+    tallest = 8 if over else max(sum(row.get("graph", "") == graph for row in found) for graph in graphs)
+    figure = Figure(figsize=(WIDTH_INCHES, len(graphs) * (1.1 + BAR_INCHES * tallest)), layout="constrained")
+    for axis, graph in zip(figure.subplots(len(graphs), squeeze=False)[:, 0], graphs, strict=True):
+        here = [row for row in found if row.get("graph", "") == graph]
+        _lines(axis, here, over) if over else _bars(axis, here)
+        axis.set_title(f"{name}{': ' + graph if graph else ''}", fontsize=9)
+        axis.tick_params(labelsize=8)
+    return figure
+
+
+def _spread(rows: list[Row]) -> list[list[float]]:
+    return [[max(r["rate"] - r["slowest"], 0) for r in rows], [max(r["fastest"] - r["rate"], 0) for r in rows]]
+
+
+def _bars(axis: Any, rows: list[Row]) -> None:
+    axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], xerr=_spread(rows), color="tab:blue", error_kw={"linewidth": 1})  # fmt: skip
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    axis.set_xlabel(" and ".join(dict.fromkeys(r["unit"] for r in rows)), fontsize=8)
+    axis.grid(axis="x", alpha=0.3)
+
+
+def _lines(axis: Any, rows: list[Row], over: str) -> None:
+    for series in dict.fromkeys(row["series"] for row in rows):
+        here = sorted((row for row in rows if row["series"] == series), key=lambda row: row[over])
+        axis.errorbar(
+            [r[over] for r in here],
+            [r["rate"] for r in here],
+            yerr=_spread(here),
+            marker="o",
+            markersize=3,
+            label=series,
+        )
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.set_xlabel(over.replace("_", " "), fontsize=8)
+    axis.set_ylabel(rows[0]["unit"], fontsize=8)
+    axis.legend(fontsize=8)
+    axis.grid(alpha=0.3)

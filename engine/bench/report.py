@@ -1,0 +1,109 @@
+"""The tables of docs/benchmarks.md from the JSON of real runs: ``python -m csaw.engine.bench.report docs/benchmarks.md``.
+
+A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. What is between them is written here, from ``RUN.json`` in the
+folder beside the page that has the page's name, with the plot ``RUN-SUITE.svg`` in there; everything else is written by hand.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from csaw.engine.bench import baseline, plots
+from csaw.engine.bench.rows import MACHINE, Row, measured, short, spread
+from csaw.engine.bench.show import HOLDS, WORTH_SAYING
+from csaw.partition.errors import FormatError
+
+PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+# heading: what a cell says of a row, empty where the row has nothing to say
+COLUMNS: dict[str, Callable[[Row], str]] = {
+    "work": lambda row: row["work"],
+    "rate": lambda row: short(row["rate"], row["unit"]),
+    "slowest to fastest": spread,
+    "time": lambda row: f"{1e3 * row['seconds']:,.3g} ms" if row.get("seconds", 1e3) < 100 else _seconds(row),
+    "of the ceiling": lambda row: (
+        f"{100 * row['of_ceiling']:.0f} %" if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
+    ),
+    "goal": lambda row: short(row["goal"]) if row.get("goal") else "",
+    "iterations": lambda row: f"{row['iterations']:.2f}" if "iterations" in row else "",
+    "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
+    "beside": lambda row: f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else "",
+    "peak": lambda row: f"{row['peak_mib']:,} MiB" if "peak_mib" in row else "",
+}
+
+
+def _seconds(row: Row) -> str:
+    return f"{row['seconds']:,.3g} s" if "seconds" in row else ""
+
+
+def filled(page: str, folder: Path) -> str:
+    """The page with every table as the JSON in ``folder`` has it."""
+    return PART.sub(
+        lambda found: (
+            f"{found[1]}{table(_run(folder, found[2]), found[3], f'{folder.name}/{found[2]}-{found[3]}.svg')}{found[4]}"
+        ),
+        page,
+    )
+
+
+def parts(page: str) -> list[tuple[str, str]]:
+    """The tables that a page has: run and suite of each."""
+    return [(found[2], found[3]) for found in PART.finditer(page)]
+
+
+def _run(folder: Path, name: str) -> list[Row]:
+    file = folder / f"{name}.json"
+    if not file.exists():
+        raise FormatError(f"{file} does not exist; csaw bench --json {file} writes it")
+    return baseline.read(file)
+
+
+def table(rows: list[Row], suite: str, plot: str) -> str:
+    """One suite of a run: its command, the machine, a table a graph, the verdict, the plot."""
+    mine = [row for row in rows if row["suite"] == suite]
+    if not mine:
+        raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
+    about, limits = (
+        rows[0],
+        [f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE)],
+    )
+    lines = [
+        f"    {about['command']}",
+        "",
+        f"{about['device']}, {about['threads']} threads, csaw {about['csaw']}, {about['date']}; {'; '.join(limits)}.",
+    ]
+    for graph in dict.fromkeys(row.get("graph", "") for row in mine if "work" in row):
+        lines += ["", *_graph(graph, [row for row in mine if "work" in row and row.get("graph", "") == graph])]
+    for row in mine:
+        if "claim" in row:
+            lines += ["", f"Claim: {row['claim']}. It {HOLDS[row['holds']]}: {row['found']}."]
+    return "\n".join([*lines, "", *([f"![{suite}]({plot})", ""] if measured(mine) else [])]) + "\n"
+
+
+def _graph(graph: str, rows: list[Row]) -> list[str]:
+    figures = measured(rows)
+    size = (
+        f", {figures[0]['vertices']:,} vertices, {figures[0]['stored_edges']:,} stored edges"
+        if figures and "vertices" in figures[0]
+        else ""
+    )
+    heads = {head: cell for head, cell in COLUMNS.items() if any(cell(row) for row in figures)}
+    lines = [f"{graph}{size}:", ""] if graph else []
+    if figures:
+        lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+        lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]
+    return lines + [f"\n{row['work']}: not measured, {row['not_measured']}." for row in rows if "not_measured" in row]
+
+
+def main(page: Path) -> None:
+    """Write the page's tables and draw its plots."""
+    folder, text = page.with_suffix(""), page.read_text()
+    page.write_text(filled(text, folder))
+    for run, suite in parts(text):
+        rows = _run(folder, run)
+        if measured(rows, suite=suite):
+            plots.save(plots.plot(rows, suite), [folder / f"{run}-{suite}.svg"])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

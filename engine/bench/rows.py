@@ -1,0 +1,50 @@
+"""What a benchmark yields: plain dictionaries that go to JSON unchanged.
+
+Every row has ``suite``. Beside that
+
+    a figure        work, graph (where there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
+                    gathers/s), repeats, and what the suite adds
+    what was not    work, graph, not_measured: why
+    a verdict       claim, holds (true, false, null where nothing could be said), found
+    the machine     the first row, suite ``machine``: csaw, device, threads, command, date
+"""
+
+import statistics
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]
+MACHINE = "machine"  # the suite of the machine's own limits
+
+
+class Verdict(NamedTuple):
+    """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` is None where nothing could be said."""
+
+    holds: bool | None
+    found: str
+
+
+def figure(rates: list[float], unit: str = "edges/s") -> Row:
+    """The median of some rates with their spread; every figure of a benchmark is a rate, so more is better."""
+    return {"rate": statistics.median(rates), "slowest": min(rates), "fastest": max(rates), "unit": unit, "repeats": len(rates)}  # fmt: skip
+
+
+def measured(rows: list[Row], **having: Any) -> list[Row]:
+    """The figures among ``rows``; of them those with these values."""
+    return [row for row in rows if "rate" in row and all(row.get(name) == value for name, value in having.items())]
+
+
+def key(row: Row) -> tuple[str, str, str]:
+    """What names a figure in every run: suite, graph, work."""
+    return row["suite"], row.get("graph", ""), row["work"]
+
+
+def short(rate: float, unit: str = "") -> str:
+    """``144e6, edges/s`` as ``144 M edges/s``."""
+    scale, prefix = next(((scale, p) for scale, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if rate >= scale), (1.0, ""))
+    number = f"{rate / scale:.3g}" if rate / scale < 999.5 else f"{rate / scale:,.0f}"
+    return " ".join(filter(None, (number, prefix, unit)))
+
+
+def spread(row: Row) -> str:
+    """The slowest and the fastest of a figure's repeats."""
+    return f"{short(row['slowest'])} to {short(row['fastest'])}"

@@ -1,0 +1,62 @@
+"""Rows as lines for people."""
+
+from csaw.engine.bench import suites
+from csaw.engine.bench.rows import MACHINE, Row, short, spread
+
+HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
+NAME_WIDTH = 42
+WORTH_SAYING = 0.01  # of the ceiling: below, memory is not what binds
+
+
+def line(row: Row, before: Row | None = None) -> str:
+    """One row; under a heading where it begins a suite or a graph."""
+    heads = [row.get(name, "") for name in ("suite", "graph")]
+    old = [before.get(name, "") for name in ("suite", "graph")] if before else []
+    said = _said(row)
+    if heads == old or row["suite"] == MACHINE or "claim" in row:
+        return said
+    size = f": {row['vertices']:,} vertices, {row['stored_edges']:,} stored edges" if "vertices" in row else ""
+    return f"\n{heads[0]}{', ' + heads[1] if heads[1] else ''}{size}\n{said}"
+
+
+def _said(row: Row) -> str:
+    if "claim" in row:
+        return f"  claim: {row['claim']}\n  {HOLDS[row['holds']]}: {row['found']}"
+    if "not_measured" in row:
+        return f"  {row['work']:<{NAME_WIDTH}}  not measured: {row['not_measured']}"
+    if "rate" not in row:
+        return f"{row['device']}, {row['threads']} threads, csaw {row['csaw']}, Python {row['python']}"
+    range_ = f"({spread(row)})"
+    return f"  {row['work']:<{NAME_WIDTH}}{short(row['rate'], row['unit']):>18} {range_:<20} {', '.join(_details(row))}"
+
+
+def _details(row: Row) -> list[str]:
+    """What a figure has beside its rate, as far as a reader of a terminal wants it."""
+    said = []
+    if "seconds" in row:
+        said.append(f"{1e3 * row['seconds']:,.4g} ms")
+    if row.get("of_ceiling", 0) >= WORTH_SAYING:
+        said.append(f"{100 * row['of_ceiling']:.0f} % of the ceiling")
+    if "bytes_per_second" in row:
+        said.append(
+            f"{short(row['bytes_per_second'], 'bytes/s')}, {100 * row['of_plain_write']:.0f} % of a plain write"
+        )
+    said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
+    if row.get("times", 1.0) != 1.0:  # one is what the others are held against
+        said.append(_times(row["times"], row["times_of"]))
+    if "peak_mib" in row:
+        said.append(f"peak {row['peak_mib']:,} MiB")
+    if row.get("goal"):
+        said.append(f"goal {short(row['goal'], row['unit'])}")
+    return said + ([row["note"]] if "note" in row else [])
+
+
+def _times(times: float, other: str) -> str:
+    return f"{times:.3g} times as fast as {other}" if times > 1 else f"{other} is {1 / times:.3g} times as fast"
+
+
+def listing() -> str:
+    """Every suite with its claim."""
+    found = [(name, suites.load(name)) for name in suites.names()]
+    width = max(len(name) for name, _ in found)
+    return "\n".join(f"{name:<{width}}  {suite.CLAIM}" for name, suite in found)

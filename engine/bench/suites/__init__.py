@@ -1,0 +1,27 @@
+"""One file a suite; the folder is the registry. A suite reproduces an experiment of a paper and is a module with
+
+    CLAIM               what the paper claims, in a sentence
+    rows(context)       figures as they are measured: see rows.py
+    verdict(rows)       a Verdict: whether the claim holds here, with the number found
+    X                   optional: the column that its plot has below; without it, bars
+
+Its name on the command line is the file's, with hyphens.
+"""
+
+import pkgutil
+from importlib import import_module
+from types import ModuleType
+
+from csaw.partition.errors import UnknownNameError
+
+
+def names() -> list[str]:
+    """Every suite's name on the command line."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+
+
+def load(name: str) -> ModuleType:
+    """The suite called ``name``."""
+    if name not in names():
+        raise UnknownNameError(f"--suite: no suite called {name!r}; there are {', '.join(names())}, or all")
+    return import_module(f"{__name__}.{name.replace('-', '_')}")

@@ -1,0 +1,25 @@
+"""Biased neighbor sampling with 2, 4, 8 and 16 thousand instances, neighbor size 2, depth 2: C-SAW figure 16 (b)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.rows import Row, Verdict
+from csaw.engine.bench.suites.neighbor_size import more_is_faster
+from csaw.engine.bench.suites.neighbors import BIASED
+
+CLAIM = "time grows more slowly than the number of instances (C-SAW, figure 16 b)"
+X = "instances"
+WORKS = [
+    replace(BIASED, name=f"{count:,} instances, by degree", instances=count) for count in (2000, 4000, 8000, 16000)
+]
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        for row in context.measure(graph, WORKS):
+            yield row | {"series": "biased neighbors"}
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    return more_is_faster(rows, X)

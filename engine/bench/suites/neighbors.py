@@ -1,0 +1,38 @@
+"""Neighbor samples and subgraphs: GraphSAGE's 25 x 10 and layer sampling (NextDoor figure 7), and C-SAW figure 9 to 12's settings,
+2000 instances with neighbor size 2 and depth 2, forest fire with Pf .7."""
+
+from collections.abc import Iterator
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.suites.walks import of_ceiling
+from csaw.engine.bench.work import Work
+
+CLAIM = (
+    "neighbors are bound by random memory accesses: a pick with replacement takes at most twice what one gather takes"
+)
+FANOUT = {"fanout": (25, 10), "weighted": False}
+REPLACED = Work("25 x 10, with replacement", "neighbor", 1_000_000, FANOUT | {"replace": True}, 80e9)
+DISTINCT = Work("25 x 10, without replacement", "neighbor", 1_000_000, FANOUT, 40e9)
+BIASED = Work("2 x 2 by degree (C-SAW)", "neighbor", 2000, {"fanout": (2, 2), "bias": "degree", "weighted": False})
+FOREST_FIRE = Work("forest fire .7 (C-SAW)", "forest-fire", 2000, {"burn_prob": 0.7, "depth": 2, "weighted": False})
+SNOWBALL = Work("snowball, 2 of each", "snowball", 2000, {"depth": 2, "neighbor_size": 2, "weighted": False})
+WORKS = (
+    REPLACED,
+    DISTINCT,
+    Work("25 x 10, weighted, with replacement", "neighbor", 1_000_000, FANOUT | {"replace": True, "weighted": True}),
+    BIASED,
+    FOREST_FIRE,
+    Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
+    Work("layer, 1000 a layer, 2000 in all (NextDoor)", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
+    SNOWBALL,
+)  # fmt: skip
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        yield from context.measure(graph, WORKS)
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    return of_ceiling(measured(rows, work=REPLACED.name), REPLACED.name)

@@ -1,0 +1,64 @@
+"""What ``csaw bench`` alone measures: this machine's limits, the main algorithms, and a whole run with its writing."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.machine import plain_write
+from csaw.engine.bench.rows import Row, Verdict, figure, measured
+from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT, FOREST_FIRE, REPLACED
+from csaw.engine.bench.suites.walks import MULTIDIMENSIONAL, NODE2VEC, UNIFORM, WEIGHTED
+from csaw.engine.run import execute, prepare
+
+CLAIM = (
+    "a whole run takes little longer than a plain synced write of the same bytes, or than sampling where that is slower"
+)
+MAIN = (UNIFORM, WEIGHTED, NODE2VEC, MULTIDIMENSIONAL, REPLACED, DISTINCT, BIASED, FOREST_FIRE)
+WHOLE, PLAIN = "whole run: uniform walks of 80, written", "plain synced write of as many bytes"
+WRITTEN, WRITTEN_ON_GPU = 1_000_000, 16_000_000  # walks
+NEAR = 0.9  # of the slower of the two alone
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        yield from context.measure(graph, MAIN)
+        if context.only in WHOLE:
+            yield from _whole_run(context, graph)
+
+
+def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
+    """``csaw sample`` from the start to a finished store, in turns with a plain write to the same disk."""
+    instances = min(
+        context.instances or (WRITTEN_ON_GPU if context.on_gpu else WRITTEN), 2000 if context.quick else 2**62
+    )
+    edges, written, plain, sampling = [], [], [], []
+    for turn in range(context.repeats + 1):
+        with tempfile.TemporaryDirectory(dir=context.out) as folder:
+            job = prepare(graph.store, "deepwalk", walk_length=80, weighted=False, device=context.kind, threads=context.threads,
+                          instances=instances, seed=turn)  # fmt: skip
+            results = execute(job, Path(folder, "walks.zarr"))
+            size = results["bytes_written"]
+        seconds = plain_write(context.out, size)
+        if turn:  # the first compiles
+            edges.append(results["seps_run"])
+            written.append(size / results["run_seconds"])
+            sampling.append(size / results["sampling_seconds"])
+            plain.append(size / seconds)
+    one = figure(written, "bytes/s")
+    slower = min(figure(plain)["rate"], figure(sampling)["rate"])
+    yield context.on(graph) | {"work": PLAIN, **figure(plain, "bytes/s"), "bytes": size}
+    yield context.on(graph) | {"work": WHOLE, **figure(edges), "instances": instances, "bytes": size, "bytes_per_second": one["rate"],
+           "of_plain_write": one["rate"] / figure(plain)["rate"], "of_slower": one["rate"] / slower}  # fmt: skip
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    found = measured(rows, work=WHOLE)
+    if not found:
+        return Verdict(None, f"{WHOLE} was not measured")
+    worst = min(found, key=lambda row: row["of_slower"])
+    return Verdict(
+        worst["of_slower"] >= NEAR,
+        f"{100 * worst['of_plain_write']:.0f} % of a plain write, {100 * worst['of_slower']:.0f} % of the slower of writing and sampling alone",
+    )

@@ -1,0 +1,162 @@
+"""csaw beside other samplers on the same graph and work: each in a process of its own with the graph loaded, drawing in turns.
+
+Peers are those that this interpreter has, and those named with ``--peer NAME=PYTHON``. Before a peer is measured it draws the work on
+a graph of five vertices, and only where it draws by the law is it measured. All run on the CPU. A rate is of the call that returns the
+sample, with the memory of the sample.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
+from csaw.engine.bench.peer_process import PEERS, Child, PeerError
+from csaw.engine.bench.rows import Row, Verdict, figure
+from csaw.partition import write_graph
+from csaw.partition.errors import OptionError
+from csaw.partition.store import Graph, GraphStore
+
+CLAIM = "csaw samples faster on the CPU than every peer that draws from the same law"
+WORKS: dict[str, Row] = {
+    "uniform walk": {},
+    "node2vec p=2 q=.5": {"p": 2.0, "q": 0.5},
+    "weighted walk": {"weighted": True},
+    "neighbors 25 x 10": {"fanout": [25, 10]},
+    "node2vec p=.25 q=4": {"p": 0.25, "q": 4.0},
+}
+QUICK = ("uniform walk", "neighbors 25 x 10")
+FIRST = "csaw"
+NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
+READERS = ("pandas", "polars")  # of the suite ingest
+SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
+MOST_EDGES = 1 << 27
+
+
+def rows(context: Context) -> Iterator[Row]:
+    if unknown := set(context.peers) - {*NAMES, *READERS}:
+        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *READERS))}")
+    titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
+    for graph in context.graphs() if titles else ():
+        if why := _unfit(graph.store):
+            yield context.on(graph) | {"work": "peers", "not_measured": why}
+            continue
+        with tempfile.TemporaryDirectory(dir=context.out) as name:
+            whole, small = Path(name, "whole"), Path(name, "small")
+            for folder, arrays in ((whole, graph.store.load()), (small, small_graph())):
+                _write(arrays, folder, text="ensmallen" in context.peers or find_spec("ensmallen") is not None)
+            for title in titles:
+                if graph.store.weighted or not WORKS[title].get("weighted"):
+                    for row in _measured(context, title, whole, small, graph.store.vertices):
+                        yield context.on(graph) | row
+
+
+def _unfit(store: GraphStore) -> str:
+    """Why peers cannot be measured on a graph; empty where they can."""
+    if store.directed:
+        return "the graph is directed, and some peers take undirected ones only; give an undirected graph"
+    if store.edges > MOST_EDGES:
+        return f"the graph has {store.edges:,} edges, and a copy for every peer exceeds most machines; give one of at most {MOST_EDGES:,}"
+    return ""
+
+
+def _write(graph: Graph, folder: Path, *, text: bool) -> None:
+    """The graph as its readers want it: CSR arrays, a store, and for some each edge once as text."""
+    folder.mkdir()
+    weights = np.ones(graph.indices.size, np.float32) if graph.weights is None else graph.weights
+    np.savez(folder / "csr.npz", indptr=graph.indptr, indices=graph.indices, weights=weights)
+    write_graph(folder / "graph.zarr", graph.indptr, graph.indices, weights, directed=False)
+    if text:
+        src = np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr))
+        once = src <= graph.indices
+        table = np.column_stack([src[once], graph.indices[once], weights[once]])
+        np.savetxt(folder / "edges.tsv", table, fmt=("%d", "%d", "%.9g"), delimiter="\t")
+
+
+def _measured(context: Context, title: str, whole: Path, small: Path, vertices: int) -> list[Row]:
+    """A row a peer; they draw one after the other, round after round."""
+    listed = np.random.default_rng(0).choice(vertices, min(SOURCES, vertices), replace=False)
+    how = (
+        WORKS[title]
+        | _where(whole, context)
+        | {"length": LENGTH, "rounds": 1, "listed": listed.tolist(), "together": TOGETHER}
+    )
+    children: dict[str, Child] = {}
+    said: dict[str, list[dict[str, float]]] = {}
+    cannot: dict[str, str] = {}
+    for name in NAMES:
+        if title in import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}").WORKS:
+            try:
+                python = _python(context, name)
+                _check_law(name, python, WORKS[title] | _where(small, context))
+                children[name], said[name] = Child(name, python, how), []
+            except PeerError as error:
+                cannot[name] = str(error)
+    for _ in range(context.repeats):
+        for name in [name for name in children if name not in cannot]:
+            try:
+                said[name].append(children[name].ask())
+            except PeerError as error:
+                cannot[name] = str(error)
+    for child in children.values():
+        child.end()
+    return [*_figures(title, {n: drawn for n, drawn in said.items() if n not in cannot}),
+            *({"work": f"{title}, {name}", "peer": name, "not_measured": why} for name, why in cannot.items())]  # fmt: skip
+
+
+def _where(folder: Path, context: Context) -> dict[str, Any]:
+    return {"folder": str(folder), "graph": str(folder / "graph.zarr"), "threads": context.threads}
+
+
+def _python(context: Context, name: str) -> str:
+    """The interpreter of a peer."""
+    if name == FIRST or name in context.peers:
+        return context.peers.get(name, sys.executable)
+    if find_spec(name.replace("-", "_")) is None:
+        raise PeerError(f"it is not installed here; --peer {name}=PYTHON names an interpreter that has it")
+    return sys.executable
+
+
+def _check_law(name: str, python: str, how: dict[str, Any]) -> None:
+    """PeerError where a peer draws the work on the small graph from another law."""
+    listed = np.repeat(np.arange(small_graph().indptr.size - 1), DRAWS).tolist()
+    shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1} | (
+        {"fanout": [1]} if "fanout" in how else {}
+    )
+    child = Child(name, python, how | shape)
+    out = f"{how['folder']}/{name}.npy"
+    try:
+        child.ask(out)
+    finally:
+        child.end()
+    if (p := chance_of_law(out, how)) < REJECT:
+        raise PeerError(f"it draws from another law (p = {p:.1g} on a graph of five vertices)")
+
+
+def _figures(title: str, said: dict[str, list[dict[str, float]]]) -> Iterator[Row]:
+    base = median(one["rate"] for one in said[FIRST]) if FIRST in said else None
+    for name, drawn in said.items():
+        row = {
+            "work": f"{title}, {name}",
+            "peer": name,
+            **figure([one["rate"] for one in drawn]),
+            "peak_mib": drawn[-1]["peak_mib"],
+        }
+        yield row | ({"times": row["rate"] / base, "times_of": FIRST} if base else {})
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    beside = [row for row in rows if row["peer"] != FIRST and "times" in row]
+    if not beside:
+        return Verdict(None, "no peer was measured")
+    nearest = max(beside, key=lambda row: row["times"])
+    return Verdict(
+        nearest["times"] < 1, f"at least {1 / nearest['times']:.2f} times as fast as any ({nearest['work']})"
+    )

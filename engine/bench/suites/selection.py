@@ -1,0 +1,72 @@
+"""Selecting without replacement by inverse transform, C-SAW figures 10 to 12: what a candidate costs that was taken before.
+
+Figure 10 is ``times``, the rate as a multiple of repeated sampling's; figure 11 is ``iterations``, searches of the CTPS for each
+neighbor selected; figure 12 is ``searches_an_edge`` where a way of looking for collisions counts its comparisons. Layer sampling is
+not among them: csaw merges a layer's pools by exponential keys, which do not collide.
+"""
+
+from collections.abc import Iterator
+from statistics import geometric_mean
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
+from csaw.engine.bench.work import Work
+from csaw.engine.plan import COLLISIONS
+
+CLAIM = "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than repeated sampling (C-SAW, figures 10 and 11)"
+BASE, BEST = "repeated", "bipartite"
+WAYS = {collision: {"collision": collision} for collision in COLLISIONS}
+BY_SEARCH = {"select": "its", "layout": "csr"}  # the same reads for all
+WORKS = (
+    BIASED.having("biased neighbors, 2 x 2", **BY_SEARCH),
+    BIASED.having("unbiased neighbors, 2 x 2", bias="none", **BY_SEARCH),
+    BIASED.having("biased neighbors, 8 x 8", fanout=(8, 8), **BY_SEARCH),
+    FOREST_FIRE.having("forest fire .7", **BY_SEARCH),
+    SNOWBALL.having("snowball, 2 of each", **BY_SEARCH),
+)
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        for work in WORKS:
+            yield from _compared(context, graph, work)
+
+
+def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:
+    """A row for each way to treat a collision."""
+    ways = {f"{work.name}, {way}": way for way in WAYS}
+    found = list(context.compare(graph, (work.having(name, **WAYS[way]) for name, way in ways.items())))
+    base = [row["rate"] for row in measured(found, work=f"{work.name}, {BASE}")]
+    for row in found:
+        if "rate" in row:
+            row |= {"way": ways[row["work"]], "iterations": 1 + row.get("collisions_an_edge", 0.0)}
+            row |= {"times": row["rate"] / base[0], "times_of": BASE} if base else {}
+        yield row
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    best = {_case(row): row for row in measured(rows, way=BEST)}
+    said, holds = [], True
+    for other in dict.fromkeys(row["way"] for row in rows if row["way"] != BEST):
+        pairs = [(best[_case(row)], row) for row in measured(rows, way=other) if _case(row) in best]
+        if not pairs:
+            continue
+        times = geometric_mean(mine["rate"] / row["rate"] for mine, row in pairs)
+        said.append(f"{times:.2f} times the rate of {other}")
+        holds &= times > 1
+        if other == BASE:
+            fewer = geometric_mean(row["iterations"] / mine["iterations"] for mine, row in pairs)
+            said[-1] += f" with {fewer:.2f} times fewer iterations"
+            holds &= fewer > 1
+    return (
+        Verdict(holds, f"{BEST} has {', '.join(said)}")
+        if said
+        else Verdict(None, f"{BEST} was not measured beside another")
+    )
+
+
+def _case(row: Row) -> tuple[str, str]:
+    """The graph and the work, however collisions are treated."""
+    return row["graph"], row["work"].removesuffix(f", {row['way']}")

@@ -1,0 +1,46 @@
+"""Neighbors of the same part of the graph drawn together, or instance by instance: NextDoor figures 7 and 8, on a GPU."""
+
+from collections.abc import Iterator
+from statistics import geometric_mean
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
+
+CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"
+WAYS = {"off": "sample-parallel", "on": "transit-parallel"}
+WORKS = (
+    REPLACED,
+    DISTINCT,
+    REPLACED.having("5 x 48, with replacement", fanout=(5, 48)),
+    REPLACED.having("10 x 25, with replacement", fanout=(10, 25)),
+)
+
+
+def rows(context: Context) -> Iterator[Row]:
+    if not context.on_gpu:
+        yield {
+            "work": "transit parallelism",
+            "not_measured": "it is for GPUs, and here is none; the CPU draws instance by instance",
+        }
+        return
+    for graph in context.graphs():
+        for work in context.wanted(WORKS):
+            variants = {f"{work.name}, {way}": option for option, way in WAYS.items()}
+            found = list(
+                context.compare(graph, (work.having(n, transit_parallel=option) for n, option in variants.items()))
+            )
+            base = [row["rate"] for row in measured(found, work=f"{work.name}, {WAYS['off']}")]
+            for row in found:
+                yield row | (
+                    {"times": row["rate"] / base[0], "times_of": WAYS["off"]} if base and "rate" in row else {}
+                )
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    times = {(r["graph"], r["work"]): r["times"] for r in rows if r["work"].endswith(WAYS["on"]) and "times" in r}
+    if not times:
+        return Verdict(None, "both ways were not measured")
+    (_, best), (_, worst) = max(times, key=times.__getitem__), min(times, key=times.__getitem__)
+    said = f"{geometric_mean(list(times.values())):.2f} times the rate on average, {max(times.values()):.2f} for {best}, {min(times.values()):.2f} for {worst}"
+    return Verdict(min(times.values()) > 1, said)

@@ -1,0 +1,52 @@
+"""Random walks at full rate: C-SAW figure 9's walks (4000 x 2000, multidimensional with a frontier of 2000), those of NextDoor figure 7
+(DeepWalk, PPR, node2vec of length 100), and 4 million walks of 80, which keep a GPU's memory busy."""
+
+from collections.abc import Iterator
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.work import Work
+
+CLAIM = "walks are bound by random memory accesses: a uniform step takes at most twice what one gather takes"
+MANY = 4_000_000
+LONG, PAPER = {"walk_length": 80, "weighted": False}, {"walk_length": 100, "weighted": False}
+UNIFORM = Work("uniform walk", "deepwalk", MANY, LONG, 32e9)
+WEIGHTED = Work("weighted walk", "deepwalk", MANY, LONG | {"weighted": True}, 30e9)
+NODE2VEC = Work("node2vec p=2 q=.5", "node2vec", MANY, LONG | {"p": 2.0, "q": 0.5}, 17e9)
+MULTIDIMENSIONAL = Work("multidimensional, frontier 2000", "multidimensional", 2000,
+                        {"frontier_size": 2000, "walk_length": 20000, "weighted": False}, 5e9)  # fmt: skip
+WORKS = (
+    UNIFORM,
+    WEIGHTED,
+    Work("uniform walk, 4000 x 2000", "deepwalk", 4000, {"walk_length": 2000, "weighted": False, "layout": "entries"}, 5.8e9),
+    Work("biased by degree, 4000 x 2000", "biased", 4000, {"walk_length": 2000, "weighted": False}),
+    NODE2VEC,
+    Work("node2vec p=.5 q=2", "node2vec", MANY, LONG | {"p": 0.5, "q": 2.0}, 9e9),
+    Work("node2vec p=.25 q=4", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0}, 5e9),
+    Work("node2vec p=.25 q=4, weighted", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0, "weighted": True}),
+    Work("DeepWalk, length 100", "deepwalk", MANY, PAPER),
+    Work("personalized PageRank, length 100", "ppr", MANY, PAPER | {"termination_prob": 0.01}),
+    Work("node2vec p=2 q=.5, length 100", "node2vec", MANY, PAPER | {"p": 2.0, "q": 0.5}),
+    Work("personalized PageRank, ends .15", "ppr", MANY, PAPER),
+    Work("walk with jumps", "jump", MANY, LONG),
+    Work("Metropolis-Hastings", "metropolis-hastings", MANY, LONG),
+    MULTIDIMENSIONAL,
+)  # fmt: skip
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        yield from context.measure(graph, WORKS)
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    return of_ceiling(measured(rows, work=UNIFORM.name), UNIFORM.name)
+
+
+def of_ceiling(found: list[Row], name: str) -> Verdict:
+    """Whether a work reaches half of the gather ceiling on every graph."""
+    if not found:
+        return Verdict(None, f"{name} was not measured")
+    shares = [100 * row["of_ceiling"] for row in found]
+    said = f"{min(shares):.0f}" if len(shares) == 1 else f"{min(shares):.0f} to {max(shares):.0f}"
+    return Verdict(min(shares) >= 50, f"{name} reaches {said} % of the gather ceiling")
