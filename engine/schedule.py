@@ -19,7 +19,7 @@ class Policy:
     """What scheduling may do, for comparison with C-SAW's baselines (figure 13): each makes a run faster and changes no byte of it."""
 
     batching: bool = True  # all instances in a launch, not one
-    workload_aware: bool = True  # most waiting first, not in order
+    workload_aware: bool = True  # most waiting first and kept, not all in order
     balancing: bool = True  # one launch over all partitions, not a stream each
     in_place: bool = True  # what few wait for is read where it is
 
@@ -96,8 +96,10 @@ class Schedule:
             if self._suits_in_place(batch, wants):
                 self.graph.reach_all()
                 self.counters.in_place += 1
+            elif self.policy.workload_aware:
+                self._bring(wants, batch.comes_back)
             else:
-                self._bring(wants)
+                self._bring_in_order(wants)
             self.counters.load_seconds += time.perf_counter() - clock
         return self._load(self.coming) if self.coming is not None else None
 
@@ -125,8 +127,11 @@ class Schedule:
         share = 1 - size[self.held].sum() / max(size.sum(), 1)  # of steps that lead out of what is loaded
         return step < share * cost[wanted].sum()
 
-    def _bring(self, wants: np.ndarray) -> None:
-        """Load what most wait for, then what there is room for, and begin with what comes after that."""
+    def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
+        """Load what most wait for, then what there is room for, and begin with what comes after that.
+
+        What instances may come back to is kept as long as there is room; else it makes way for what is waited for.
+        """
         waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), self.graph.loaded.size)
         need = self._next(wants)
         self._make_room(need, waiting)
@@ -135,7 +140,10 @@ class Schedule:
         others = sorted(
             (part for part in np.flatnonzero(waiting).tolist() if part not in self.held), key=lambda p: (-waiting[p], p)
         )
+        idle = [] if comes_back else [part for part in self.held if not waiting[part] and part not in need]
         for part in others:
+            while idle and not self._fits([part]):
+                self._evict(idle.pop(0))
             if self._fits([part]):
                 self._load(part)
         others = [part for part in others if part not in self.held]
@@ -144,33 +152,48 @@ class Schedule:
             self._fetch(others[0], need, waiting)
 
     def _next(self, wants: np.ndarray) -> list[int]:
-        """The partitions to be loaded together next: where most wait for what it takes to bring them, or simply the next in order."""
+        """The partitions to be loaded together next: where most wait for what it takes to bring them."""
         first, second = wants[:, 0], wants[:, 1]
-        if self.policy.workload_aware:
-            here = self.graph.loaded.astype(bool)
-            if self.coming is not None:
-                here[self.coming] = True
-            cost = np.where(here, 0, self.graph.costs())
-            price = cost[first] + np.where(first == second, 0, cost[second])
-            row = wants[np.argmax(wants[:, 2] / np.maximum(price, 1))]
-        else:
-            row = wants[np.argmin((first - self.latest - 1) % self.graph.loaded.size)]
-            self.latest = int(row[0])
+        here = self.graph.loaded.astype(bool)
+        if self.coming is not None:
+            here[self.coming] = True
+        cost = np.where(here, 0, self.graph.costs())
+        price = cost[first] + np.where(first == second, 0, cost[second])
+        row = wants[np.argmax(wants[:, 2] / np.maximum(price, 1))]
         return list(dict.fromkeys(row[:2].tolist()))
 
-    def _fits(self, parts: list[int]) -> bool:
+    def _bring_in_order(self, wants: np.ndarray) -> None:
+        """As many as fit of those that are waited for, in order of their numbers and round again, instead of what is there."""
+        turns = wants[np.argsort((wants[:, 0] - self.latest - 1) % self.graph.loaded.size, kind="stable")]
+        keep = list(dict.fromkeys(turns[0, :2].tolist()))
+        for row in turns[1:]:
+            more = list(dict.fromkeys([*keep, *row[:2].tolist()]))
+            if not self._fits(more, beside=[]):
+                break
+            keep = more
+        self.latest = keep[-1]
+        for part in [part for part in self.held if part not in keep]:
+            self._evict(part)
+        for part in keep:
+            self._load(part)
+
+    def _fits(self, parts: list[int], beside: list[int] | None = None) -> bool:
+        """Whether there is room for partitions ``beside`` others, by default what is held."""
         size = self.graph.sizes()
-        return sum(int(size[part]) for part in {*self.held, *parts}) <= self.capacity
+        return sum(int(size[part]) for part in {*(self.held if beside is None else beside), *parts}) <= self.capacity
+
+    def _evict(self, part: int) -> None:
+        self.graph.evict(part)
+        self.held.remove(part)
+        self.coming = None if part == self.coming else self.coming
+        self.counters.evictions += 1
 
     def _make_room(self, need: list[int], waiting: np.ndarray) -> None:
         """Evict until ``need`` fits: first what nobody waits for, of that what came longest ago."""
         for part in sorted((p for p in self.held if p not in need), key=lambda p: bool(waiting[p])):
             if self._fits(need):
                 return
-            self.graph.evict(part)
-            self.held.remove(part)
-            self.coming = None if part == self.coming else self.coming
-            self.counters.evictions += 1
+            self._evict(part)
 
     def _load(self, part: int) -> None:
         if not self.graph.loaded[part]:

@@ -15,6 +15,8 @@ from csaw.engine.schedule import crowds
 class Traversals:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
+    comes_back = False  # to partitions where it has been, at the same depth
+
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp

@@ -9,6 +9,8 @@ from csaw.engine.schedule import crowds
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
 
+    comes_back = True  # to partitions where it has been
+
     def __init__(self, backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.graph.store.id_dtype)

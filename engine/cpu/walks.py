@@ -11,6 +11,8 @@ SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough 
 class Walks:
     """Walkers ``first .. first + len(sources)``; see walk.py for the state arrays."""
 
+    comes_back = True  # to partitions where it has been
+
     def __init__(self, backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = sources.astype(np.int64)

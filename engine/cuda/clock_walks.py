@@ -21,6 +21,8 @@ SPAN_EVENTS = 20  # events that a span of time holds, about
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps."""
 
+    comes_back = True  # to partitions where it has been
+
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.store.id_dtype)

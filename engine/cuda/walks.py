@@ -16,6 +16,8 @@ NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.u
 class Walks:
     """Walkers ``first .. first + len(sources)``; ``walks`` [n, L + 1] as they are stored."""
 
+    comes_back = True  # to partitions where it has been
+
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
