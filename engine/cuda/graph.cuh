@@ -6,7 +6,6 @@
 //                               ALIAS    both outcomes with degree and row, 32 bytes: one
 //                               CTPS     running sums of a row's biases, 8 bytes: a binary search
 #pragma once
-#include "portable.cuh"
 #include "random.cuh"
 
 #define CSR 0
