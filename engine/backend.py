@@ -10,7 +10,18 @@ The interface that a scheduler sees, and that every backend offers:
     batch.arrays()                                      the samples in host memory; may be called in another thread
     wait()                                              all that was begun is done
     release()                                           memory that nothing uses is given back
-    tally, stop, close()                                draws, collisions and searches so far; an end before the end
+    tally, stop, close()                                what selection counted so far; an end before the end
+
+Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
+
+    draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by rejection, trials
+    collisions  candidates that were taken already
+    searches    what it took to find that out: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
+    iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
+    conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none on the CPU
+    rebuilt     entries of the CTPS that updated sampling computed anew
+
+All but conflicts are the same on every device, with the same detector.
 """
 
 import threading
@@ -23,6 +34,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.plan import Plan
 from csaw.partition.errors import BiasError
 
+TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
 WEIGHT = hooks.Hook(
     "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
 )
@@ -65,7 +77,7 @@ class Backend:
 
     @property
     def tally(self) -> Any:
-        """Draws, collisions and searches so far: int64 [3]."""
+        """Counts so far: an integer for each name of TALLY."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -113,6 +125,7 @@ class Backend:
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),
+                "DETECT": self.plan.detect,
             }
         return constants
 

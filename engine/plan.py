@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.detectors import choose_detector
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -59,6 +60,7 @@ class Plan:
     residency: str  # resident | streamed: from host memory | disk
     threads: int
     transit: str  # neighbors of the same part of the graph together: auto | on | off
+    detect: str  # how a repeated candidate is found: see detectors.py
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
@@ -120,7 +122,7 @@ def make_plan(
     store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
     gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
-    transit: str = "auto",
+    transit: str = "auto", detect: str | None = None,
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -132,7 +134,7 @@ def make_plan(
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
-    shape = Shape(store, algorithm, request, in_flight, most)
+    shape = Shape(store, algorithm, request, in_flight, most, detect)
     host_budget = memory or available_bytes()
     smallest = min(devices, key=lambda gpu: gpu.free_bytes, default=None)
     if smallest is None:
@@ -147,9 +149,10 @@ def make_plan(
             graph_layout,
             residency,
         )
+    detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
     return Plan(
         request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
-        transit=transit, output_bytes=sources.instances * row, **fit,
+        transit=transit, detect=detector, output_bytes=sources.instances * row, **fit,
     )  # fmt: skip
 
 
@@ -160,13 +163,17 @@ def _share(instances: int, devices: int, group: int) -> int:
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time."""
+    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
+
+    ``detect`` is the detector of repeated candidates that was asked for, if any.
+    """
 
     store: Any
     algorithm: Algorithm
     request: Request
     row: int
     most: int
+    detect: str | None
 
     @property
     def table(self) -> bool:
@@ -307,7 +314,7 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
     if shape.running_sums:
-        return ("ctps", "csr")
+        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
     return ("csr",)
 
 

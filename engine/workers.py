@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.backend import Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.sample_writer import SampleWriter
 
@@ -21,13 +21,16 @@ Progress = Callable[[int], None] | None
 
 @dataclass
 class Totals:
-    """What sampling took; seconds are those of the slowest worker."""
+    """What sampling took; seconds are those of the slowest worker. TALLY in backend.py says what is counted while selecting."""
 
     edges: int = 0
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0
     searches: int = 0
+    iterations: int = 0
+    conflicts: int = 0
+    rebuilt: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
     evictions: int = 0
@@ -92,10 +95,10 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
     try:
         batches = Batches(backend, sources)
         _draw_and_write(batches, units, writers)
-        draws, collisions, searches = backend.tally.tolist()
+        counts = dict(zip(TALLY, backend.tally.tolist(), strict=True))
         return Totals(
-            batches.edges, batches.dead_ends, draws, collisions, searches, backend.graph.transfers, backend.graph.transfer_bytes,
-            batches.counters.evictions, batches.seconds,
+            edges=batches.edges, dead_ends=batches.dead_ends, transfers=backend.graph.transfers, transfer_bytes=backend.graph.transfer_bytes,
+            evictions=batches.counters.evictions, seconds=batches.seconds, **counts,
         )  # fmt: skip
     except BaseException:
         units.stop()

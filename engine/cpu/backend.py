@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import WEIGHT, Backend
+from csaw.engine.backend import TALLY, WEIGHT, Backend
 from csaw.engine.cpu.clock_walks import ClockWalks
 from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
@@ -29,7 +29,7 @@ class CpuBackend(Backend):
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
-        self.tallied = np.zeros(3, np.int64)
+        self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.kernels = specialize(self._files(), self._constants(), self.hooks())
         self.graph = self._load_graph()
@@ -53,7 +53,7 @@ class CpuBackend(Backend):
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
         pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty one compiles the kernel
-        bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), 3), np.int64)
+        bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), len(TALLY)), np.int64)
 
         def guarded(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             if not self.stop.is_set():

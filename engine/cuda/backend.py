@@ -9,7 +9,7 @@ import cupyx
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
@@ -38,7 +38,7 @@ class CudaBackend(Backend):
         self.device.use()
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
-        self.counts = cupy.zeros(3, np.uint64)
+        self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
         self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)

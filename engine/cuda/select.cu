@@ -15,7 +15,7 @@ struct Frontier {
 };
 
 // Room for the entries of a launch, entry n from offset[n] on: an element a neighbor (bits for `taken`).
-struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u64* taken; };
+struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u32* taken; };
 
 // Whether a pool is kept as the few positions that are not in it: a long row of which little has been seen, and picks by number alone.
 #define SPARSE (POOLED && UNIFORM && SELECT == SELECT_UNIFORM && !INDUCED && !EACH_EDGE_ONCE)
@@ -25,7 +25,7 @@ struct Pool {  // one entry's candidates
     i64 count;
     double* biases;
     i64 *ctps, *chosen, *picked;
-    u64* taken;
+    u32* taken;
     i64 gaps;  // SPARSE: ranges of the row that are left out; gap g begins at chosen[g], and ctps[g] positions are left out up to its end
 
     __device__ __forceinline__ i64 position(i64 i) const
@@ -143,43 +143,123 @@ __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot
     return k;
 }
 
-// k of the pool by successive selection (C-SAW, section IV-B). First candidates of all picks are searched at once; picks are then settled
-// in order, COLLISION deciding what a repeated candidate costs: see engine/cpu/select.py.
-__device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
+// Which candidates are taken already: see engine/detectors.py. A bit a candidate in words of 32, or the list of picks, its beginning in shared memory.
+constexpr i64 NEAR_PICKS = 256;
+
+struct Bit { i64 word; u32 mask; };
+
+struct Taken {
+    u32* words;
+    i64 count;  // of words
+    i64 *near, *picks;
+
+    __device__ __forceinline__ Bit bit_of(i64 c) const
+    {
+        if (DETECT == CONTIGUOUS) return {c >> 5, 1u << (c & 31)};
+        if (count >= 1ll << 27) return {c % count, 1u << (c / count)};
+        const u32 turn = (u32)c / (u32)count;
+        return {(i64)((u32)c - turn * (u32)count), 1u << turn};
+    }
+
+    // Whether c is one of the first `size` picks. LINEAR: what a search took that finds nothing is counted when its pick is settled.
+    __device__ __forceinline__ bool has(i64 c, i64 size, Counts& n) const
+    {
+        if (DETECT != LINEAR) {
+            const Bit bit = bit_of(c);
+            return words[bit.word] & bit.mask;
+        }
+        for (i64 i = 0; i < size; ++i)
+            if ((i < NEAR_PICKS ? near[i] : picks[i]) == c) { n.compared += i + 1; return true; }
+        return false;
+    }
+
+    __device__ __forceinline__ void add(i64 c, i64 number) const
+    {
+        picks[number] = c;
+        if (DETECT == LINEAR && number < NEAR_PICKS) near[number] = c;
+        if (DETECT == LINEAR) return;
+        const Bit bit = bit_of(c);
+        atomicOr(words + bit.word, bit.mask);
+    }
+};
+
+// Settles k picks, 32 at a time, a lane each, as if one came after the other: a candidate is given up only to an earlier pick. In a turn, lanes pass by
+// what is taken; then all are settled before the first that has the candidate of an earlier one. pool.picked has the first candidates.
+__device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const Pool& pool, const Taken& taken, i64 total, i64 k, Counts& n)
 {
-    i64 total = accumulate(pool, largest), possible = 0;
-    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
-    for (i64 i = threadIdx.x; i <= pool.count >> 6; i += blockDim.x) pool.taken[i] = 0;
-    k = min(k, group_sum(possible));
-    u64 draws = 0, collisions = 0, searches = 0;
-    if (COLLISION != UPDATED)
-        for (i64 j = threadIdx.x; j < k; j += blockDim.x)
-            pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
-    group_sync();
-    for (i64 j = 0; j < k; ++j) {
-        if (COLLISION == UPDATED && j > 0) {
-            if (threadIdx.x == 0) pool.biases[pool.picked[j - 1]] = 0.0;
-            group_sync();
-            total = accumulate(pool, largest);
-            searches += pool.count;
-        }
+    const u32 self = 1u << lane_of();
+    const i64 nothing = -1 - (i64)lane_of();  // that no other lane has
+    i64 settled = 0;
+    for (i64 base = 0; base < k; base += 32) {
+        const i64 j = base + lane_of();
+        bool open = j < k, fresh = open;
         u64 number = j;
-        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-        i64 candidate = COLLISION == UPDATED ? search(pool.ctps, pool.count, target) : pool.picked[j];
-        ++draws;
-        while (COLLISION != UPDATED && pool.taken[candidate >> 6] >> (candidate & 63) & 1) {
-            ++collisions;
-            next_target(pool.ctps, candidate, total, k, seed, instance, slot, number, target, draws);
+        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total), candidate = open ? pool.picked[j] : 0;
+        const auto pass = [&]() {
+            ++n.collisions;
+            next_target(pool.ctps, candidate, total, k, seed, instance, slot, number, target, n.redraws);
             candidate = search(pool.ctps, pool.count, target);
+        };
+        while (const u32 waiting = __ballot_sync(~0u, open)) {
+            while (fresh && taken.has(candidate, settled, n)) pass();
+            fresh = false;
+            const u32 earlier = __match_any_sync(~0u, open ? candidate : nothing) & (self - 1), held = __ballot_sync(~0u, earlier);
+            const u32 now = waiting & ((held & -held) - 1);
+            if (DETECT != LINEAR) n.conflicts += (__match_any_sync(~0u, now & self ? taken.bit_of(candidate).word : nothing) & (self - 1)) != 0;
+            if (now & self) {
+                taken.add(candidate, j);
+                open = false;
+                if (DETECT == LINEAR) n.compared += j;
+            } else if (earlier & now) {
+                if (DETECT == LINEAR) n.compared += base + __ffs(earlier & now);
+                pass();
+                fresh = true;
+            }
+            settled += __popc(now);
+            __syncwarp();
         }
+    }
+}
+
+// UPDATED: the space is made anew without what is taken, after every pick.
+__device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 total, i64 k)
+{
+    for (i64 j = 0; j < k; ++j) {
+        if (j > 0) total = accumulate(pool, largest);
+        const i64 candidate = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
         group_sync();
         if (threadIdx.x == 0) {
-            if (COLLISION != UPDATED) pool.taken[candidate >> 6] |= 1ull << (candidate & 63);
             pool.picked[j] = candidate;
+            pool.biases[candidate] = 0.0;
         }
         group_sync();
     }
-    if (threadIdx.x == 0) { atomicAdd(tally, draws); atomicAdd(tally + 1, collisions); atomicAdd(tally + 2, searches); }
+}
+
+// k of the pool by successive selection (C-SAW, section IV-B): see engine/cpu/select.py. First candidates are searched by the whole group, then
+// a warp settles them.
+__device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
+{
+    const i64 total = accumulate(pool, largest);
+    i64 possible = 0;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
+    k = min(k, group_sum(possible));
+    Counts n = {};
+    if (COLLISION == UPDATED) {
+        select_updating(seed, instance, slot, pool, largest, total, k);
+        if (threadIdx.x == 0 && k > 1) atomicAdd(tally + 5, (u64)((k - 1) * pool.count));
+    } else {
+        __shared__ i64 near[DETECT == LINEAR ? NEAR_PICKS : 1];
+        const Taken taken = {pool.taken, 2 * ((pool.count >> 6) + 1), near, pool.picked};
+        if (DETECT != LINEAR)
+            for (i64 i = threadIdx.x; i < taken.count; i += blockDim.x) taken.words[i] = 0;
+        for (i64 j = threadIdx.x; j < k; j += blockDim.x)
+            pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
+        group_sync();
+        if (threadIdx.x < 32) settle(seed, instance, slot, pool, taken, total, k, n);
+        group_sync();
+    }
+    add_up(n, threadIdx.x == 0 ? k : 0, tally);
     return k;
 }
 
@@ -252,7 +332,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         const Place place = locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
         group_sync();  // the scratch of the entry before
         Pool pool = {{place, v, f.previous[e], f.source[e], (i64)instance, depth, before}, place.count, scratch.biases + offset, scratch.ctps + offset,
-                     scratch.pool + offset, scratch.picked + offset, scratch.taken + (offset >> 6) + n, -1};
+                     scratch.pool + offset, scratch.picked + offset, scratch.taken + 2 * ((offset >> 6) + n), -1};
         i64 size = 0;
         double largest = 1.0;
         const i64 seen = SPARSE ? f.seen_to[e] - f.seen_from[e] : 0;

@@ -11,6 +11,7 @@ from csaw.engine.hooks import Hook
 LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
+DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
 HOP_PICKS = 32  # of a table's parent when they must differ: a warp
 
 
@@ -74,4 +75,5 @@ def _constants(backend: Backend) -> dict[str, int]:
     }
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
+    constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]
     return {name: int(value) for name, value in constants.items()}

@@ -91,10 +91,29 @@ __device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed,
 #define REPEATED 1
 #define UPDATED 2
 
+#define STRIDED 0
+#define CONTIGUOUS 1
+#define LINEAR 2
+
+struct Counts { u32 redraws, collisions, conflicts; u64 compared; };  // of one thread, beside its picks
+
+// Adds what a group has counted to the tally: see TALLY in engine/backend.py.
+__device__ __forceinline__ void add_up(const Counts& n, i64 picks, u64* tally)
+{
+    const i64 drawn = group_sum(picks + n.redraws), tried = group_sum(picks + n.collisions), collisions = group_sum(n.collisions);
+    const i64 compared = DETECT == LINEAR ? group_sum(n.compared) : 0, conflicts = DETECT == LINEAR ? 0 : group_sum(n.conflicts);
+    if (threadIdx.x || drawn == 0) return;
+    atomicAdd(tally, (u64)drawn);
+    if (collisions) atomicAdd(tally + 1, (u64)collisions);
+    if (COLLISION != UPDATED) atomicAdd(tally + 2, (u64)(DETECT == LINEAR ? compared : tried));
+    atomicAdd(tally + 3, (u64)tried);
+    if (conflicts) atomicAdd(tally + 4, (u64)conflicts);
+}
+
 // What a repeated candidate costs (C-SAW, section IV-B): the next target, from the rest of the draw (BIPARTITE) or by drawing again: see
 // engine/cpu/select.py.
 __device__ __forceinline__ void next_target(const i64* ctps, i64 candidate, i64 total, i64 k, u64 seed, u64 instance, u64 slot, u64& number, i64& target,
-                                            u64& draws)
+                                            u32& redraws)
 {
     const i64 low = candidate > 0 ? ctps[candidate - 1] : 0, width = ctps[candidate] - low, rest = total - width;
     if (COLLISION == BIPARTITE && width >= 1ll << 32) {
@@ -103,6 +122,6 @@ __device__ __forceinline__ void next_target(const i64* ctps, i64 candidate, i64 
     } else {
         number += k;
         target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-        ++draws;
+        ++redraws;
     }
 }

@@ -9,7 +9,9 @@ from helpers.graphs import SQUARE, TROUBLED, WideStore, arrays_of, random_store,
 from helpers.invariance import assert_same
 
 from csaw.engine import registry
+from csaw.engine.backend import TALLY
 from csaw.engine.cuda.device import open_device
+from csaw.engine.detectors import DETECTORS
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import BiasError, BudgetError, CsawError, OptionError
 
@@ -27,6 +29,15 @@ MORE = [
     ("neighbor", {"fanout": (3, 3), "select": "its", "replace": True}),
     ("neighbor", {"fanout": ()}),
     *(("neighbor", {"fanout": (3, 3), "select": "its", "collision": c}) for c in ("bipartite", "repeated", "updated")),
+    *(
+        ("neighbor", {"fanout": (40, 3), "select": "its", "collision": c, "detect": d})
+        for c in ("bipartite", "repeated")
+        for d in DETECTORS
+    ),
+    ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "strided"}),
+    ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "linear"}),
+    ("snowball", {"neighbor_size": 3, "select": "its"}),
+    ("forest-fire", {"select": "its", "depth": 3, "detect": "contiguous"}),
     ("node2vec", {"select": "its", "walk_length": 8}),
     ("node2vec", {"p": 4.0, "q": 0.25}),
     ("node2vec", {"p": 0.3, "q": 3.0, "layout": "csr"}),
@@ -58,6 +69,7 @@ MORE = [
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),
     ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
 ]
+ON_A_GPU = ("layout", "detect", "transit_parallel")
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
 
 
@@ -105,7 +117,7 @@ def usable(store, algo, options):
 def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     store = GRAPHS[graph](tmp_path / "g.zarr")
     options = usable(store, algo, options)
-    on_cpu = {name: value for name, value in options.items() if name != "layout"}
+    on_cpu = {name: value for name, value in options.items() if name not in ON_A_GPU}
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
@@ -116,7 +128,8 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
     options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=partitions)
-    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    on_cpu = {name: value for name, value in options.items() if name not in ON_A_GPU}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu)
     given = {"device": "cuda", "seed": 5, "batch_size": 250, "residency": residency, "ids": "dense", **options}
     least = int(
         re.search("raise --gpu-memory to ([0-9,]+)", refusal(store, algo, gpu_memory=1000, **given))[1].replace(",", "")
@@ -126,6 +139,27 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     assert results["transfers"] >= partitions // 2 or not results["sampled_edges"]
     assert results["evictions"] > 0 or not results["sampled_edges"]
+
+
+@pytest.mark.parametrize("detect", [None, *DETECTORS])
+@pytest.mark.parametrize("collision", ["bipartite", "repeated", "updated"])
+@pytest.mark.parametrize(
+    "options", [{"fanout": (30, 3)}, {"fanout": (3, 2), "bias": "degree"}], ids=["weight", "degree"]
+)
+def test_selection_counts_what_the_cpu_counts(tmp_path, options, collision, detect):
+    if collision == "updated" and detect:
+        pytest.skip("updated sampling detects nothing")
+    store = random_store(tmp_path / "g.zarr")
+    given = {"select": "its", "collision": collision, "seed": 5, **options}
+    on_gpu = prepare(store, "neighbor", device="cuda", detect=detect, **given)
+    same = None if collision == "updated" else "linear" if on_gpu.plan.detect == "linear" else "contiguous"
+    expected = execute(prepare(store, "neighbor", device="cpu", detect=same, **given), tmp_path / "c.zarr")
+    found = execute(on_gpu, tmp_path / "g2.zarr")
+    assert [found[name] for name in TALLY if name != "conflicts"] == [
+        expected[name] for name in TALLY if name != "conflicts"
+    ]
+    assert expected["conflicts"] == 0
+    assert (found["conflicts"] > 0) == (on_gpu.plan.detect in ("strided", "contiguous"))
 
 
 def refusal(store, algo, **options):
