@@ -32,6 +32,7 @@ import numpy as np
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
 from csaw.engine.plan import Plan
+from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BiasError
 
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
@@ -58,11 +59,9 @@ class Backend:
 
     def _selects_by_table(self) -> bool:
         """Whether a traversal's picks are independent draws from whole rows."""
-        a = self.algorithm
-        if isinstance(a, Walk) or a.clocks:
+        if not from_whole_rows(self.algorithm) or not self.algorithm.replace:
             return False
-        pooled = a.visited_once or a.each_edge_once
-        return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+        return self.select in ("uniform", "alias") and min(self.plan.sizes, default=0) >= 0
 
     @property
     def reads_weights(self) -> bool:

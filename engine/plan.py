@@ -11,6 +11,7 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.detectors import choose_detector
 from csaw.engine.sources import Sources
+from csaw.engine.tables import from_whole_rows, refuse_transit
 from csaw.partition.errors import BudgetError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
@@ -150,10 +151,13 @@ def make_plan(
             residency,
         )
     detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
-    return Plan(
+    plan = Plan(
         request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
         transit=transit, detect=detector, output_bytes=sources.instances * row, **fit,
     )  # fmt: skip
+    if transit == "on":
+        refuse_transit(plan, algorithm, store.id_dtype, sources.frontier_size)
+    return plan
 
 
 def _share(instances: int, devices: int, group: int) -> int:
@@ -194,7 +198,7 @@ class Shape:
     def running_sums(self) -> bool:
         """Whether selection may search in running sums of biases that are made once for the whole graph."""
         a, r = self.algorithm, self.request
-        if not isinstance(a, Traversal) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
+        if not from_whole_rows(a) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
             return False
         return (
             hooks.edge_bias(a, r.weighted).static

@@ -16,10 +16,10 @@ from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
 SLICE = 2048  # frontier entries a task
-FLOYD_PICKS = 64  # picks of a vertex that are compared with each other
 
 
 class CpuBackend(Backend):
@@ -42,13 +42,7 @@ class CpuBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        return (HopTables if self._in_tables() else Traversals)(self, first, sources)
-
-    def _in_tables(self) -> bool:
-        """Whether a cell of a sample depends on its parent alone, and its picks are uniform."""
-        plan = self.plan
-        few = self.algorithm.replace or max(plan.sizes, default=0) <= FLOYD_PICKS
-        return plan.layout == "hops" and self.select == "uniform" and few and not self.streamed
+        return (HopTables if in_tables(self.plan, self.algorithm) else Traversals)(self, first, sources)
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
@@ -106,7 +100,11 @@ class CpuBackend(Backend):
             return ("weigh.py", "walk.py")
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
-        return ("hops.py",) if self._in_tables() else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        return (
+            ("hops.py",)
+            if in_tables(self.plan, self.algorithm)
+            else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        )
 
     def _constants(self) -> dict[str, Any]:
         table = self.plan.graph_layout == "table"

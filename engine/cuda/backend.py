@@ -17,9 +17,10 @@ from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.streamed import StreamedGraph
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
+from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
@@ -40,12 +41,11 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
+        self.in_tables, self.sparse_pools = in_tables(plan, algorithm), sparse_pools(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device))
-        grouped = self.in_tables and plan.transit == "on" and store.id_dtype.itemsize == 4
-        self.transits = Transits(self.graph) if grouped else None
+        self.transits = Transits(self.graph) if plan.transit == "on" else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
         self.kernels.set_graph(self.graph.address())  # of the module, which another backend may share

@@ -105,6 +105,8 @@ def usable(store, algo, options):
     if (table and not store.weighted) or (options.get("layout") in ("csr", "entries") and store.weighted):
         options["weighted"] = False
         options.pop("layout") if table else None
+    if store.id_dtype.itemsize == 8:
+        options.pop("transit_parallel", None)
     if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
         options.pop("layout")
     if store.max_degree > 4000 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
