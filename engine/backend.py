@@ -31,7 +31,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan
+from csaw.engine.plan import Plan, return_apart
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BiasError
 
@@ -97,10 +97,12 @@ class Backend:
     @property
     def return_apart(self) -> bool:
         """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
-        if self.select != "rejection":
-            return False
-        _, high, back = self.algorithm.bias_range()
-        return back > high
+        return return_apart(self.algorithm, self.select)
+
+    @property
+    def weighs_members(self) -> bool:
+        """Whether hash tables of rows hold weights too: that of the return edge is looked up."""
+        return self.plan.membership == "hash" and self.weighted and self.return_apart and not self.store.multigraph
 
     def constants(self) -> dict[str, Any]:
         """What kernels of any backend are specialised on."""

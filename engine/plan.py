@@ -119,6 +119,14 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
     return forced
 
 
+def return_apart(algorithm: Algorithm, select: str) -> bool:
+    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    if select != "rejection":
+        return False
+    _, high, back = algorithm.bias_range()  # type: ignore[attr-defined]
+    return back > high
+
+
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
@@ -195,6 +203,11 @@ class Shape:
         return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
 
     @property
+    def weighs_members(self) -> bool:
+        """Whether hash tables of rows hold the neighbors' weights too."""
+        return self.request.weighted and return_apart(self.algorithm, self.request.select) and not self.store.multigraph
+
+    @property
     def running_sums(self) -> bool:
         """Whether selection may search in running sums of biases that are made once for the whole graph."""
         a, r = self.algorithm, self.request
@@ -267,7 +280,7 @@ def _fit_device(
     shared = item + (4 if shape.weights else 0)
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
     table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
-    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weights else table}
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
     answers = () if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
     least = min(row, budget)
     for layout, membership in product((forced,) if forced else possible, answers or ("search",)):

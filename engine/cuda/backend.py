@@ -151,9 +151,8 @@ class CudaBackend(Backend):
             return StreamedGraph(
                 self.store, layout, builder, self.plan.capacity, weights=weights, strength=strength, pinned=pinned
             )
-        looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
-        weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
+        weighed = self.return_apart and not self.weighs_members  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, layout, builder, weights=weights, strength=strength, membership=self.plan.membership,
+            self.store, layout, builder, weights=weights, strength=strength, membership=self.plan.membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

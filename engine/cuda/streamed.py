@@ -113,7 +113,7 @@ class StreamedGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength, bloom=None,
-            members=None, member_weights=None, possible=None, part_of=self.part_of, shift=self.device_shift, loaded=self.device_loaded,
+            members=None, possible=None, part_of=self.part_of, shift=self.device_shift, loaded=self.device_loaded,
             vertices=self.store.vertices,
         )  # fmt: skip
 

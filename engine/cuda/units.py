@@ -61,6 +61,7 @@ def _constants(backend: Backend) -> dict[str, int]:
     own = {
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.second_order,
+        "MEMBER_WEIGHTS": backend.weighs_members,
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
