@@ -45,10 +45,10 @@ class CudaBackend(Backend):
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device))
+        self.kernels.set_graph(self.graph.address())
         self.transits = Transits(self.graph) if plan.transit == "on" else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
-        self.kernels.set_graph(self.graph.address())  # of the module, which another backend may share
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:

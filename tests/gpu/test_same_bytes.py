@@ -12,7 +12,7 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.cuda.device import open_device
 from csaw.engine.detectors import DETECTORS
-from csaw.engine.run import execute, prepare
+from csaw.engine.run import execute, open_backend, prepare
 from csaw.partition.errors import BiasError, BudgetError, CsawError, OptionError
 
 try:
@@ -213,6 +213,28 @@ def test_nothing_stays_allocated(tmp_path):
     for algo in ("deepwalk", "forest-fire", "multidimensional"):
         arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", instances=50)
         assert cupy.get_default_memory_pool().used_bytes() == before
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "forest-fire"])
+def test_two_backends_on_one_gpu_keep_their_graphs_apart(tmp_path, algo):
+    stores = [random_store(tmp_path / f"{seed}.zarr", seed=seed) for seed in (1, 2)]
+    jobs = [prepare(store, algo, device="cuda", seed=5, ids="dense") for store in stores]
+    backends = [open_backend(job) for job in jobs]
+    size = 100
+    batches = [
+        backend.begin(0, job.sources.take(0, size, job.plan.layout == "walks"))
+        for backend, job in zip(backends, jobs, strict=True)
+    ]
+    for batch in batches:
+        batch.advance()
+    drawn = [batch.arrays() for batch in batches]
+    for backend in backends:
+        backend.close()
+    for store, found in zip(stores, drawn, strict=True):
+        expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5)
+        for name in found.keys() & expected.keys() - {"instance_ptr"}:
+            part = expected[name][: len(found[name])]
+            assert np.array_equal(found[name], part), name
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "forest-fire", "multidimensional"])
