@@ -1,6 +1,6 @@
 // Neighbor sampling whose samples are tables: children of column c of a table are columns c f .. c f + f - 1 of the next one.
 // Picks are uniform or from the alias table, so nothing but the parent decides them.
-#include "weigh.cuh"
+#include "collide.cuh"
 
 struct Hop {
     i64 first, parents;          // number of the first instance; cells of the parents' table

@@ -1,6 +1,6 @@
 // Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/traverse.py and select.py. A group an entry.
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
-#include "weigh.cuh"
+#include "collide.cuh"
 
 #define SELECT_UNIFORM 0
 #define SELECT_KEYS 4
@@ -143,84 +143,6 @@ __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot
     return k;
 }
 
-// Which candidates are taken already: see engine/detectors.py. A bit a candidate in words of 32, or the list of picks, its beginning in shared memory.
-constexpr i64 NEAR_PICKS = 256;
-
-struct Bit { i64 word; u32 mask; };
-
-struct Taken {
-    u32* words;
-    i64 count;  // of words
-    i64 *near, *picks;
-
-    __device__ __forceinline__ Bit bit_of(i64 c) const
-    {
-        if (DETECT == CONTIGUOUS) return {c >> 5, 1u << (c & 31)};
-        if (count >= 1ll << 27) return {c % count, 1u << (c / count)};
-        const u32 turn = (u32)c / (u32)count;
-        return {(i64)((u32)c - turn * (u32)count), 1u << turn};
-    }
-
-    // Whether c is one of the first `size` picks. LINEAR: what a search took that finds nothing is counted when its pick is settled.
-    __device__ __forceinline__ bool has(i64 c, i64 size, Counts& n) const
-    {
-        if (DETECT != LINEAR) {
-            const Bit bit = bit_of(c);
-            return words[bit.word] & bit.mask;
-        }
-        for (i64 i = 0; i < size; ++i)
-            if ((i < NEAR_PICKS ? near[i] : picks[i]) == c) { n.compared += i + 1; return true; }
-        return false;
-    }
-
-    __device__ __forceinline__ void add(i64 c, i64 number) const
-    {
-        picks[number] = c;
-        if (DETECT == LINEAR && number < NEAR_PICKS) near[number] = c;
-        if (DETECT == LINEAR) return;
-        const Bit bit = bit_of(c);
-        atomicOr(words + bit.word, bit.mask);
-    }
-};
-
-// Settles k picks, 32 at a time, a lane each, as if one came after the other: a candidate is given up only to an earlier pick. In a turn, lanes pass by
-// what is taken; then all are settled before the first that has the candidate of an earlier one. pool.picked has the first candidates.
-__device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const Pool& pool, const Taken& taken, i64 total, i64 k, Counts& n)
-{
-    const u32 self = 1u << lane_of();
-    const i64 nothing = -1 - (i64)lane_of();  // that no other lane has
-    i64 settled = 0;
-    for (i64 base = 0; base < k; base += 32) {
-        const i64 j = base + lane_of();
-        bool open = j < k, fresh = open;
-        u64 number = j;
-        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total), candidate = open ? pool.picked[j] : 0;
-        const auto pass = [&]() {
-            ++n.collisions;
-            next_target(pool.ctps, candidate, total, k, seed, instance, slot, number, target, n.redraws);
-            candidate = search(pool.ctps, pool.count, target);
-        };
-        while (const u32 waiting = __ballot_sync(~0u, open)) {
-            while (fresh && taken.has(candidate, settled, n)) pass();
-            fresh = false;
-            const u32 earlier = __match_any_sync(~0u, open ? candidate : nothing) & (self - 1), held = __ballot_sync(~0u, earlier);
-            const u32 now = waiting & ((held & -held) - 1);
-            if (DETECT != LINEAR) n.conflicts += (__match_any_sync(~0u, now & self ? taken.bit_of(candidate).word : nothing) & (self - 1)) != 0;
-            if (now & self) {
-                taken.add(candidate, j);
-                open = false;
-                if (DETECT == LINEAR) n.compared += j;
-            } else if (earlier & now) {
-                if (DETECT == LINEAR) n.compared += base + __ffs(earlier & now);
-                pass();
-                fresh = true;
-            }
-            settled += __popc(now);
-            __syncwarp();
-        }
-    }
-}
-
 // UPDATED: the space is made anew without what is taken, after every pick.
 __device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 total, i64 k)
 {
@@ -256,7 +178,7 @@ __device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 
         for (i64 j = threadIdx.x; j < k; j += blockDim.x)
             pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
         group_sync();
-        if (threadIdx.x < 32) settle(seed, instance, slot, pool, taken, total, k, n);
+        if (threadIdx.x < 32) settle(seed, instance, slot, pool.ctps, pool.count, taken, k, n);
         group_sync();
     }
     add_up(n, threadIdx.x == 0 ? k : 0, tally);
