@@ -59,6 +59,8 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 )
 @click.option("--collision", type=click.Choice(["bipartite", "repeated", "updated"]), default="bipartite",
               help="What a repeated candidate costs (its without replacement).")  # fmt: skip
+@click.option("--detect", type=click.Choice(["strided", "contiguous", "linear"]),
+              help="How a repeated candidate is found: bitmap (strided is for GPUs) or list; changes no byte of the sample.")  # fmt: skip
 @click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
 @click.option(
     "--device", default="auto", help="auto, cpu, cuda, cuda:1, or cuda:0,1; auto is a GPU that holds the graph."

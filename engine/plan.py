@@ -9,8 +9,10 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.detectors import choose_detector
 from csaw.engine.schedule import READ_BYTES, Policy
 from csaw.engine.sources import Sources
+from csaw.engine.tables import from_whole_rows, refuse_transit
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
@@ -61,6 +63,7 @@ class Plan:
     residency: str  # resident | pooled: over several GPUs | streamed: from host memory | disk
     threads: int
     transit: str  # neighbors of the same part of the graph together: auto | on | off
+    detect: str  # how a repeated candidate is found: see detectors.py
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
@@ -122,11 +125,19 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
     return forced
 
 
+def return_apart(algorithm: Algorithm, select: str) -> bool:
+    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    if select != "rejection":
+        return False
+    _, high, back = algorithm.bias_range()  # type: ignore[attr-defined]
+    return back > high
+
+
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
     gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
-    transit: str = "auto", policy: Policy | None = None,
+    transit: str = "auto", detect: str | None = None, policy: Policy | None = None,
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
@@ -138,7 +149,7 @@ def make_plan(
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
-    shape = Shape(store, algorithm, request, in_flight, most)
+    shape = Shape(store, algorithm, request, in_flight, most, detect)
     policy = policy or Policy()
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
@@ -158,10 +169,15 @@ def make_plan(
             graph_layout,
             residency,
         )
-    return Plan(
+    detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
+    plan = Plan(
         request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
-        transit=transit, expected=fit.pop("expected", {}), output_bytes=sources.instances * row, host_bytes=host_budget // 2, policy=policy, **fit,
+        transit=transit, detect=detector, expected=fit.pop("expected", {}), output_bytes=sources.instances * row, host_bytes=host_budget // 2,
+        policy=policy, **fit,
     )  # fmt: skip
+    if transit == "on":
+        refuse_transit(plan, algorithm, store.id_dtype, sources.frontier_size)
+    return plan
 
 
 def _share(instances: int, devices: int, group: int) -> int:
@@ -171,13 +187,17 @@ def _share(instances: int, devices: int, group: int) -> int:
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time."""
+    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
+
+    ``detect`` is the detector of repeated candidates that was asked for, if any.
+    """
 
     store: Any
     algorithm: Algorithm
     request: Request
     row: int
     most: int
+    detect: str | None
 
     @property
     def table(self) -> bool:
@@ -195,10 +215,15 @@ class Shape:
         return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
 
     @property
+    def weighs_members(self) -> bool:
+        """Whether hash tables of rows hold the neighbors' weights too."""
+        return self.request.weighted and return_apart(self.algorithm, self.request.select) and not self.store.multigraph
+
+    @property
     def running_sums(self) -> bool:
         """Whether selection may search in running sums of biases that are made once for the whole graph."""
         a, r = self.algorithm, self.request
-        if not isinstance(a, Traversal) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
+        if not from_whole_rows(a) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
             return False
         return (
             hooks.edge_bias(a, r.weighted).static
@@ -275,7 +300,7 @@ def _fit_device(
     shared = item + (4 if shape.weights else 0)
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
     table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
-    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weights else table}
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
     answers = () if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
     least = min(row, budget)
     for layout, membership in product((forced,) if forced else possible, answers or ("search",)):
@@ -400,7 +425,7 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
     if shape.running_sums:
-        return ("ctps", "csr")
+        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
     return ("csr",)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
+from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan
 from csaw.engine.sample_writer import SampleWriter
@@ -36,7 +37,7 @@ class Job:
 
 
 def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
-            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
+            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite", detect: str | None = None,
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
             device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None,
             transit_parallel: str = "auto", policy: Policy | None = None, **parameters: Any) -> Job:  # fmt: skip
@@ -59,7 +60,7 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     chosen = Sources(store, algorithm, sources, instances, seed)
     planned = partial(
         make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
-        seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
+        seed=seed, select=select, collision=collision, detect=detect, ids=ids, memory=memory, batch=batch_size,
         threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
     )  # fmt: skip
     devices = place(device, planned) if isinstance(device, str) else (device,)
@@ -93,7 +94,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
-        "draws": totals.draws, "collisions": totals.collisions, "searches": totals.searches,
+        **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
         "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
         "plan": plan.as_dict(),

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
+from csaw.engine.backend import ALL, TALLY, Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.sample_writer import SampleWriter
 from csaw.partition.errors import CsawError, DeviceError
@@ -28,13 +28,16 @@ Progress = Callable[[int], None] | None
 
 @dataclass
 class Totals:
-    """What sampling took; seconds are those of the slowest worker."""
+    """What sampling took; seconds are those of the slowest worker. TALLY in backend.py says what is counted while selecting."""
 
     edges: int = 0
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0
     searches: int = 0
+    iterations: int = 0
+    conflicts: int = 0
+    rebuilt: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
     evictions: int = 0
@@ -147,11 +150,13 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
     try:
         batches = Batches(backend, sources)
         _draw_and_write(batches, units, writers)
-        draws, collisions, searches = backend.tally.tolist()
+        counts = dict(zip(TALLY, backend.tally.tolist(), strict=True))
         graph, counters = backend.graph, batches.schedule.counters
+        kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
-            batches.edges, batches.dead_ends, draws, collisions, searches, graph.transfers, graph.transfer_bytes, counters.evictions,
-            counters.in_place, counters.overlapped, *backend.kernel_seconds(), batches.seconds,
+            edges=batches.edges, dead_ends=batches.dead_ends, transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
+            evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
+            kernel_deviation=kernel_deviation, seconds=batches.seconds, **counts,
         )  # fmt: skip
     finally:
         with suppress(*backend.failures):

@@ -11,7 +11,7 @@ import cupyx
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
@@ -23,10 +23,11 @@ from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.streams import Streams
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
+from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
 from csaw.engine.schedule import READ_BYTES
+from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
@@ -50,17 +51,16 @@ class CudaBackend(Backend):
         self.streams = Streams(plan.policy.balancing)
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
-        self.counts = cupy.zeros(3, np.uint64)
+        self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
+        self.in_tables, self.sparse_pools = in_tables(plan, algorithm), sparse_pools(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
-        grouped = self.in_tables and plan.transit == "on" and store.id_dtype.itemsize == 4
-        self.transits = Transits(self.graph) if grouped else None
+        self.kernels.set_graph(self.graph.address())
+        self.transits = Transits(self.graph) if plan.transit == "on" else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
-        self.kernels.set_graph(self.graph.address())  # of the module, which another backend may share
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -197,12 +197,9 @@ class CudaBackend(Backend):
 
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
-        looked_up = membership == "hash" and self.weighted and not self.store.multigraph
-        searched, weighed = (
-            membership == "filter",
-            self.return_apart and not looked_up,
-        )  # the return edge's weight is searched for
+        searched = membership == "filter"
+        weighed = self.return_apart and not self.weighs_members  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, layout, builder, weights=weights, strength=strength, membership=membership,
+            self.store, layout, builder, weights=weights, strength=strength, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -32,7 +32,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i
 }
 
 // Rows as hash tables: see find_member. A slot is taken by whoever is first; the answers do not depend on it.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members, float* weights)
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members)
 {
     FOR_ROWS(v, first, last) {
         const Place place = locate(v);
@@ -41,8 +41,9 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first,
             const u32 neighbor = (u32)neighbor_at(place.row + i);
             u32 bucket = first_bucket(buckets, neighbor), slot = 0;
             while (true) {
-                const u32 held = atomicCAS(members + 8 * (buckets.first + bucket) + slot, ~0u, neighbor);
-                if (held == ~0u && weights) weights[8 * (buckets.first + bucket) + slot] = stored_weight(place.row + i);
+                u32* at = members + BUCKET * (buckets.first + bucket) + slot;
+                const u32 held = atomicCAS(at, ~0u, neighbor);
+                if (held == ~0u && MEMBER_WEIGHTS) at[8] = __float_as_uint(stored_weight(place.row + i));
                 if (held == ~0u || held == neighbor) break;
                 if (++slot == 8) { slot = 0; bucket = bucket + 1 == buckets.count ? 0 : bucket + 1; }
             }

@@ -6,7 +6,6 @@
 //                               ALIAS    both outcomes with degree and row, 32 bytes: one
 //                               CTPS     running sums of a row's biases, 8 bytes: a binary search
 #pragma once
-#include "portable.cuh"
 #include "random.cuh"
 
 #define CSR 0
@@ -40,8 +39,7 @@ struct Graph {
     const void* entries;      // [E] of LAYOUT
     const double* strength;   // [V] sums of biases, where the return edge is drawn apart
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
-    const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
-    const float* member_weights;  // beside them, where weights are looked up
+    const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
     const Piece* pieces;          // PIECES: where each partition is; indices, weights and entries above are null then
     const unsigned char* loaded;  // STREAMED: whether a partition can be read now
@@ -164,8 +162,11 @@ __device__ __forceinline__ BloomWord bloom_word(const Place& place, i64 value)
     return {first + (i64)((h >> 32) * (u64)words >> 32), bits};
 }
 
-// A row as a hash table of buckets of 8 slots, one sector of memory each, at most half full: one gather answers nearly every question.
+// A row as a hash table of buckets of 8 slots, at most half full: one gather answers nearly every question. With MEMBER_WEIGHTS the weights of a
+// bucket's neighbors follow them: 64 bytes, what memory is read in, instead of 32.
 // Row v has the buckets from row / 4 + v on, so no table says where they are.
+constexpr int BUCKET = MEMBER_WEIGHTS ? 16 : 8;  // words
+
 struct Buckets { i64 first; u32 count; };
 
 __device__ __forceinline__ Buckets buckets_of(i64 v, const Place& place)
@@ -178,29 +179,37 @@ __device__ __forceinline__ u32 first_bucket(const Buckets& buckets, i64 value)
     return (u32)((u64)((u32)value * 0x9E3779B1u) * buckets.count >> 32);
 }
 
-// The slot that holds `value` in the row of v, or -1.
-__device__ __forceinline__ i64 find_member(i64 v, const Place& place, i64 value)
+struct Member { bool found; float weight; };
+
+// Whether the row of v holds `value`; WEIGHED: and with which weight, which is asked for together with the neighbors.
+template <bool WEIGHED>
+__device__ __forceinline__ Member find_member(i64 v, const Place& place, i64 value)
 {
     const Buckets buckets = buckets_of(v, place);
     const u32 asked = (u32)value, empty = ~0u;
     u32 bucket = first_bucket(buckets, value);
     for (u32 tries = 0; tries < buckets.count; ++tries) {
-        const i64 slot = 8 * (buckets.first + bucket);
-        const uint4 a = __ldg((const uint4*)(GRAPH.members + slot)), b = __ldg((const uint4*)(GRAPH.members + slot + 4));
+        const uint4* at = (const uint4*)(GRAPH.members + BUCKET * (buckets.first + bucket));
+        const uint4 a = __ldg(at), b = __ldg(at + 1);
+        uint4 c = {}, d = {};
+        if (WEIGHED) { c = __ldg(at + 2); d = __ldg(at + 3); }
         const u32 found = (a.x == asked) | (a.y == asked) << 1 | (a.z == asked) << 2 | (a.w == asked) << 3 | (b.x == asked) << 4 | (b.y == asked) << 5
                           | (b.z == asked) << 6 | (b.w == asked) << 7;
-        if (found) return slot + __ffs(found) - 1;
-        if (b.w == empty) return -1;  // slots fill up in order: nothing went on to the next bucket
+        if (found) {
+            const u32 first = found & 1 ? c.x : found & 2 ? c.y : found & 4 ? c.z : c.w, second = found & 16 ? d.x : found & 32 ? d.y : found & 64 ? d.z : d.w;
+            return {true, __uint_as_float(found & 15 ? first : second)};
+        }
+        if (b.w == empty) return {false, 0.0f};  // slots fill up in order: nothing went on to the next bucket
         bucket = bucket + 1 == buckets.count ? 0 : bucket + 1;
     }
-    return -1;
+    return {false, 0.0f};
 }
 
 // Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
 __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
 {
     if (a.count == 0) return false;
-    if (GRAPH.members) return find_member(from, a, to) >= 0;
+    if (GRAPH.members) return find_member<false>(from, a, to).found;
     if (GRAPH.bloom) {
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;

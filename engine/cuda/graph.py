@@ -24,7 +24,7 @@ class DeviceGraph:
     and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str,
+    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str, weighs_members: bool,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
@@ -36,9 +36,7 @@ class DeviceGraph:
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if membership == "filter" else None
         slots = 2 * store.edges + 8 * (store.vertices + 1) if membership == "hash" else 0
-        weighed = slots > 0 and strength and not store.multigraph
-        self.members = cupy.full(slots, EMPTY, np.uint32) if slots else None
-        self.member_weights = cupy.empty(slots, np.float32) if weighed else None
+        self.members = cupy.full(slots * (2 if weighs_members else 1), EMPTY, np.uint32) if slots else None
         self.entries: Any = None
         self.possible: Any = None
         self._read()
@@ -88,7 +86,7 @@ class DeviceGraph:
                 launch("build_bloom", blocks, block, 0, vertices, self.bloom)
         if self.members is not None:
             for block, blocks in rows_of.items():
-                launch("build_members", blocks, block, 0, vertices, self.members, self.member_weights)
+                launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout == "entries":
             self.entries = cupy.empty(4 * self.store.edges, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
@@ -116,7 +114,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

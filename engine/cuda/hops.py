@@ -42,7 +42,7 @@ class Hops:
     def _grouped(self, parents: Any) -> Any:
         """Parents by where their rows are, {vertex, cell} of each; None where they keep their order."""
         kernels, transits = self.backend.kernels, self.backend.transits
-        if transits is None or not 0 < parents.size < 2**32:
+        if transits is None or parents.size == 0:
             return None
         counts = cupy.zeros(BUCKETS, np.uint32)
         given = (parents.size, parents, transits.coarse, transits.shift)

@@ -63,7 +63,7 @@ class Pieces:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
-            member_weights=None, possible=None, pieces=self.device_pieces, loaded=self.device_loaded, vertices=self.store.vertices,
+            possible=None, pieces=self.device_pieces, loaded=self.device_loaded, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

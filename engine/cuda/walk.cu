@@ -180,16 +180,16 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
     }
 }
 
+// Whether the return edge has to be looked up: else it is there and weighs 1, for the walk came along it.
+constexpr bool RETURN_IS_READ = !(SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED);
+
 // The sum of weights of the edges here -> back.
 __device__ __forceinline__ double return_weight(const Walker& w)
 {
-    if (SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED) return 1.0;  // the walk came along that edge
+    if (!RETURN_IS_READ) return 1.0;
     double total = 0.0;
     const i64 end = w.row + w.count, back = w.previous();
-    if (GRAPH.member_weights) {
-        const i64 slot = find_member(w.here, w.place(), back);
-        return slot < 0 ? 0.0 : (double)GRAPH.member_weights[slot];
-    }
+    if (MEMBER_WEIGHTS) return (double)find_member<true>(w.here, w.place(), back).weight;
     for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)stored_weight(p) : 1.0;
     return total;
 }
@@ -198,13 +198,21 @@ __device__ __forceinline__ double return_weight(const Walker& w)
 __device__ __forceinline__ double share_of_return(const Walker& w, double high, double returning)
 {
     if (w.count == 0 || w.back == NONE) return 0.0;
-    const double more = return_weight(w) * (returning - high);
-    const double whole = (WEIGHTED ? GRAPH.strength[w.here] : (double)w.count) * high + more;
+    const double all = WEIGHTED ? __ldg(GRAPH.strength + w.here) : (double)w.count;  // asked for first: the return edge does not wait for it
+    const double more = return_weight(w) * (returning - high), whole = all * high + more;
     return whole > 0.0 ? more / whole : 0.0;
 }
 
+// Whether a coin falls on the share of the return edge; if not, what is left of it is a coin again.
+__device__ __forceinline__ bool returns(double& coin, double share)
+{
+    if (coin < share) return true;
+    coin = (coin - share) / (1.0 - share);
+    return false;
+}
+
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
-// trial a turn, so none waits for another's trials.
+// trial a turn, so none waits for another's trials. Where the return edge has to be looked up, that and the first proposal are asked for together.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGHTED ? 4 : 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
@@ -222,18 +230,17 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGH
         double coin = fraction(word64(words, 1));
         i64 dst = -1;
         Place place = {0, 0};
-        bool known = false, accepted = false;
-        if (w.count > 0) {
-            if (apart) {
-                if (trial == 0) share = share_of_return(w, high, returning);
-                if (w.back != NONE) {
-                    accepted = coin < share;
-                    coin = (coin - share) / (1.0 - share);
-                }
-            }
-            if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
-            else dst = take(w.place(), word64(words, 0), place, known);
+        const bool looks = RETURN_IS_READ && apart && trial == 0;
+        if (!RETURN_IS_READ && apart && trial == 0) share = share_of_return(w, high, returning);
+        bool known = false, accepted = apart && !looks && returns(coin, share);
+        Asked asked;
+        if (RETURN_IS_READ && !accepted && w.count > 0) asked = ask(w.place(), word64(words, 0));
+        if (looks) {
+            share = share_of_return(w, high, returning);
+            accepted = returns(coin, share);
         }
+        if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
+        else if (w.count > 0) dst = RETURN_IS_READ ? answer(asked, place, known) : take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
         const Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);

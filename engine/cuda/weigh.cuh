@@ -86,23 +86,3 @@ __device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed,
     }
     return -1;
 }
-
-#define BIPARTITE 0
-#define REPEATED 1
-#define UPDATED 2
-
-// What a repeated candidate costs (C-SAW, section IV-B): the next target, from the rest of the draw (BIPARTITE) or by drawing again: see
-// engine/cpu/select.py.
-__device__ __forceinline__ void next_target(const i64* ctps, i64 candidate, i64 total, i64 k, u64 seed, u64 instance, u64 slot, u64& number, i64& target,
-                                            u64& draws)
-{
-    const i64 low = candidate > 0 ? ctps[candidate - 1] : 0, width = ctps[candidate] - low, rest = total - width;
-    if (COLLISION == BIPARTITE && width >= 1ll << 32) {
-        target = min(rest - 1, (i64)(((double)(target - low) + 0.5) / (double)width * (double)rest));
-        target += target >= low ? width : 0;
-    } else {
-        number += k;
-        target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-        ++draws;
-    }
-}
