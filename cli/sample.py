@@ -59,6 +59,8 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 )
 @click.option("--collision", type=click.Choice(["bipartite", "repeated", "updated"]), default="bipartite",
               help="What a repeated candidate costs (its without replacement).")  # fmt: skip
+@click.option("--detect", type=click.Choice(["strided", "contiguous", "linear"]),
+              help="How a repeated candidate is found: bitmap (strided is for GPUs) or list; changes no byte of the sample.")  # fmt: skip
 @click.option("--ids", type=click.Choice(["original", "dense"]), default="original", help="Ids to write.")
 @click.option(
     "--device", default="auto", help="auto, cpu, cuda, cuda:1, or cuda:0,1; auto is a GPU that holds the graph."
@@ -74,6 +76,13 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."
 )
+@click.option("--gpu-memory", callback=_size, help="The same for each GPU [default: nine tenths of what is free].")
+@click.option("--residency", type=click.Choice(["resident", "pooled", "streamed", "disk"]),
+              help="Where the graph is: on each GPU, over several, in host memory, in the store [default: the first that fits].")  # fmt: skip
+@click.option("--no-batching", is_flag=True, help="On a GPU, sample an instance at a time: a baseline, slow.")
+@click.option("--no-workload-aware", is_flag=True, help="Stream partitions in order: a baseline.")
+@click.option("--no-balancing", is_flag=True, help="On a GPU, the same threads for every partition: a baseline.")
+@click.option("--no-in-place", is_flag=True, help="On a GPU, never read from host memory what could be copied.")
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
@@ -93,9 +102,11 @@ def sample(
     from csaw.cli import console
     from csaw.datasets.resolve import resolve
     from csaw.engine.run import execute, prepare
+    from csaw.engine.schedule import Policy
 
+    switches = {name: not options.pop(f"no_{name}") for name in ("batching", "workload_aware", "balancing", "in_place")}
     given = {name: value for name in OWNED if (value := options.pop(name)) is not None} | options.pop("own")
-    job = prepare(resolve(graph), algo, **options, **given)
+    job = prepare(resolve(graph), algo, policy=Policy(**switches), **options, **given)
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
         console.print_json(plan) if as_json else console.print_table(

@@ -7,10 +7,21 @@ The interface that a scheduler sees, and that every backend offers:
     batch.wants()                                       what partitions they wait for
     batch.advance()                                     everything that the loaded ones allow
     batch.edges(), batch.dead_ends()                    counts, once it is done
-    batch.arrays()                                      the samples in host memory; may be called in another thread
+    batch.arrays(rows)                                  the samples in host memory, of tables only some rows; may be called in any thread
     wait()                                              all that was begun is done
     release()                                           memory that nothing uses is given back
-    tally, stop, close()                                draws, collisions and searches so far; an end before the end
+    tally, stop, close()                                what selection counted so far; an end before the end
+
+Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
+
+    draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by rejection, trials
+    collisions  candidates that were taken already
+    searches    what it took to find that out: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
+    iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
+    conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none on the CPU
+    rebuilt     entries of the CTPS that updated sampling computed anew
+
+All but conflicts are the same on every device, with the same detector.
 """
 
 import threading
@@ -20,10 +31,12 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan
+from csaw.engine.plan import Plan, return_apart
+from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BiasError
 
-TALLY = ("draws", "collisions", "searches")
+ALL = slice(None)
+TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
 WEIGHT = hooks.Hook(
     "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
 )
@@ -33,11 +46,12 @@ class Backend:
     """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
 
     graph: Any
+    failures: tuple[type[Exception], ...] = ()  # what a device raises that does not work any more
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
         self.select, self.weighted = plan.select, plan.request.weighted
-        self.streamed = plan.residency != "resident"
+        self.streamed = plan.residency in ("streamed", "disk")
         self.params = hooks.params(algorithm)
         self.bias = hooks.edge_bias(algorithm, self.weighted)
         self.others = hooks.others(algorithm, self.weighted)
@@ -47,11 +61,9 @@ class Backend:
 
     def _selects_by_table(self) -> bool:
         """Whether a traversal's picks are independent draws from whole rows."""
-        a = self.algorithm
-        if isinstance(a, Walk) or a.clocks:
+        if not from_whole_rows(self.algorithm) or not self.algorithm.replace:
             return False
-        pooled = a.visited_once or a.each_edge_once
-        return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
+        return self.select in ("uniform", "alias") and min(self.plan.sizes, default=0) >= 0
 
     @property
     def reads_weights(self) -> bool:
@@ -68,6 +80,10 @@ class Backend:
     def tally(self) -> Any:
         """Counts so far: an integer for each name of TALLY."""
         raise NotImplementedError
+
+    def kernel_seconds(self) -> tuple[float, float]:
+        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
+        return 0.0, 0.0
 
     def close(self) -> None:
         """Give back threads and memory."""
@@ -87,10 +103,12 @@ class Backend:
     @property
     def return_apart(self) -> bool:
         """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
-        if self.select != "rejection":
-            return False
-        _, high, back = self.algorithm.bias_range()
-        return back > high
+        return return_apart(self.algorithm, self.select)
+
+    @property
+    def weighs_members(self) -> bool:
+        """Whether hash tables of rows hold weights too: that of the return edge is looked up."""
+        return self.plan.membership == "hash" and self.weighted and self.return_apart and not self.store.multigraph
 
     def constants(self) -> dict[str, Any]:
         """What kernels of any backend are specialised on."""
@@ -114,6 +132,7 @@ class Backend:
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),
+                "DETECT": self.plan.detect,
             }
         return constants
 

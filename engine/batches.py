@@ -3,14 +3,14 @@
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import Backend
-from csaw.engine.schedule import Counters, run_batch
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.schedule import Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import CsawError
 
@@ -20,11 +20,12 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Samples of a range of instances: counts, and the arrays as soon as they are asked for."""
+    """Samples of so many consecutive instances: counts, and the arrays (of tables only some rows) as soon as they are asked for."""
 
+    instances: int
     edges: int
     dead_ends: int
-    arrays: Callable[[], Arrays]
+    arrays: Callable[[slice], Arrays]
 
 
 class Batches:
@@ -34,8 +35,7 @@ class Batches:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size = plan.batch
-        self.capacity = plan.capacity if backend.streamed else None
-        self.counters = Counters()
+        self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy)
         self.edges = self.dead_ends = 0
         self.seconds = 0.0
 
@@ -61,9 +61,9 @@ class Batches:
         """One batch; None where memory does not suffice, and then batches are half as large from here on."""
         try:
             batch: Any = self.backend.begin(first, self.sources.take(first, last, self.flat))
-            run_batch(batch, self.backend.graph, self.capacity, self.counters)
+            self.schedule.run(batch)
             self.backend.wait()
-            return Drawn(batch.edges(), batch.dead_ends(), batch.arrays)
+            return Drawn(last - first, batch.edges(), batch.dead_ends(), batch.arrays)
         except MemoryError as error:
             if last - first == 1 or isinstance(error, CsawError):
                 raise
@@ -74,5 +74,5 @@ class Batches:
 
 def kept(drawn: Drawn) -> Drawn:
     """The same with its arrays in host memory."""
-    arrays = drawn.arrays()
-    return Drawn(drawn.edges, drawn.dead_ends, lambda: arrays)
+    arrays = drawn.arrays(ALL)
+    return replace(drawn, arrays=lambda rows: {name: array[rows] for name, array in arrays.items()})

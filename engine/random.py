@@ -14,6 +14,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
 import numpy as np
 from numba import uint32, uint64
 
+from csaw.engine.portable import LN2_HIGH, LN2_LOW, log_parts
 from csaw.partition.compile import njit
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -21,8 +22,6 @@ SHIFT = np.uint64(32)
 HOOK_DRAWS = np.uint64(1 << 31)
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
-LN2_HIGH = 6.93147180369123816490e-01
-LN2_LOW = 1.90821492927058770002e-10
 
 
 @njit(inline="always")
@@ -70,33 +69,10 @@ def fraction(word):
 
 @njit
 def neg_log(word):
-    """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device.
-
-    log(m) = 2 atanh((m - 1) / (m + 1)) by its series on [sqrt(1/2), sqrt(2)); error below 1e-15 relative.
-    """
-    mantissa = float(word >> uint64(12)) + 0.5
-    exponent = -52
-    while mantissa >= 1.4142135623730951:
-        scale = 1
-        factor = 0.5
-        if mantissa >= 65536.0 * 65536.0:
-            scale, factor = 32, 2.0**-32
-        elif mantissa >= 65536.0:
-            scale, factor = 16, 2.0**-16
-        elif mantissa >= 256.0:
-            scale, factor = 8, 2.0**-8
-        mantissa *= factor
-        exponent += scale
-    if mantissa < 0.7071067811865476:
-        mantissa *= 2.0
-        exponent -= 1
-    s = (mantissa - 1.0) / (mantissa + 1.0)
-    z = s * s
-    series = 0.0
-    for k in range(23, 0, -2):
-        series = series * z + 1.0 / k
-    logarithm = 2.0 * s * series
-    return -((exponent * LN2_HIGH + logarithm) + exponent * LN2_LOW)
+    """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device."""
+    rest, scale = log_parts(float(word >> uint64(12)) + 0.5)
+    scale -= 52.0
+    return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
 
 
 @njit

@@ -2,21 +2,24 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
+from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan
 from csaw.engine.sample_writer import SampleWriter
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import DeviceError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
@@ -34,13 +37,13 @@ class Job:
 
 
 def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
-            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite",
+            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite", detect: str | None = None,
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
             device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None,
-            transit_parallel: str = "auto", **parameters: Any) -> Job:  # fmt: skip
+            transit_parallel: str = "auto", policy: Policy | None = None, **parameters: Any) -> Job:  # fmt: skip
     """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
 
-    ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
+    ``policy`` switches parts of scheduling off. ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
     """
     from csaw.engine.cpu.backend import default_threads
 
@@ -57,8 +60,8 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     chosen = Sources(store, algorithm, sources, instances, seed)
     planned = partial(
         make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
-        seed=seed, select=select, collision=collision, ids=ids, memory=memory, batch=batch_size,
-        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel,
+        seed=seed, select=select, collision=collision, detect=detect, ids=ids, memory=memory, batch=batch_size,
+        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
     )  # fmt: skip
     devices = place(device, planned) if isinstance(device, str) else (device,)
     return Job(store, algorithm, chosen, planned(devices), devices)
@@ -82,33 +85,61 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     )  # fmt: skip
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}
-    devices = job.devices or (None,)
-    totals = sample_groups(
-        [partial(open_backend, job, device) for device in devices], job.sources, writer, max(1, plan.batch // plan.request.group_size), progress
-    )  # fmt: skip
+    with _backends(job) as (backends, losses):
+        size = max(1, plan.batch // plan.request.group_size)
+        totals = sample_groups(backends, job.sources, writer, size, progress, losses)
     writer_bytes = writer.bytes_written
     seconds = time.perf_counter() - began
     results = {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
-        "draws": totals.draws, "collisions": totals.collisions, "searches": totals.searches,
-        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions,
+        **{name: getattr(totals, name) for name in TALLY},
+        "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
+        "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
         "plan": plan.as_dict(),
     }  # fmt: skip
     writer.finish(results)
     return results
 
 
-def open_backend(job: Job, device: Any = None) -> Any:
-    """The backend of a device of the plan's (None: the first, or the CPU), with the graph loaded as far as the plan says."""
+@contextmanager
+def _backends(job: Job) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
+    """What opens a backend for each device, and the errors that one device may have and another not."""
+    if not job.devices:
+        yield [partial(open_backend, job)], ()
+        return
+    from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.node import Node
+
+    node = Node(len(job.devices))
+    try:
+        yield (
+            [partial(open_backend, job, device, node) for device in job.devices],
+            (DeviceError, MemoryError, *CudaBackend.failures),
+        )
+    finally:
+        node.close()
+
+
+def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
+    """The backend of a device of the plan's (None: the first, or the CPU), with the graph loaded as far as the plan says.
+
+    ``node`` is what backends of several devices have in common.
+    """
     if not job.devices:
         from csaw.engine.cpu.backend import CpuBackend
 
         return CpuBackend(job.plan, job.store, job.algorithm)
     from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.node import Node
 
-    return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0])
+    node = node or Node(1)
+    try:
+        return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0], node, job.devices)
+    except BaseException:
+        node.abort()
+        raise
 
 
 def manifest(job: Job) -> dict[str, Any]:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 
 
 class Traversals:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    comes_back = False  # to partitions where it has been, at the same depth
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
@@ -45,8 +48,8 @@ class Traversals:
         self.instance = local + self.first
         self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
         self.source = self.sources[local, 0]
-        indptr, size = self.backend.graph.indptr, self.sizes[self.depth]
-        self.degree = xp.where(vertex >= 0, indptr[vertex + 1] - indptr[vertex], 0)
+        size = self.sizes[self.depth]
+        self.degree = xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
         self.capacity = self._capacities(size)
         if self.hops:
             self.start = xp.arange(vertex.size, dtype=np.int64) * size
@@ -61,6 +64,8 @@ class Traversals:
         if size != 0:
             self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
         self.pending = xp.flatnonzero(self.capacity)
+        if self.backend.streamed:
+            self.backend.graph.leave()  # what suits one depth need not suit the next
 
     def _capacities(self, size: int) -> Any:
         """The most neighbors that each entry can add."""
@@ -78,6 +83,12 @@ class Traversals:
     def wants(self) -> np.ndarray:
         """Partitions that entries wait for: see schedule.crowds."""
         return crowds(self.xp, *self._parts(self.pending), self.backend.graph.loaded.size)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
+        entries = self.pending
+        picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
+        return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
     def _parts(self, entries: Any) -> tuple[Any, Any]:
         """The partition that each entry needs, and the one it needs beside that."""
@@ -190,8 +201,9 @@ class Traversals:
             "sources": kept.ravel().astype(self.dtype),
         }
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host(self.samples)
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
+        return self.backend.to_host(samples)
 
     def edges(self) -> int:
         if self.hops:

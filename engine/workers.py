@@ -3,34 +3,48 @@
 Units are handed out one at a time, so a slow device does not hold up the others; which device draws a unit changes nothing in it.
 """
 
+import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from csaw.engine.backend import Backend
+from csaw.engine.backend import ALL, TALLY, Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.sample_writer import SampleWriter
+from csaw.partition.errors import CsawError, DeviceError
+
+log = logging.getLogger(__name__)
 
 WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
+Losses = tuple[type[Exception], ...]
 Progress = Callable[[int], None] | None
 
 
 @dataclass
 class Totals:
-    """What sampling took; seconds are those of the slowest worker."""
+    """What sampling took; seconds are those of the slowest worker. TALLY in backend.py says what is counted while selecting."""
 
     edges: int = 0
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0
     searches: int = 0
+    iterations: int = 0
+    conflicts: int = 0
+    rebuilt: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
     evictions: int = 0
+    in_place: int = 0
+    overlapped: int = 0
+    kernel_seconds: float = 0.0
+    kernel_deviation: float = 0.0
     seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
@@ -41,12 +55,15 @@ class Totals:
 
 
 class Units:
-    """Runs of consecutive groups that are still missing, handed out once each to any thread; none after ``stop``."""
+    """Runs of consecutive groups that are still missing, handed out to any thread; none after ``stop``.
+
+    A unit that comes back, because its device has failed, goes to whoever asks next; so nobody is sent away while one is out.
+    """
 
     def __init__(self, writer: SampleWriter, size: int, progress: Progress) -> None:
         missing = [g for g in range(writer.groups) if g not in writer.done]
-        self.writer, self.progress, self.lock = writer, progress, threading.Lock()
-        self.left = iter(list(_runs(missing, size)))
+        self.writer, self.progress, self.changed = writer, progress, threading.Condition()
+        self.left, self.out = deque(_runs(missing, size)), 0
         self.done = sum(writer.rows(g) for g in writer.done)
         self.stopped = False
 
@@ -55,35 +72,76 @@ class Units:
             yield unit
 
     def _next(self) -> list[int] | None:
-        with self.lock:
-            return None if self.stopped else next(self.left, None)
+        with self.changed:
+            while self.out and not self.left and not self.stopped:
+                self.changed.wait()
+            if self.stopped or not self.left:
+                return None
+            self.out += 1
+            return self.left.popleft()
 
-    def drawn(self, instances: int) -> None:
-        """Count instances towards the progress."""
-        with self.lock:
-            self.done += instances
+    def finished(self, unit: list[int]) -> None:
+        """Count a unit that is written towards the progress."""
+        with self.changed:
+            self.out -= 1
+            self.done += sum(self.writer.rows(g) for g in unit)
             if self.progress:
                 self.progress(self.done)
+            self.changed.notify_all()
+
+    def give_back(self, unit: list[int]) -> None:
+        """Let others have a unit that this worker cannot finish."""
+        with self.changed:
+            self.out -= 1
+            self.left.append(unit)
+            self.changed.notify_all()
 
     def stop(self) -> None:
-        self.stopped = True
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
 
 
 def sample_groups(
-    backends: list[Callable[[], Backend]], sources: Any, writer: SampleWriter, unit_size: int, progress: Progress
+    backends: list[Callable[[], Backend]],
+    sources: Any,
+    writer: SampleWriter,
+    unit_size: int,
+    progress: Progress,
+    losses: Losses,
 ) -> Totals:
-    """Fill a store, with a worker for each of ``backends``; one alone works in this thread. What stops one stops all."""
+    """Fill a store, with a worker for each of ``backends``; one alone works in this thread.
+
+    What stops one stops all, but for errors of the types ``losses``: then the others do its work, if any are left.
+    """
     units, totals = Units(writer, unit_size, progress), Totals()
+    lost: list[Exception] = []
+
+    def work(make_backend: Callable[[], Backend]) -> None:
+        try:
+            totals.add(_work(make_backend, sources, units, writers))
+        except losses as error:
+            lost.append(error)
+            if len(lost) < len(backends):
+                log.warning("a GPU has failed: %s; the others do its part", error)
+        except BaseException:
+            units.stop()
+            raise
+
     with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(backends)) as workers:
         try:
-            if len(backends) == 1:
-                totals.add(_work(backends[0], sources, units, writers))
-            else:
-                for done in workers.map(lambda make: _work(make, sources, units, writers), backends):
-                    totals.add(done)
+            list(map(work, backends) if len(backends) == 1 else workers.map(work, backends))
         finally:
             units.stop()
+    if units.left:
+        _give_up(lost[0])
     return totals
+
+
+def _give_up(error: Exception) -> NoReturn:
+    if isinstance(error, (CsawError, MemoryError)):
+        raise error
+    raise DeviceError(f"the GPU has failed: {error}; finished groups are safe, --resume completes the rest") from error
 
 
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, writers: ThreadPoolExecutor) -> Totals:
@@ -92,16 +150,17 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
     try:
         batches = Batches(backend, sources)
         _draw_and_write(batches, units, writers)
-        draws, collisions, searches = backend.tally.tolist()
+        counts = dict(zip(TALLY, backend.tally.tolist(), strict=True))
+        graph, counters = backend.graph, batches.schedule.counters
+        kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
-            batches.edges, batches.dead_ends, draws, collisions, searches, backend.graph.transfers, backend.graph.transfer_bytes,
-            batches.counters.evictions, batches.seconds,
+            edges=batches.edges, dead_ends=batches.dead_ends, transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
+            evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
+            kernel_deviation=kernel_deviation, seconds=batches.seconds, **counts,
         )  # fmt: skip
-    except BaseException:
-        units.stop()
-        raise
     finally:
-        backend.close()
+        with suppress(*backend.failures):
+            backend.close()
 
 
 def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor) -> None:
@@ -109,13 +168,16 @@ def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor)
     with ThreadPoolExecutor(1) as writing:
         pending: Future | None = None
         for unit in units:
-            first = unit[0] * writer.group_size
-            last = min((unit[-1] + 1) * writer.group_size, writer.instances)
-            drawn = batches.draw(first, last)
-            if pending:
-                pending.result()
-            pending = writing.submit(_write_unit, writer, writers, unit, drawn)
-            units.drawn(last - first)
+            try:
+                drawn = batches.draw(
+                    unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
+                )
+                if pending:
+                    pending.result()
+            except BaseException:
+                units.give_back(unit)
+                raise
+            pending = writing.submit(_write_unit, units, writers, unit, drawn)
         if pending:
             pending.result()
 
@@ -132,22 +194,46 @@ def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
         yield run
 
 
-def _write_unit(writer: SampleWriter, writers: ThreadPoolExecutor, unit: list[int], drawn: list[Drawn]) -> None:
-    pieces = [batch.arrays() for batch in drawn]
-    arrays = pieces[0] if len(pieces) == 1 else {k: np.concatenate([p[k] for p in pieces]) for k in pieces[0]}
-    list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, writer.group_size)))
+def _write_unit(units: Units, writers: ThreadPoolExecutor, unit: list[int], drawn: list[Drawn]) -> None:
+    try:
+        writer = units.writer
+        if writer.layout == "subgraphs":
+            arrays = _joined([batch.arrays(ALL) for batch in drawn])
+            list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, writer.group_size)))
+        else:
+            first = unit[0] * writer.group_size
+            starts = [g * writer.group_size - first for g in unit]
+            list(writers.map(lambda g, low: writer.write(g, _rows(drawn, low, low + writer.rows(g))), unit, starts))
+    except BaseException:
+        units.give_back(unit)
+        raise
+    units.finished(unit)
+
+
+def _rows(drawn: list[Drawn], low: int, high: int) -> dict[str, np.ndarray]:
+    """Rows low .. high - 1 of the tables of consecutive batches: a group at a time leaves a GPU, in memory that is used again."""
+    pieces, before = [], 0
+    for batch in drawn:
+        begin, end = max(low - before, 0), min(high - before, batch.instances)
+        if begin < end:
+            pieces.append(batch.arrays(slice(begin, end)))
+        before += batch.instances
+    return _joined(pieces)
+
+
+def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
 def _by_group(
     arrays: dict[str, np.ndarray], unit: list[int], group: int
 ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """Each group of a unit with its part of the arrays."""
+    """Each group of a unit of subgraphs with its part of the arrays."""
     edges = sources = 0
     for number, g in enumerate(unit):
         rows = slice(number * group, (number + 1) * group)
-        if "counts" not in arrays:
-            yield g, {name: array[rows] for name, array in arrays.items()}
-            continue
         counts, held = arrays["counts"][rows], arrays["source_counts"][rows]
         part = {name: arrays[name][edges : edges + int(counts.sum())] for name in ("src", "dst", "depth")}
         part["sources"] = arrays["sources"][sources : sources + int(held.sum())]

@@ -70,7 +70,11 @@ class Context:
 
     def wanted(self, works: Iterable[Work]) -> list[Work]:
         """Of these works those that ``--only`` names, as large as they may be here."""
-        return [w.shrunk(self.most, QUICK_STEPS if self.quick else None) for w in works if self.only in w.name]
+        return [self.shrunk(work) for work in works if self.only in work.name]
+
+    def shrunk(self, work: Work) -> Work:
+        """The work as large as it may be here."""
+        return work.shrunk(self.most, QUICK_STEPS if self.quick else None)
 
     def measure(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
         """A row a work, one after the other."""

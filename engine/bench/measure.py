@@ -13,7 +13,7 @@ from csaw.engine.backend import TALLY
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
-from csaw.engine.schedule import Counters, run_batch
+from csaw.engine.schedule import Schedule
 from csaw.partition.errors import CsawError
 
 
@@ -23,31 +23,42 @@ class Timed:
     def __init__(self, store: Any, work: Work, *, device: str, threads: int | None, turns: int) -> None:
         options = work.options if device != "cpu" else {k: v for k, v in work.options.items() if k != "layout"}
         self.work, self.device = work, device
+        batch = {} if device == "cpu" else {"batch_size": work.instances}
         self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,
-                           sources=_random_sources(store, work, turns),
-                           batch_size=None if device == "cpu" else work.instances, **options)  # fmt: skip
+                           sources=_random_sources(store, work, turns), **batch | options)  # fmt: skip
         self.backend = open_backend(self.job)
-        self.capacity = self.job.plan.capacity if self.backend.streamed else None
+        plan = self.job.plan
+        self.schedule = Schedule(self.backend.graph, plan.capacity if self.backend.streamed else None, plan.policy)
         self.seconds: list[float] = []
         self.edges: list[int] = []
         self.tallies: list[np.ndarray] = []
+        self.moved: list[dict[str, float]] = []  # of a graph that does not fit, at each turn
 
     def draw(self) -> None:
         """One turn: as many instances as the work has, none of which was drawn before."""
-        before = self.backend.tally.astype(np.int64)
+        before, moved = self.backend.tally.astype(np.int64), self._moved()
         first, seconds, edges = len(self.seconds) * self.work.instances, 0.0, 0
         for begin in range(first, first + self.work.instances, self.job.plan.batch):
             end = min(begin + self.job.plan.batch, first + self.work.instances)
             batch = self.backend.begin(begin, self.job.sources.take(begin, end, self.job.plan.layout == "walks"))
             self.backend.wait()
             clock = time.perf_counter()
-            run_batch(batch, self.backend.graph, self.capacity, Counters())
+            self.schedule.run(batch)
             self.backend.wait()
             seconds += time.perf_counter() - clock
             edges += batch.edges()
         self.seconds.append(seconds)
         self.edges.append(edges)
         self.tallies.append(self.backend.tally.astype(np.int64) - before)
+        self.moved.append({name: value - moved[name] for name, value in self._moved().items()})
+
+    def _moved(self) -> dict[str, float]:
+        """What streaming has taken so far."""
+        graph, counters = self.backend.graph, self.schedule.counters
+        return {
+            "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
+            "kernel_seconds": self.backend.kernel_seconds()[0],
+        }  # fmt: skip
 
     def row(self) -> Row:
         """The figure of all turns but the first, which warmed up."""
@@ -57,8 +68,16 @@ class Timed:
             "work": self.work.name, **figure([e / s for e, s in zip(edges, seconds, strict=True)]),
             "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": self.work.instances,
             "select": plan.select, "layout": plan.graph_layout, "goal": self.work.goal if self.device != "cpu" else None,
+            **self._streaming(),
             **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
         }  # fmt: skip
+
+    def _streaming(self) -> Row:
+        """Medians of what streaming took at each turn."""
+        if not self.backend.streamed:
+            return {}
+        found = {name: statistics.median(turn[name] for turn in self.moved[1:]) for name in self.moved[0]}
+        return found | {"kernel_deviation": self.backend.kernel_seconds()[1]}
 
 
 def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:

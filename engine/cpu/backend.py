@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import WEIGHT, Backend
+from csaw.engine.backend import TALLY, WEIGHT, Backend
 from csaw.engine.cpu.clock_walks import ClockWalks
 from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
 SLICE = 2048  # frontier entries a task
-FLOYD_PICKS = 64  # picks of a vertex that are compared with each other
 
 
 class CpuBackend(Backend):
@@ -29,7 +29,7 @@ class CpuBackend(Backend):
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
-        self.tallied = np.zeros(3, np.int64)
+        self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.kernels = specialize(self._files(), self._constants(), self.hooks())
         self.graph = self._load_graph()
@@ -42,18 +42,12 @@ class CpuBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        return (HopTables if self._in_tables() else Traversals)(self, first, sources)
-
-    def _in_tables(self) -> bool:
-        """Whether a cell of a sample depends on its parent alone, and its picks are uniform."""
-        plan = self.plan
-        few = self.algorithm.replace or max(plan.sizes, default=0) <= FLOYD_PICKS
-        return plan.layout == "hops" and self.select == "uniform" and few and not self.streamed
+        return (HopTables if in_tables(self.plan, self.algorithm) else Traversals)(self, first, sources)
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
         pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty one compiles the kernel
-        bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), 3), np.int64)
+        bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), len(TALLY)), np.int64)
 
         def guarded(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             if not self.stop.is_set():
@@ -106,7 +100,11 @@ class CpuBackend(Backend):
             return ("weigh.py", "walk.py")
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
-        return ("hops.py",) if self._in_tables() else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        return (
+            ("hops.py",)
+            if in_tables(self.plan, self.algorithm)
+            else ("weigh.py", "walk.py", "select.py", "traverse.py")
+        )
 
     def _constants(self) -> dict[str, Any]:
         table = self.plan.graph_layout == "table"

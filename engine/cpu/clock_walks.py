@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 
 
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
+
+    comes_back = True  # to partitions where it has been
 
     def __init__(self, backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -41,7 +44,7 @@ class ClockWalks:
             self.times, self.moves, self.heap, self.step, self.alive, self.src, self.dst, bad,
         )  # fmt: skip
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         taken = np.arange(self.length) < self.step[:, None]
         return {
             "counts": self.step,

@@ -14,6 +14,7 @@ UNIFORM = True  # every edge has the same bias
 NEIGHBOR_WEIGHTS = False  # some hook reads e.weight
 SELECT = "uniform"
 COLLISION = "bipartite"
+DETECT = "contiguous"
 REPLACE = False
 POOLED = False  # the pool is a part of the row
 INDUCED = False

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.backend import ALL
+
 SLICE = 16384  # parents a task
 
 
@@ -40,8 +42,8 @@ class HopTables:
         backend.in_slices(begins, 1, task)
         self.counts += found.sum(axis=0)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return {f"hop_{i}": table[rows] for i, table in enumerate(self.tables)}
 
     def edges(self) -> int:
         return int(self.counts[0])

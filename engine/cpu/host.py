@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.backend import check_bias
 from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.schedule import Partitions
 
 PAGE = mmap.PAGESIZE
 
@@ -33,7 +34,7 @@ class Reserved:
             self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
-class HostGraph:
+class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, row sums and filters that the kernels were specialised for."""
 
     def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
@@ -64,6 +65,10 @@ class HostGraph:
     @property
     def loaded(self) -> np.ndarray:
         return self.arrays.loaded
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """Neighbors of each vertex."""
+        return self.arrays.indptr[vertices + 1] - self.arrays.indptr[vertices]
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
         return self.arrays.part_of[vertices]

@@ -2,12 +2,12 @@
 
 Every function fills ``picked`` with positions within the row, in order of selection, and returns how many. The pool is ``chosen[:count]``
 (positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n & 1 of draw n >> 1; trial t of
-pick j of k is number j + k t. ``tally`` counts draws, collisions, searches.
+pick j of k is number j + k t. ``tally`` counts what TALLY in engine/backend.py says.
 """
 
 from numba import int64, uint64
 
-from csaw.engine.cpu.constants import COLLISION
+from csaw.engine.cpu.constants import COLLISION, DETECT
 from csaw.engine.cpu.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.compile import njit
@@ -34,6 +34,20 @@ def uniform_distinct(seed, instance, slot, count, k, picked):
     return k
 
 
+@njit(forceinline=True)
+def is_taken(candidate, picked, size, taken, tally):
+    """Whether ``candidate`` is among the first ``size`` picks."""
+    if DETECT == "linear":
+        for i in range(size):
+            if picked[i] == candidate:
+                tally[2] += i + 1
+                return True
+        tally[2] += size
+        return False
+    tally[2] += 1
+    return taken[candidate >> 6] >> uint64(candidate & 63) & uint64(1) != 0
+
+
 @njit
 def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, picked, tally):
     """k of the pool by successive selection: inverse transform, with COLLISION deciding what a repeated candidate costs.
@@ -53,13 +67,15 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
         if COLLISION == "updated" and j > 0:
             biases[picked[j - 1]] = 0.0
             total = accumulate(biases, count, largest, ctps)
-            tally[2] += count
+            tally[5] += count
         number = uint64(j)
         target = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
         candidate = search(ctps, count, target)
         tally[0] += 1
-        while taken[candidate >> 6] >> uint64(candidate & 63) & uint64(1):
+        tally[3] += 1
+        while COLLISION != "updated" and is_taken(candidate, picked, j, taken, tally):
             tally[1] += 1
+            tally[3] += 1
             low = ctps[candidate - 1] if candidate > 0 else int64(0)
             width = ctps[candidate] - low
             rest = total - width
@@ -71,7 +87,7 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
                 target = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
                 tally[0] += 1
             candidate = search(ctps, count, target)
-        if COLLISION != "updated":
+        if COLLISION != "updated" and DETECT != "linear":
             taken[candidate >> 6] |= uint64(1) << uint64(candidate & 63)
         picked[j] = candidate
     return k

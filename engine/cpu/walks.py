@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
@@ -9,6 +10,8 @@ SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough 
 
 class Walks:
     """Walkers ``first .. first + len(sources)``; see walk.py for the state arrays."""
+
+    comes_back = True  # to partitions where it has been
 
     def __init__(self, backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -55,8 +58,8 @@ class Walks:
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return {"walks": self.out, "lengths": self.step}
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return {"walks": self.out[rows], "lengths": self.step[rows]}
 
     def edges(self) -> int:
         return int(self.step.sum())

@@ -1,5 +1,7 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
+import math
+from functools import partial
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -9,21 +11,28 @@ import cupyx
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
+from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.node import Node
+from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
+from csaw.engine.cuda.streams import Streams
+from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.schedule import READ_BYTES
+from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
 SPARE_KEYS = 64
+PASSES = 3  # over a row whose biases are computed: see weigh.cuh
 SCRATCH_EDGES = 1 << 25  # candidates that selection has room for at a time, 33 bytes each
 
 
@@ -31,24 +40,27 @@ class CudaBackend(Backend):
     """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
+    failures = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
 
-    def __init__(self, plan: Plan, store: Any, algorithm: Any, device: Device) -> None:
+    def __init__(
+        self, plan: Plan, store: Any, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
+    ) -> None:
         super().__init__(plan, store, algorithm)
         self.device = cupy.cuda.Device(device.number)
         self.device.use()
+        self.streams = Streams(plan.policy.balancing)
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
-        self.counts = cupy.zeros(3, np.uint64)
+        self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
+        self.in_tables, self.sparse_pools = in_tables(plan, algorithm), sparse_pools(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
-        self.graph = self._load_graph(Kernels(builder_of(self), device))
-        grouped = self.in_tables and plan.transit == "on" and store.id_dtype.itemsize == 4
-        self.transits = Transits(self.graph) if grouped else None
+        self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
+        self.kernels.set_graph(self.graph.address())
+        self.transits = Transits(self.graph) if plan.transit == "on" else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
-        self.kernels.set_graph(self.graph.address())  # of the module, which another backend may share
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -58,6 +70,19 @@ class CudaBackend(Backend):
     @property
     def tally(self) -> np.ndarray:
         return self.counts.get()
+
+    def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
+        """What entries that pick from rows of so many edges together read in place, in bytes copied in the same time."""
+        if self.select in ("uniform", "alias"):
+            return picks * READ_BYTES
+        if self.select == "rejection":
+            return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
+        return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
+
+    def bytes_of_picks(self, picks: int) -> float:
+        """The same for picks of walkers, one from a row."""
+        edges = 0 if self.select in ("uniform", "alias", "rejection") else picks * self.graph.mean_row  # type: ignore[union-attr]
+        return self.bytes_in_place(picks, picks, edges)
 
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
@@ -71,7 +96,19 @@ class CudaBackend(Backend):
         return sizes
 
     def select_neighbors(self, f: Traversals, entries: Any) -> None:
-        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
+        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
+        if self.plan.policy.batching and not self.streamed:
+            return self._select(f, entries)
+        if not self.plan.policy.batching:
+            local = f.local[entries]
+            for instance in cupy.unique(local).tolist():
+                self._select(f, entries[local == instance])
+            return None
+        here = self.graph.partition_of(f.vertex[entries])
+        loaded = np.flatnonzero(self.graph.loaded).tolist()
+        return self.streams.run(loaded, lambda part, _: self._select(f, entries if part < 0 else entries[here == part]))
+
+    def _select(self, f: Traversals, entries: Any) -> None:
         if entries.size == 0:
             return
         frontier = struct(
@@ -130,6 +167,10 @@ class CudaBackend(Backend):
             self.copies.synchronize()
         return hosts
 
+    def kernel_seconds(self) -> tuple[float, float]:
+        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
+        return self.streams.seconds()
+
     def wait(self) -> None:
         cupy.cuda.get_current_stream().synchronize()
 
@@ -143,17 +184,22 @@ class CudaBackend(Backend):
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
-    def _load_graph(self, builder: Kernels) -> DeviceGraph | StreamedGraph:
-        layout, searched = self.plan.graph_layout, self.plan.membership == "filter"
+    def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
+        store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
         weights, strength = self.reads_weights, self.return_apart and self.weighted
-        if self.streamed:
-            pinned = self.plan.residency == "streamed"
-            return StreamedGraph(
-                self.store, layout, builder, self.plan.capacity, weights=weights, strength=strength, pinned=pinned
-            )
-        looked_up = self.plan.membership == "hash" and self.weighted and not self.store.multigraph
-        weighed = self.return_apart and not looked_up  # the return edge's weight is searched for
+        if residency == "resident":
+            return node.resident(partial(self._load_whole, builder, weights, strength))
+        if residency == "pooled":
+            return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength)
+        room = None if residency == "streamed" else self.plan.host_bytes
+        host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room))
+        return StreamedGraph(store, layout, builder, host, self.plan.capacity, strength=strength)
+
+    def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
+        layout, membership = self.plan.graph_layout, self.plan.membership
+        searched = membership == "filter"
+        weighed = self.return_apart and not self.weighs_members  # the return edge's weight is searched for
         return DeviceGraph(
-            self.store, layout, builder, weights=weights, strength=strength, membership=self.plan.membership,
+            self.store, layout, builder, weights=weights, strength=strength, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -6,7 +6,7 @@ constexpr i64 HUB = 4096;  // neighbors from which a row is worth a large group
 // Rows [first, last) that are for groups of this size, in turn.
 #define FOR_ROWS(v, first, last)                                             \
     for (i64 v = (first) + blockIdx.x; v < (last); v += gridDim.x)           \
-        if ((GRAPH.indptr[v + 1] - GRAPH.indptr[v] >= HUB) == (blockDim.x > 32))
+        if ((locate(v).count >= HUB) == (blockDim.x > 32))
 
 // {neighbor, its degree, its row} of edges [first, last), an edge a thread.
 extern "C" __global__ void build_entries(i64 first, i64 last, Entry* entries)
@@ -32,7 +32,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i
 }
 
 // Rows as hash tables: see find_member. A slot is taken by whoever is first; the answers do not depend on it.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members, float* weights)
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members)
 {
     FOR_ROWS(v, first, last) {
         const Place place = locate(v);
@@ -41,8 +41,9 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first,
             const u32 neighbor = (u32)neighbor_at(place.row + i);
             u32 bucket = first_bucket(buckets, neighbor), slot = 0;
             while (true) {
-                const u32 held = atomicCAS(members + 8 * (buckets.first + bucket) + slot, ~0u, neighbor);
-                if (held == ~0u && weights) weights[8 * (buckets.first + bucket) + slot] = GRAPH.weights[place.row + i];
+                u32* at = members + BUCKET * (buckets.first + bucket) + slot;
+                const u32 held = atomicCAS(at, ~0u, neighbor);
+                if (held == ~0u && MEMBER_WEIGHTS) at[8] = __float_as_uint(stored_weight(place.row + i));
                 if (held == ~0u || held == neighbor) break;
                 if (++slot == 8) { slot = 0; bucket = bucket + 1 == buckets.count ? 0 : bucket + 1; }
             }
@@ -53,13 +54,13 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first,
 // An alias entry: `own` is the neighbor's index in the row, `other` that of its alias (-1: none, nothing can be taken).
 __device__ __forceinline__ void write_alias(void* entries, const Place& place, i64 own, i64 other, u64 threshold)
 {
-    const vertex_t neighbor = GRAPH.indices[place.row + own], alias = other < 0 ? NONE : GRAPH.indices[place.row + other];
+    const vertex_t neighbor = *index_at(place.row + own), alias = other < 0 ? NONE : *index_at(place.row + other);
 #if LAYOUT == ALIAS
     const Place a = locate(neighbor), b = other < 0 ? Place{0, 0} : locate(alias);
     ((AliasEntry*)entries)[place.row + own] = {(u32)neighbor, (u32)alias, (u32)threshold, (u32)a.count, (u32)b.count,
         {(u32)a.row, (u32)((u64)a.row >> 32) | (u32)(b.row & 0xFFFF) << 16, (u32)((u64)b.row >> 16)}};
 #else
-    ((TableEntry*)entries)[place.row + own] = {neighbor, alias, (vertex_t)threshold};
+    ((TableEntry*)entries)[offset_of(place.row) + own] = {neighbor, alias, (vertex_t)threshold};
 #endif
 }
 
@@ -77,7 +78,7 @@ __device__ __forceinline__ i64 reaching(const u64* sums, i64 count, u64 value)
 
 // Alias tables of the rows [first, last), bit for bit those of the CPU's sweep (engine/cpu/weigh.py), all buckets at once. The sweep is a merge of
 // two running sums: what light buckets need, and what heavy ones have to spare; an index in one is found by its value in the other.
-// `need` and `spare` hold both sums of every edge from `origin` on.
+// `need` and `spare` hold both sums of every edge from `origin` on; `entries` are those of the whole graph, as if they were.
 extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, Params params, i64 origin, u64* need, u64* spare, void* entries, double* strength, i64* bad)
 {
     FOR_ROWS(v, first, last) {
@@ -99,7 +100,8 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         const i64 whole = count << 32, bucket = 1ll << 32;
         const double ratio = (double)whole / (double)total;
         const auto share = [=](i64 upto) { return upto == total ? whole : min(whole, (i64)((double)upto * ratio)); };
-        u64 *needs = need + (place.row - origin), *spares = spare + (place.row - origin);
+        const i64 from = offset_of(place.row) - origin;
+        u64 *needs = need + from, *spares = spare + from;
         i64 before = 0, needed = 0, spared = 0;
         for (i64 base = 0; base < count; base += blockDim.x) {
             const i64 i = base + threadIdx.x;

@@ -5,6 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
 from csaw.engine.schedule import crowds
 
@@ -19,6 +20,8 @@ SPAN_EVENTS = 20  # events that a span of time holds, about
 
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps."""
+
+    comes_back = True  # to partitions where it has been
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -53,6 +56,12 @@ class ClockWalks:
         waiting = cupy.flatnonzero(ahead & (self.done[:, None] == 0))
         here = self.backend.graph.partition_of(self.state["at"][waiting])
         return crowds(cupy, here, here, self.backend.graph.loaded.size)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one event of all that wait, and all events, take where their rows are, in bytes copied."""
+        return self.backend.bytes_of_picks(int(wants[:, 2].sum())), self.backend.bytes_of_picks(
+            self.instances * self.length
+        )
 
     def advance(self) -> None:
         """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""
@@ -124,7 +133,7 @@ class ClockWalks:
         """Members of the struct Order, in its order."""
         return {name: given[name] for name in ("buckets", "held")} | {"upto": upto, "event": event} | given
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
     def edges(self) -> int:

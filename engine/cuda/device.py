@@ -16,6 +16,7 @@ class Device:
     architecture: str
     processors: int
     free_bytes: int
+    peers: tuple[int, ...] = ()  # GPUs whose memory it can read
 
 
 def open_device(number: int = 0) -> Device:
@@ -34,9 +35,10 @@ def open_device(number: int = 0) -> Device:
     properties = cupy.cuda.runtime.getDeviceProperties(number)
     with cupy.cuda.Device(number):
         free, _ = cupy.cuda.runtime.memGetInfo()
+    peers = tuple(n for n in range(count) if n != number and cupy.cuda.runtime.deviceCanAccessPeer(number, n))
     return Device(
         number, properties["name"].decode(), f"sm_{properties['major']}{properties['minor']}",
-        properties["multiProcessorCount"], free + cupy.get_default_memory_pool().free_bytes(),
+        properties["multiProcessorCount"], free + cupy.get_default_memory_pool().free_bytes(), peers,
     )  # fmt: skip
 
 

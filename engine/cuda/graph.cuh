@@ -6,7 +6,6 @@
 //                               ALIAS    both outcomes with degree and row, 32 bytes: one
 //                               CTPS     running sums of a row's biases, 8 bytes: a binary search
 #pragma once
-#include "portable.cuh"
 #include "random.cuh"
 
 #define CSR 0
@@ -22,6 +21,17 @@ typedef u32 vertex_t;
 #endif
 constexpr vertex_t NONE = (vertex_t)-1;
 
+// PIECES: a partition has arrays of its own, wherever they are: on this device, on another one or in host memory that this one can read.
+// Then a position is {partition, edge}: a row begins with the number of its partition above its offset in the whole graph.
+constexpr int OFFSET_BITS = 40;
+constexpr i64 OFFSET = (1ll << OFFSET_BITS) - 1;
+
+struct Piece {  // each as if it began with the graph's first edge
+    const vertex_t* indices;
+    const float* weights;
+    const void* entries;
+};
+
 struct Graph {
     const i64* indptr;        // [V + 1]
     const vertex_t* indices;  // [E]
@@ -29,12 +39,10 @@ struct Graph {
     const void* entries;      // [E] of LAYOUT
     const double* strength;   // [V] sums of biases, where the return edge is drawn apart
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
-    const u32* members;       // rows as hash tables, 8 bytes an edge; null when there are none
-    const float* member_weights;  // beside them, where weights are looked up
+    const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
-    const unsigned short* part_of;  // STREAMED: the partition of a vertex,
-    const i64* shift;               // what to add to a row of it to find it in the slots,
-    const unsigned char* loaded;    // and whether it is there
+    const Piece* pieces;          // PIECES: where each partition is; indices, weights and entries above are null then
+    const unsigned char* loaded;  // STREAMED: whether a partition can be read now
     i64 vertices;
 };
 
@@ -48,13 +56,31 @@ struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
 __device__ __forceinline__ Place locate(i64 v)
 {
     const i64 row = GRAPH.indptr[v], end = GRAPH.indptr[v + 1];
-    return {STREAMED ? row + GRAPH.shift[GRAPH.part_of[v]] : row, end - row};
+    return {row, PIECES ? (end - row) & OFFSET : end - row};
 }
 
-// Whether the row of v can be read now.
-__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || GRAPH.loaded[GRAPH.part_of[v]]; }
+__device__ __forceinline__ const Piece& piece_of(i64 position) { return GRAPH.pieces[position >> OFFSET_BITS]; }
 
-__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)GRAPH.indices[position]; }
+__device__ __forceinline__ i64 offset_of(i64 position) { return PIECES ? position & OFFSET : position; }
+
+// Whether the row of v can be read now; where it begins is known already.
+__device__ __forceinline__ bool is_loaded_row(i64 row) { return !STREAMED || GRAPH.loaded[row >> OFFSET_BITS]; }
+
+__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || is_loaded_row(GRAPH.indptr[v]); }
+
+__device__ __forceinline__ const vertex_t* index_at(i64 position)
+{
+    return PIECES ? piece_of(position).indices + offset_of(position) : GRAPH.indices + position;
+}
+
+__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)*index_at(position); }
+
+__device__ __forceinline__ float stored_weight(i64 position)
+{
+    return PIECES ? piece_of(position).weights[offset_of(position)] : GRAPH.weights[position];
+}
+
+__device__ __forceinline__ const void* entries_of(i64 position) { return PIECES ? piece_of(position).entries : GRAPH.entries; }
 
 __device__ __forceinline__ i64 vertex_or_none(vertex_t v) { return v == NONE ? -1 : (i64)v; }
 
@@ -83,7 +109,7 @@ __device__ __forceinline__ Asked ask(const Place& from, u64 word)
     q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
     q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
 #elif LAYOUT == CSR && !WIDE
-    q.a.x = __ldg(GRAPH.indices + q.position);
+    q.a.x = __ldg(index_at(q.position));
 #endif
     return q;
 }
@@ -96,7 +122,7 @@ __device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
     place = {(i64)((u64)q.a.w << 32 | q.a.z), (i64)q.a.y};
     return q.a.x;
 #elif LAYOUT == TABLE
-    const TableEntry e = ((const TableEntry*)GRAPH.entries)[q.position];
+    const TableEntry e = ((const TableEntry*)entries_of(q.position))[offset_of(q.position)];
     return vertex_or_none(q.coin < e.threshold ? e.neighbor : e.alias);
 #elif LAYOUT == ALIAS
     const bool own = q.coin < q.a.z;
@@ -136,8 +162,11 @@ __device__ __forceinline__ BloomWord bloom_word(const Place& place, i64 value)
     return {first + (i64)((h >> 32) * (u64)words >> 32), bits};
 }
 
-// A row as a hash table of buckets of 8 slots, one sector of memory each, at most half full: one gather answers nearly every question.
+// A row as a hash table of buckets of 8 slots, at most half full: one gather answers nearly every question. With MEMBER_WEIGHTS the weights of a
+// bucket's neighbors follow them: 64 bytes, what memory is read in, instead of 32.
 // Row v has the buckets from row / 4 + v on, so no table says where they are.
+constexpr int BUCKET = MEMBER_WEIGHTS ? 16 : 8;  // words
+
 struct Buckets { i64 first; u32 count; };
 
 __device__ __forceinline__ Buckets buckets_of(i64 v, const Place& place)
@@ -150,29 +179,37 @@ __device__ __forceinline__ u32 first_bucket(const Buckets& buckets, i64 value)
     return (u32)((u64)((u32)value * 0x9E3779B1u) * buckets.count >> 32);
 }
 
-// The slot that holds `value` in the row of v, or -1.
-__device__ __forceinline__ i64 find_member(i64 v, const Place& place, i64 value)
+struct Member { bool found; float weight; };
+
+// Whether the row of v holds `value`; WEIGHED: and with which weight, which is asked for together with the neighbors.
+template <bool WEIGHED>
+__device__ __forceinline__ Member find_member(i64 v, const Place& place, i64 value)
 {
     const Buckets buckets = buckets_of(v, place);
     const u32 asked = (u32)value, empty = ~0u;
     u32 bucket = first_bucket(buckets, value);
     for (u32 tries = 0; tries < buckets.count; ++tries) {
-        const i64 slot = 8 * (buckets.first + bucket);
-        const uint4 a = __ldg((const uint4*)(GRAPH.members + slot)), b = __ldg((const uint4*)(GRAPH.members + slot + 4));
+        const uint4* at = (const uint4*)(GRAPH.members + BUCKET * (buckets.first + bucket));
+        const uint4 a = __ldg(at), b = __ldg(at + 1);
+        uint4 c = {}, d = {};
+        if (WEIGHED) { c = __ldg(at + 2); d = __ldg(at + 3); }
         const u32 found = (a.x == asked) | (a.y == asked) << 1 | (a.z == asked) << 2 | (a.w == asked) << 3 | (b.x == asked) << 4 | (b.y == asked) << 5
                           | (b.z == asked) << 6 | (b.w == asked) << 7;
-        if (found) return slot + __ffs(found) - 1;
-        if (b.w == empty) return -1;  // slots fill up in order: nothing went on to the next bucket
+        if (found) {
+            const u32 first = found & 1 ? c.x : found & 2 ? c.y : found & 4 ? c.z : c.w, second = found & 16 ? d.x : found & 32 ? d.y : found & 64 ? d.z : d.w;
+            return {true, __uint_as_float(found & 15 ? first : second)};
+        }
+        if (b.w == empty) return {false, 0.0f};  // slots fill up in order: nothing went on to the next bucket
         bucket = bucket + 1 == buckets.count ? 0 : bucket + 1;
     }
-    return -1;
+    return {false, 0.0f};
 }
 
 // Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
 __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
 {
     if (a.count == 0) return false;
-    if (GRAPH.members) return find_member(from, a, to) >= 0;
+    if (GRAPH.members) return find_member<false>(from, a, to).found;
     if (GRAPH.bloom) {
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;

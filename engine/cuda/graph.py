@@ -1,6 +1,7 @@
 """A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import cupy
@@ -10,6 +11,7 @@ import numpy as np
 from csaw.engine.backend import check_bias
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.node import copied
 from csaw.engine.plan import ALIAS_CHUNK
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
@@ -22,7 +24,7 @@ class DeviceGraph:
     and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str,
+    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str, weighs_members: bool,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
@@ -34,9 +36,7 @@ class DeviceGraph:
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if membership == "filter" else None
         slots = 2 * store.edges + 8 * (store.vertices + 1) if membership == "hash" else 0
-        weighed = slots > 0 and strength and not store.multigraph
-        self.members = cupy.full(slots, EMPTY, np.uint32) if slots else None
-        self.member_weights = cupy.empty(slots, np.float32) if weighed else None
+        self.members = cupy.full(slots * (2 if weighs_members else 1), EMPTY, np.uint32) if slots else None
         self.entries: Any = None
         self.possible: Any = None
         self._read()
@@ -46,6 +46,19 @@ class DeviceGraph:
             self.indices = None
         if not keeps_weights:
             self.weights = None
+
+    def copy(self) -> "DeviceGraph":
+        """The same graph in the memory of the current GPU."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            setattr(other, name, copied(value))
+        other.transfers, other.transfer_bytes = 0, 0
+        cupy.cuda.get_current_stream().synchronize()
+        return other
+
+    def degrees(self, vertices: Any) -> Any:
+        """Neighbors of each vertex."""
+        return self.indptr[vertices + 1] - self.indptr[vertices]
 
     def _read(self) -> None:
         """Partition by partition through pinned memory."""
@@ -73,7 +86,7 @@ class DeviceGraph:
                 launch("build_bloom", blocks, block, 0, vertices, self.bloom)
         if self.members is not None:
             for block, blocks in rows_of.items():
-                launch("build_members", blocks, block, 0, vertices, self.members, self.member_weights)
+                launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout == "entries":
             self.entries = cupy.empty(4 * self.store.edges, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
@@ -101,7 +114,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh."""
         return struct(
             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, member_weights=self.member_weights, possible=self.possible, part_of=None, shift=None, loaded=None, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Any) -> None:

@@ -1,6 +1,6 @@
 // Neighbor sampling whose samples are tables: children of column c of a table are columns c f .. c f + f - 1 of the next one.
 // Picks are uniform or from the alias table, so nothing but the parent decides them.
-#include "weigh.cuh"
+#include "collide.cuh"
 
 struct Hop {
     i64 first, parents;          // number of the first instance; cells of the parents' table
@@ -102,7 +102,7 @@ extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed
 // By inverse transform over running sums made beforehand; without replacement as by_inverse_transform in select.cu, pick for pick.
 constexpr int CTPS_PICKS = 32;
 
-extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
+extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
 {
     const i64 number = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     const Parent parent = number < hop.parents ? parent_at(hop, number) : Parent{0, NONE, 0, 0};
@@ -112,8 +112,8 @@ extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed,
     const i64 total = place.count > 0 ? ctps[place.count - 1] : 0;
     vertex_t* child = hop.child + parent.cell * hop.size;
     i64 picked[CTPS_PICKS];
-    u32 size = 0;
-    u64 draws = 0, collisions = 0;
+    u32 size = 0, picks = 0, compared = 0;
+    Counts n = {};
     if (total > 0 && REPLACE) {
         for (; size < hop.size; ++size)
             child[size] = (vertex_t)neighbor_at(place.row + search(ctps, place.count, (i64)below(pick_word(seed, parent.instance, slot, size), (u64)total)));
@@ -125,21 +125,23 @@ extern "C" __global__ __launch_bounds__(256) void hop_by_ctps(Hop hop, u64 seed,
         for (; size < k; ++size) {
             u64 word_number = size;
             i64 target = (i64)below(pick_word(seed, parent.instance, slot, word_number), (u64)total), candidate = search(ctps, place.count, target);
-            ++draws;
             for (u32 j = 0; j < size; ++j) {
+                ++compared;
                 if (picked[j] != candidate) continue;
-                ++collisions;
-                next_target(ctps, candidate, total, k, seed, parent.instance, slot, word_number, target, draws);
+                ++n.collisions;
+                next_target(ctps, candidate, total, k, seed, parent.instance, slot, word_number, target, n.redraws);
                 candidate = search(ctps, place.count, target);
                 j = ~0u;  // look at all of them again
             }
             picked[size] = candidate;
             child[size] = (vertex_t)neighbor_at(place.row + candidate);
         }
+        picks = size;
     }
     count_up(size, parent.vertex != NONE && place.count == 0, dead, edges);
     for (; number < hop.parents && size < hop.size; ++size) child[size] = NONE;
-    if (draws) { atomicAdd(tally, draws); atomicAdd(tally + 1, collisions); }
+    n.compared = compared;
+    if (!REPLACE) add_up(n, picks, tally);
 }
 
 // Transit parallelism (NextDoor, EuroSys 2021, section 6): parents whose rows are near each other go together, so that what is random over the

@@ -5,6 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
 
 BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.cu
@@ -41,7 +42,7 @@ class Hops:
     def _grouped(self, parents: Any) -> Any:
         """Parents by where their rows are, {vertex, cell} of each; None where they keep their order."""
         kernels, transits = self.backend.kernels, self.backend.transits
-        if transits is None or not 0 < parents.size < 2**32:
+        if transits is None or parents.size == 0:
             return None
         counts = cupy.zeros(BUCKETS, np.uint32)
         given = (parents.size, parents, transits.coarse, transits.shift)
@@ -72,8 +73,8 @@ class Hops:
         """Enough for the device to choose from, few enough that what each adds to the counts is little."""
         return min(-(-threads // BLOCK), 64 * self.backend.kernels.device.processors)
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host({f"hop_{i}": table for i, table in enumerate(self.tables)})
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})
 
     def edges(self) -> int:
         return int(self.counts[1])

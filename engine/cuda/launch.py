@@ -16,11 +16,13 @@ WARP, BLOCK, HUB_BLOCK = 32, 256, 512
 
 
 class Kernels:
-    """The functions of some .cu files, compiled for one algorithm and loaded on the current device."""
+    """The functions of some .cu files, compiled for one algorithm and loaded on the current device: a module of its own, with its own GRAPH."""
 
     def __init__(self, unit: Unit, device: Device) -> None:
         self.device = device
-        self.module = cupy.RawModule(path=str(unit.compile(device.architecture)))
+        self.module = cupy.cuda.Module()  # RawModule gives all that load the same file one and the same module
+        self.module.load_file(str(unit.compile(device.architecture)))
+        self.functions: dict[str, Any] = {}
         members: dict[str, Any] = {f"v{k}": p if isinstance(p, float) else int(p) for k, p in enumerate(unit.params)}
         self.params = struct(**members or {"none": np.int8(0)})
 
@@ -29,7 +31,9 @@ class Kernels:
         grid = (blocks,) if isinstance(blocks, int) else blocks
         if min(grid) > 0:
             shape = (block,) if isinstance(block, int) else block
-            self.module.get_function(name)(grid, shape, tuple(_argument(a) for a in arguments))
+            if name not in self.functions:
+                self.functions[name] = self.module.get_function(name)
+            self.functions[name](grid, shape, tuple(_argument(a) for a in arguments))
 
     def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
         """A launch with a thread an item; the kernel strides over what does not fit the device."""
@@ -37,7 +41,10 @@ class Kernels:
 
     def set_graph(self, graph: np.ndarray) -> None:
         """Fill the module's own copy of ``GRAPH``."""
-        place = self.module.get_global("GRAPH")
+        memory = cupy.cuda.UnownedMemory(
+            self.module.get_global_var("GRAPH"), graph.nbytes, self.module, self.device.number
+        )
+        place = cupy.cuda.MemoryPointer(memory, 0)
         cupy.ndarray(graph.nbytes, np.uint8, place).set(graph.view(np.uint8).ravel())
 
 

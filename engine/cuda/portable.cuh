@@ -5,20 +5,30 @@ constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.908214929270
 #define PORTABLE_INFINITY (1.0 / 0.0)
 constexpr double LARGEST_INTEGER_POWER = 64.0;
 
-extern "C" __device__ double csaw_logarithm(double x)
+struct LogParts { double rest, scale; };
+
+// log(m) and e of x = m 2^e with m in [sqrt(1/2), sqrt(2)), for a finite x above 0.
+__device__ inline LogParts log_parts(double x)
 {
-    if (!(x > 0.0)) return x == 0.0 ? -PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
-    if (x == PORTABLE_INFINITY) return x;
     int exponent;
     double mantissa = frexp(x, &exponent);
     if (mantissa < ROOT_HALF) {
         mantissa *= 2.0;
         exponent -= 1;
     }
-    const double s = (mantissa - 1.0) / (mantissa + 1.0), z = s * s, scale = (double)exponent;
+    const double s = (mantissa - 1.0) / (mantissa + 1.0), z = s * s;
     double series = 0.0;
+#pragma unroll
     for (int k = 23; k > 0; k -= 2) series = series * z + 1.0 / k;
-    return scale * LN2_HIGH + (2.0 * s * series + scale * LN2_LOW);
+    return {2.0 * s * series, (double)exponent};
+}
+
+extern "C" __device__ double csaw_logarithm(double x)
+{
+    if (!(x > 0.0)) return x == 0.0 ? -PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
+    if (x == PORTABLE_INFINITY) return x;
+    const LogParts parts = log_parts(x);
+    return parts.scale * LN2_HIGH + (parts.rest + parts.scale * LN2_LOW);
 }
 
 extern "C" __device__ double csaw_exponential(double x)

@@ -1,5 +1,6 @@
 // Philox4x32-10 and what is made of its words: the twin of engine/random.py, bit for bit. Compile without fused multiply-add.
 #pragma once
+#include "portable.cuh"
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -47,28 +48,10 @@ __device__ __forceinline__ u64 below_32(u64 word, u32 bound) { return ((word >> 
 
 __device__ __forceinline__ double fraction(u64 word) { return (double)(word >> 11) * 0x1p-53; }
 
-// -log(u), u in (0, 1), from + - * / alone: see engine/random.py.
-__device__ inline double neg_log(u64 word)
+// -log(u), u in (0, 1), from + - * / alone.
+__device__ __forceinline__ double neg_log(u64 word)
 {
-    double mantissa = (double)(word >> 12) + 0.5;
-    int exponent = -52;
-    while (mantissa >= 1.4142135623730951) {
-        int scale = 1;
-        double factor = 0.5;
-        if (mantissa >= 65536.0 * 65536.0) { scale = 32; factor = 0x1p-32; }
-        else if (mantissa >= 65536.0) { scale = 16; factor = 0x1p-16; }
-        else if (mantissa >= 256.0) { scale = 8; factor = 0x1p-8; }
-        mantissa *= factor;
-        exponent += scale;
-    }
-    if (mantissa < 0.7071067811865476) {
-        mantissa *= 2.0;
-        exponent -= 1;
-    }
-    const double s = (mantissa - 1.0) / (mantissa + 1.0), z = s * s;
-    double series = 0.0;
-#pragma unroll
-    for (int k = 23; k > 0; k -= 2) series = series * z + 1.0 / k;
-    const double logarithm = 2.0 * s * series;
-    return -((exponent * 6.93147180369123816490e-01 + logarithm) + exponent * 1.90821492927058770002e-10);
+    const LogParts parts = log_parts((double)(word >> 12) + 0.5);
+    const double scale = parts.scale - 52.0;
+    return -((scale * LN2_HIGH + parts.rest) + scale * LN2_LOW);
 }

@@ -55,7 +55,7 @@ class DeviceRmat(GraphStore):
         }  # fmt: skip
 
     def read_indptr(self) -> np.ndarray:
-        return self.indptr
+        return self.indptr.copy()
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
         part = self.partitions[number]

@@ -1,6 +1,6 @@
 // Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/traverse.py and select.py. A group an entry.
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
-#include "weigh.cuh"
+#include "collide.cuh"
 
 #define SELECT_UNIFORM 0
 #define SELECT_KEYS 4
@@ -15,7 +15,7 @@ struct Frontier {
 };
 
 // Room for the entries of a launch, entry n from offset[n] on: an element a neighbor (bits for `taken`).
-struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u64* taken; };
+struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u32* taken; };
 
 // Whether a pool is kept as the few positions that are not in it: a long row of which little has been seen, and picks by number alone.
 #define SPARSE (POOLED && UNIFORM && SELECT == SELECT_UNIFORM && !INDUCED && !EACH_EDGE_ONCE)
@@ -25,7 +25,7 @@ struct Pool {  // one entry's candidates
     i64 count;
     double* biases;
     i64 *ctps, *chosen, *picked;
-    u64* taken;
+    u32* taken;
     i64 gaps;  // SPARSE: ranges of the row that are left out; gap g begins at chosen[g], and ctps[g] positions are left out up to its end
 
     __device__ __forceinline__ i64 position(i64 i) const
@@ -143,43 +143,45 @@ __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot
     return k;
 }
 
-// k of the pool by successive selection (C-SAW, section IV-B). First candidates of all picks are searched at once; picks are then settled
-// in order, COLLISION deciding what a repeated candidate costs: see engine/cpu/select.py.
-__device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
+// UPDATED: the space is made anew without what is taken, after every pick.
+__device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 total, i64 k)
 {
-    i64 total = accumulate(pool, largest), possible = 0;
-    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
-    for (i64 i = threadIdx.x; i <= pool.count >> 6; i += blockDim.x) pool.taken[i] = 0;
-    k = min(k, group_sum(possible));
-    u64 draws = 0, collisions = 0, searches = 0;
-    if (COLLISION != UPDATED)
-        for (i64 j = threadIdx.x; j < k; j += blockDim.x)
-            pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
-    group_sync();
     for (i64 j = 0; j < k; ++j) {
-        if (COLLISION == UPDATED && j > 0) {
-            if (threadIdx.x == 0) pool.biases[pool.picked[j - 1]] = 0.0;
-            group_sync();
-            total = accumulate(pool, largest);
-            searches += pool.count;
-        }
-        u64 number = j;
-        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-        i64 candidate = COLLISION == UPDATED ? search(pool.ctps, pool.count, target) : pool.picked[j];
-        ++draws;
-        while (COLLISION != UPDATED && pool.taken[candidate >> 6] >> (candidate & 63) & 1) {
-            ++collisions;
-            next_target(pool.ctps, candidate, total, k, seed, instance, slot, number, target, draws);
-            candidate = search(pool.ctps, pool.count, target);
-        }
+        if (j > 0) total = accumulate(pool, largest);
+        const i64 candidate = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
         group_sync();
         if (threadIdx.x == 0) {
-            if (COLLISION != UPDATED) pool.taken[candidate >> 6] |= 1ull << (candidate & 63);
             pool.picked[j] = candidate;
+            pool.biases[candidate] = 0.0;
         }
         group_sync();
     }
-    if (threadIdx.x == 0) { atomicAdd(tally, draws); atomicAdd(tally + 1, collisions); atomicAdd(tally + 2, searches); }
+}
+
+// k of the pool by successive selection (C-SAW, section IV-B): see engine/cpu/select.py. First candidates are searched by the whole group, then
+// a warp settles them.
+__device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
+{
+    const i64 total = accumulate(pool, largest);
+    i64 possible = 0;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
+    k = min(k, group_sum(possible));
+    Counts n = {};
+    if (COLLISION == UPDATED) {
+        select_updating(seed, instance, slot, pool, largest, total, k);
+        if (threadIdx.x == 0 && k > 1) atomicAdd(tally + 5, (u64)((k - 1) * pool.count));
+    } else {
+        __shared__ i64 near[DETECT == LINEAR ? NEAR_PICKS : 1];
+        const Taken taken = {pool.taken, 2 * ((pool.count >> 6) + 1), near, pool.picked};
+        if (DETECT != LINEAR)
+            for (i64 i = threadIdx.x; i < taken.count; i += blockDim.x) taken.words[i] = 0;
+        for (i64 j = threadIdx.x; j < k; j += blockDim.x)
+            pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
+        group_sync();
+        if (threadIdx.x < 32) settle(seed, instance, slot, pool.ctps, pool.count, taken, k, n);
+        group_sync();
+    }
+    add_up(n, threadIdx.x == 0 ? k : 0, tally);
     return k;
 }
 
@@ -252,7 +254,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         const Place place = locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
         group_sync();  // the scratch of the entry before
         Pool pool = {{place, v, f.previous[e], f.source[e], (i64)instance, depth, before}, place.count, scratch.biases + offset, scratch.ctps + offset,
-                     scratch.pool + offset, scratch.picked + offset, scratch.taken + (offset >> 6) + n, -1};
+                     scratch.pool + offset, scratch.picked + offset, scratch.taken + 2 * ((offset >> 6) + n), -1};
         i64 size = 0;
         double largest = 1.0;
         const i64 seen = SPARSE ? f.seen_to[e] - f.seen_from[e] : 0;

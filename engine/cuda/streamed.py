@@ -1,53 +1,48 @@
-"""A graph larger than a GPU's budget: its partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
+"""A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
 
-Kernels find a row by its place in the whole graph plus the shift of its partition, so a slot holds any partition and nothing is copied
-within the device. Offsets of rows are always there.
+A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus.
 """
 
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
-from csaw.engine.backend import check_bias
 from csaw.engine.cuda.graph import build_alias
-from csaw.engine.cuda.launch import Kernels, struct
+from csaw.engine.cuda.host import HostPartitions
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.pieces import Pieces
+from csaw.engine.schedule import Partitions
+
+DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
 
 
-class StreamedGraph:
-    """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots, each as large as the largest partition.
+class StreamedGraph(Pieces, Partitions):
+    """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots. Copies have a stream of their own.
 
-    With ``pinned`` all partitions are read into page-locked host memory once; else each load reads the store.
+    With ``whole`` host memory holds all partitions, so that kernels can read them in place where the layout needs nothing built.
     """
 
+    fetches = True
+
     def __init__(
-        self, store: Any, layout: str, builder: Kernels, capacity: int, *, weights: bool, strength: bool, pinned: bool
+        self, store: Any, layout: str, builder: Kernels, host: HostPartitions, capacity: int, *, strength: bool
     ) -> None:
-        self.store, self.layout, self.builder, self.weighted = store, layout, builder, weights
-        self.transfers, self.transfer_bytes = 0, 0
-        parts = store.partitions
-        self.largest = max((p.edges for p in parts), default=0)
-        self.slots = min(len(parts), capacity // max(self.largest * self.edge_bytes(), 1))
-        room = self.slots * self.largest
-        self.indptr = cupy.asarray(store.read_indptr())
-        self.indices = cupy.empty(room, store.id_dtype)
-        self.weights = cupy.empty(room, np.float32) if weights else None
-        self.entries = cupy.empty(3 * room, store.id_dtype) if layout == "table" else None
-        self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
-        first = np.array([p.first_vertex for p in parts], np.int64)
-        part_of = np.repeat(np.arange(len(parts)), np.diff(np.append(first, store.vertices))).astype(np.uint16)
-        self.part_of = cupy.asarray(part_of)
-        self.loaded, self.shift = np.zeros(len(parts), np.uint8), np.zeros(len(parts), np.int64)
-        self.device_loaded, self.device_shift = cupy.asarray(self.loaded), cupy.asarray(self.shift)
-        self.free, self.slot_of = list(range(self.slots)), {}  # type: ignore[var-annotated]
-        size = store.edges if pinned else self.largest
-        self.pinned = pinned
-        self.host = cupyx.empty_pinned(size, store.id_dtype)
-        self.host_weights = cupyx.empty_pinned(size if weights else 0, np.float32)
-        for number in range(len(parts)) if pinned else ():
-            self._read(number)
+        super().__init__(store, strength=strength)
+        self.layout, self.builder, self.host, self.weighted = layout, builder, host, host.weighted
+        self.edges = max((p.edges for p in store.partitions), default=0)  # of a slot
+        count = min(len(store.partitions), capacity // max(self.edges * self.edge_bytes(), 1))
+        self.slots = [self._slot() for _ in range(count)]
+        self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
+        self.reads_in_place = host.whole and layout == "csr"
+        self.coming: dict[int, cupy.cuda.Event] = {}  # copies under way
+        self.copies = cupy.cuda.Stream(non_blocking=True)
         builder.set_graph(self.address())
+
+    def _slot(self) -> tuple[Any, Any, Any]:
+        table = cupy.empty(3 * self.edges, self.store.id_dtype) if self.layout == "table" else None
+        weights = cupy.empty(self.edges, np.float32) if self.weighted else None
+        return cupy.empty(self.edges, self.store.id_dtype), weights, table
 
     def edge_bytes(self) -> int:
         """Bytes an edge takes in a slot."""
@@ -56,67 +51,83 @@ class StreamedGraph:
 
     def sizes(self) -> np.ndarray:
         """Bytes of device memory that each partition takes: a slot."""
-        return np.full(len(self.store.partitions), self.largest * self.edge_bytes(), np.int64)
+        return np.full(len(self.store.partitions), self.edges * self.edge_bytes(), np.int64)
 
-    def partition_of(self, vertices: Any) -> Any:
-        return self.part_of[vertices]
+    def costs(self) -> np.ndarray:
+        """Bytes copied to bring each partition; what has to come from the store first costs more."""
+        item = self.store.id_dtype.itemsize + (4 if self.weighted else 0)
+        far = [1 if self.host.has(p.number) else 1 + DISK_COST for p in self.store.partitions]
+        return np.array([p.edges * item for p in self.store.partitions], np.int64) * (
+            1 if self.host.whole else np.array(far)
+        )
 
-    def _read(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """A partition from the store into host memory."""
-        indices, weights = self._host(number)
-        self.store.read_partition(number, indices, weights if self.weighted else None)
-        return indices, weights
-
-    def _host(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        part = self.store.partitions[number]
-        low = part.first_edge if self.pinned else 0
-        return self.host[low : low + part.edges], self.host_weights[low : low + part.edges]
+    def fetch(self, number: int) -> None:
+        """Begin to copy a partition into a free slot, beside what the device is doing."""
+        part, slot = self.store.partitions[number], self.free.pop()
+        self.slot_of[number] = slot
+        buffer = self.host.take(number)
+        pairs = [(self.slots[slot][0], buffer.indices)] + (
+            [(self.slots[slot][1], buffer.weights)] if self.weighted else []
+        )
+        for device, host in pairs:
+            device[: part.edges].set(host[: part.edges], stream=self.copies)
+            self.transfer_bytes += part.edges * host.itemsize
+        self.transfers += 1
+        self.coming[number] = self.copies.record()
 
     def load(self, number: int) -> None:
-        """Copy a partition into a free slot and build what its layout wants."""
-        part, slot = self.store.partitions[number], self.free.pop()
-        low = slot * self.largest
-        indices, weights = self._host(number) if self.pinned else self._read(number)
-        self.indices[low : low + part.edges].set(indices)
-        if self.weights is not None:
-            self.weights[low : low + part.edges].set(weights)
-        self.slot_of[number] = slot
-        self.loaded[number], self.shift[number] = 1, low - part.first_edge
-        self._tell()
-        if self.entries is not None:
-            build_alias(
-                self.builder,
-                part.first_vertex,
-                part.last_vertex,
-                part.edges,
-                low,
-                self.entries,
-                self.strength,
-                self.check,
-            )
-        if not self.pinned:
-            cupy.cuda.get_current_stream().synchronize()  # the host memory is used again
-        self.transfers += 1
-        self.transfer_bytes += indices.nbytes + (weights.nbytes if self.weighted else 0)
+        """A partition whose copy has ended, in its slot, and what its layout wants."""
+        if number not in self.coming:
+            self.fetch(number)
+        event = self.coming.pop(number)
+        event.synchronize()
+        self.host.give_back(number)
+        part, (indices, weights, table) = self.store.partitions[number], self.slots[self.slot_of[number]]
+        self.place(number, indices, weights, table)
+        self.loaded[number] = 1
+        self.tell()
+        if table is not None:
+            self._build(part, number)
+
+    def _build(self, part: Any, number: int) -> None:
+        entries = self.pieces["entries"][number]
+        build_alias(
+            self.builder,
+            part.first_vertex,
+            part.last_vertex,
+            part.edges,
+            part.first_edge,
+            entries,
+            self.strength,
+            self.check,
+        )
 
     def evict(self, number: int) -> None:
+        """Forget a partition; kernels that run now must not need it."""
+        if number in self.coming:
+            self.coming.pop(number).synchronize()
+            self.host.give_back(number)
         self.loaded[number] = 0
         self.free.append(self.slot_of.pop(number))
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
-        """Bring what kernels know up to date."""
-        self.device_loaded.set(self.loaded)
-        self.device_shift.set(self.shift)
+    def ahead(self, waiting: dict[int, int]) -> None:
+        """What will be wanted from the store: it begins to come."""
+        if not self.host.whole:
+            self.host.ahead(waiting)
 
-    def address(self) -> np.ndarray:
-        """The struct Graph of graph.cuh."""
-        return struct(
-            indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength, bloom=None,
-            members=None, member_weights=None, possible=None, part_of=self.part_of, shift=self.device_shift, loaded=self.device_loaded,
-            vertices=self.store.vertices,
-        )  # fmt: skip
+    def reach_all(self) -> None:
+        """Let kernels read partitions without a slot in host memory, until ``leave``."""
+        for part in self.store.partitions:
+            if part.number not in self.slot_of or part.number in self.coming:
+                buffer = self.host.take(part.number)
+                self.place(part.number, buffer.indices, buffer.weights if self.weighted else None, None)
+                self.host.give_back(part.number)  # all are held to the end
+        self.loaded[:] = 1
+        self.tell()
 
-    def check(self, bad: Any) -> None:
-        """Raise the bias error that a kernel has noted."""
-        check_bias(self.store, bad.tolist())
+    def leave(self) -> None:
+        """Only what is in slots can be read again."""
+        self.loaded[:] = 0
+        self.loaded[[number for number in self.slot_of if number not in self.coming]] = 1
+        self.tell()

@@ -7,11 +7,12 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import WEIGHT, Backend
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.hooks import Hook
+from csaw.engine.tables import in_tables
 
 LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
-HOP_PICKS = 32  # of a table's parent when they must differ: a warp
+DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,6 @@ def builder_of(backend: Backend) -> Unit:
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
-def in_tables(backend: Backend) -> bool:
-    """Whether samples are tables whose cells depend on their parents alone: see hops.cu."""
-    if backend.streamed:
-        return False
-    few = max(backend.plan.sizes, default=0) <= HOP_PICKS
-    picks = backend.by_table or backend.plan.graph_layout == "ctps" or (backend.select == "uniform" and few)
-    return backend.plan.layout == "hops" and picks
-
-
 def sparse_pools(backend: Backend) -> bool:
     """Whether pools are kept as what is not in them: SPARSE in select.cu."""
     c = backend.constants()
@@ -62,16 +54,19 @@ def _files(backend: Backend) -> tuple[str, ...]:
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
-    return ("hops.cu",) if in_tables(backend) else ("select.cu",)
+    return ("hops.cu",) if in_tables(backend.plan, backend.algorithm) else ("select.cu",)
 
 
 def _constants(backend: Backend) -> dict[str, int]:
     own = {
+        "PIECES": backend.plan.residency != "resident",
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.second_order,
+        "MEMBER_WEIGHTS": backend.weighs_members,
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
+    constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]
     return {name: int(value) for name, value in constants.items()}

@@ -30,6 +30,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     int* steps;
     vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
     unsigned char* alive;  // and which have not ended
+    i64 only;              // the one partition that is served, or -1: all that are loaded
 };
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
@@ -89,15 +90,27 @@ __device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place,
     if (w.step < length) w.stand_at(known ? place : locate(then));
 }
 
+__device__ __forceinline__ void find_rows(Walker& w)
+{
+    w.stand_at(locate(w.here));
+    const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+    w.back_row = before.row;
+    w.back_count = (vertex_t)before.count;
+}
+
 // Whether the rows that the next step reads are in memory.
-__device__ __forceinline__ bool is_ready(const Walker& w) { return is_loaded(w.here) && (!MEMBERSHIP || w.back == NONE || is_loaded(w.back)); }
+__device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
+{
+    const bool here = o.only < 0 ? is_loaded_row(w.row) : w.row >> OFFSET_BITS == o.only;
+    return here && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row));
+}
 
 // Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
 __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
 {
     const bool last = ended || w.step == o.length;
     track.put(o, w.number, w.step, w.here, last);
-    if (!last && (!STREAMED || is_ready(w))) return true;
+    if (!last && (!STREAMED || is_ready(w, o))) return true;
     o.steps[w.number] = w.step;
     if (STREAMED) {
         o.at[w.number] = w.here;
@@ -109,6 +122,15 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     return false;
 }
 
+// Stand where the walk was left, and know where its rows are.
+__device__ __forceinline__ void take_up(Walker& w, const Output& o)
+{
+    w.here = o.at[w.number];
+    w.back = o.back[w.number];
+    w.step = o.steps[w.number];
+    find_rows(w);
+}
+
 // Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
@@ -116,15 +138,9 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
         if (STREAMED && !o.alive[number]) continue;
         start(w, number, source);
         if (STREAMED) {
-            w.here = o.at[number];
-            w.back = o.back[number];
-            w.step = o.steps[number];
-            if (!is_ready(w)) continue;
-            w.stand_at(locate(w.here));
-            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
-            w.back_row = before.row;
-            w.back_count = (vertex_t)before.count;
-            return true;
+            take_up(w, o);
+            if (is_ready(w, o)) return true;
+            continue;
         }
         track.put(o, number, 0, w.here, o.length == 0);
         if (o.length > 0) return true;
@@ -156,7 +172,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
-            if (w.step < o.length && w.count > 0 && is_loaded(w.here)) asked = ask(w.place(), word);
+            if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
         }
         going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
@@ -164,17 +180,17 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
     }
 }
 
+// Whether the return edge has to be looked up: else it is there and weighs 1, for the walk came along it.
+constexpr bool RETURN_IS_READ = !(SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED);
+
 // The sum of weights of the edges here -> back.
 __device__ __forceinline__ double return_weight(const Walker& w)
 {
-    if (SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED) return 1.0;  // the walk came along that edge
+    if (!RETURN_IS_READ) return 1.0;
     double total = 0.0;
     const i64 end = w.row + w.count, back = w.previous();
-    if (GRAPH.member_weights) {
-        const i64 slot = find_member(w.here, w.place(), back);
-        return slot < 0 ? 0.0 : (double)GRAPH.member_weights[slot];
-    }
-    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)GRAPH.weights[p] : 1.0;
+    if (MEMBER_WEIGHTS) return (double)find_member<true>(w.here, w.place(), back).weight;
+    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)stored_weight(p) : 1.0;
     return total;
 }
 
@@ -182,13 +198,21 @@ __device__ __forceinline__ double return_weight(const Walker& w)
 __device__ __forceinline__ double share_of_return(const Walker& w, double high, double returning)
 {
     if (w.count == 0 || w.back == NONE) return 0.0;
-    const double more = return_weight(w) * (returning - high);
-    const double whole = (WEIGHTED ? GRAPH.strength[w.here] : (double)w.count) * high + more;
+    const double all = WEIGHTED ? __ldg(GRAPH.strength + w.here) : (double)w.count;  // asked for first: the return edge does not wait for it
+    const double more = return_weight(w) * (returning - high), whole = all * high + more;
     return whole > 0.0 ? more / whole : 0.0;
 }
 
+// Whether a coin falls on the share of the return edge; if not, what is left of it is a coin again.
+__device__ __forceinline__ bool returns(double& coin, double share)
+{
+    if (coin < share) return true;
+    coin = (coin - share) / (1.0 - share);
+    return false;
+}
+
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
-// trial a turn, so none waits for another's trials.
+// trial a turn, so none waits for another's trials. Where the return edge has to be looked up, that and the first proposal are asked for together.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGHTED ? 4 : 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
@@ -206,18 +230,17 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGH
         double coin = fraction(word64(words, 1));
         i64 dst = -1;
         Place place = {0, 0};
-        bool known = false, accepted = false;
-        if (w.count > 0) {
-            if (apart) {
-                if (trial == 0) share = share_of_return(w, high, returning);
-                if (w.back != NONE) {
-                    accepted = coin < share;
-                    coin = (coin - share) / (1.0 - share);
-                }
-            }
-            if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
-            else dst = take(w.place(), word64(words, 0), place, known);
+        const bool looks = RETURN_IS_READ && apart && trial == 0;
+        if (!RETURN_IS_READ && apart && trial == 0) share = share_of_return(w, high, returning);
+        bool known = false, accepted = apart && !looks && returns(coin, share);
+        Asked asked;
+        if (RETURN_IS_READ && !accepted && w.count > 0) asked = ask(w.place(), word64(words, 0));
+        if (looks) {
+            share = share_of_return(w, high, returning);
+            accepted = returns(coin, share);
         }
+        if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
+        else if (w.count > 0) dst = RETURN_IS_READ ? answer(asked, place, known) : take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
         const Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
@@ -240,20 +263,11 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
         start(w, n, source);
-        if (STREAMED) {
-            w.here = o.at[n];
-            w.back = o.back[n];
-            w.step = o.steps[n];
-        } else if (threadIdx.x == 0) {
-            walk[0] = w.here;
-        }
+        if (STREAMED) take_up(w, o);
+        else if (threadIdx.x == 0) walk[0] = w.here;
         bool ended = false;
-        while (w.step < o.length && is_ready(w) && *(volatile i64*)bad == 0) {
-            w.stand_at(locate(w.here));
-            const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
-            w.back_row = before.row;
-            w.back_count = (vertex_t)before.count;
-            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, before};
+        while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
@@ -264,6 +278,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             ++w.step;
             w.back = w.here;
             w.here = (vertex_t)then;
+            find_rows(w);
         }
         if (ended && !PREFILLED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;

@@ -5,7 +5,9 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
+from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.schedule import crowds
 
 NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
@@ -13,6 +15,8 @@ NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.u
 
 class Walks:
     """Walkers ``first .. first + len(sources)``; ``walks`` [n, L + 1] as they are stored."""
+
+    comes_back = True  # to partitions where it has been
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -44,39 +48,66 @@ class Walks:
             before = cupy.where(none, here, graph.partition_of(cupy.where(none, 0, back)))
         return crowds(cupy, here, before, graph.loaded.size)
 
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
+        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.lengths) * self.alive).sum())
+        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
+
     def advance(self) -> None:
-        backend, n = self.backend, self.source.size
-        seed, kernels = np.uint64(backend.seed), backend.kernels
-        output = struct(
-            walkers=n, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back, alive=self.alive
-        )  # fmt: skip
-        head, tail = (output, self.first, kernels.params), (seed, self.source)
+        backend = self.backend
         if backend.ends_early and not backend.streamed:
             self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
+        if backend.streamed:
+            self._serve_loaded()
+        else:
+            self._launch(ALL_PARTITIONS, 1)
+        self.counts.fill(0)
+        n, kernels = self.source.size, backend.kernels
+        blocks = min(-(-n // BLOCK), kernels.device.processors)
+        kernels.launch(
+            "count_walks", blocks, BLOCK, self._output(slice(0, n), ALL_PARTITIONS), self.counts[:1], self.counts[1:]
+        )
+
+    def _serve_loaded(self) -> None:
+        """All that wait for loaded partitions; where each has a launch of its own, until none goes from one to another."""
+        backend, loaded = self.backend, self.backend.graph.loaded
+        while True:
+            backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
+            wants = () if backend.plan.policy.balancing else self.wants()
+            if not any(loaded[here] and loaded[before] for here, before, _ in wants):
+                return
+
+    def _launch(self, only: int, share: int) -> None:
+        """Walkers in a launch, or each in its own; on 1 / share of the device."""
+        n, each = self.source.size, self.source.size if self.backend.plan.policy.batching else 1
+        for low in range(0, n, max(each, 1)):
+            self._launch_some(slice(low, low + each), only, share)
+
+    def _output(self, rows: slice, only: int) -> np.ndarray:
+        """The struct Output of walk.cu."""
+        parts = {"steps": self.lengths, "at": self.at, "back": self.back, "alive": self.alive}
+        parts = {name: None if array is None else array[rows] for name, array in parts.items()}
+        return struct(walkers=rows.stop - rows.start, length=self.length, walks=self.walks[rows], **parts, only=only)
+
+    def _launch_some(self, rows: slice, only: int, share: int) -> None:
+        backend, n = self.backend, rows.stop - rows.start
+        seed, kernels = np.uint64(backend.seed), backend.kernels
+        head = (self._output(rows, only), self.first + rows.start, kernels.params)
+        tail = (seed, self.source[rows])
         block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
-        blocks = min(
-            -(-n // block), 2048 // block * kernels.device.processors
-        )  # a lane that is done takes its next walker
+        most = 2048 // block * kernels.device.processors // share  # a lane that is done takes its next walker
+        blocks = min(-(-n // block), max(most, 1))
         if backend.select == "rejection":
             bounds = tuple(float(b) for b in backend.algorithm.bias_range())
             kernels.launch("walk_by_rejection", blocks, block, *head, *bounds, *tail, backend.counts)
         elif backend.select in ("uniform", "alias"):
             kernels.launch("walk_by_edge", blocks, block, *head, *tail)
         else:
-            kernels.launch("walk_by_row", min(n, 1 << 20), WARP, *head, *tail, backend.bad)
+            kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
             backend.check()
-        self.counts.fill(0)
-        kernels.launch(
-            "count_walks",
-            min(-(-n // BLOCK), kernels.device.processors),
-            BLOCK,
-            output,
-            self.counts[:1],
-            self.counts[1:],
-        )
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host({"walks": self.walks, "lengths": self.lengths})
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
 
     def edges(self) -> int:
         return int(self.counts[0])

@@ -16,7 +16,7 @@ __device__ __forceinline__ i64 scaled(double bias, int shift)
     return value > 0 ? value : (bias > 0.0 ? 1 : 0);
 }
 
-__device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)GRAPH.weights[position] : 1.0; }
+__device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)stored_weight(position) : 1.0; }
 
 // A bias that cannot be one: the first to say so is reported.
 __device__ __forceinline__ bool checked(double bias, i64 src, i64 dst, i64* bad)
@@ -85,24 +85,4 @@ __device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed,
         before += all;
     }
     return -1;
-}
-
-#define BIPARTITE 0
-#define REPEATED 1
-#define UPDATED 2
-
-// What a repeated candidate costs (C-SAW, section IV-B): the next target, from the rest of the draw (BIPARTITE) or by drawing again: see
-// engine/cpu/select.py.
-__device__ __forceinline__ void next_target(const i64* ctps, i64 candidate, i64 total, i64 k, u64 seed, u64 instance, u64 slot, u64& number, i64& target,
-                                            u64& draws)
-{
-    const i64 low = candidate > 0 ? ctps[candidate - 1] : 0, width = ctps[candidate] - low, rest = total - width;
-    if (COLLISION == BIPARTITE && width >= 1ll << 32) {
-        target = min(rest - 1, (i64)(((double)(target - low) + 0.5) / (double)width * (double)rest));
-        target += target >= low ? width : 0;
-    } else {
-        number += k;
-        target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
-        ++draws;
-    }
 }

@@ -9,6 +9,7 @@ from csaw.engine import registry
 from csaw.engine.backend import Backend
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.units import Unit, builder_of, kernels_of
+from csaw.engine.detectors import DETECTORS
 from csaw.engine.run import prepare
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
@@ -21,6 +22,8 @@ MORE = [
     ("neighbor", {"weighted": False}),
     ("neighbor", {"replace": True}),
     ("neighbor", {"select": "its", "collision": "updated"}),
+    *(("neighbor", {"select": "its", "detect": detect}) for detect in DETECTORS),
+    ("forest-fire", {"select": "its", "collision": "repeated"}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),

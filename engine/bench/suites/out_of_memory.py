@@ -1,0 +1,115 @@
+"""Graphs of which half fit: batching, workload-aware scheduling and balancing, each added to the last: C-SAW figures 13 to 15.
+
+Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is ``kernel_deviation`` between the streams of a pass, as a share of
+their mean; figure 15 is ``transfers``. The last line of each work lets a GPU read in place what few instances wait for, which C-SAW does not. ``of_limit`` is the
+larger of what the copies and the kernels take alone, as a share of the whole.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.parted import in_partitions, room_for
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
+from csaw.engine.bench.suites.walks import UNIFORM
+from csaw.engine.bench.work import Work
+from csaw.engine.run import prepare
+from csaw.engine.schedule import Policy
+
+CLAIM = (
+    "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 times, with balancing 3.5 times, and scheduling "
+    "cuts transfers by 1.2 times (C-SAW, figures 13 and 15)"
+)
+PARTITIONS, FIT = 4, 2
+OFF = {"batching": False, "workload_aware": False, "balancing": False, "in_place": False}
+ON_GPU = {
+    "baseline": Policy(**OFF),
+    "batching": Policy(**OFF | {"batching": True}),
+    "and workload-aware": Policy(**OFF | {"batching": True, "workload_aware": True}),
+    "and balancing": Policy(in_place=False),
+    "and in place": Policy(),
+}
+ON_CPU = {"baseline": Policy(workload_aware=False), "and workload-aware": Policy()}
+STEPS = {"batching": 2.0, "and workload-aware": 3.0, "and balancing": 3.5}  # what the paper reports, times the baseline
+FEWER = 1.2
+WALKS = Work("uniform walk, 2000 x 100", "deepwalk", 2000, {"walk_length": 100, "weighted": False})
+WORKS = (
+    WALKS,
+    BIASED.having("2 x 2 by degree", select="its"),
+    FOREST_FIRE.having("forest fire .7"),
+    Work("layer, 10 by degree", "layer", 2000, {"depth": 2, "neighbor_size": 10, "bias": "degree", "weighted": False}),
+)
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        with tempfile.TemporaryDirectory(dir=context.out) as folder:
+            half = Graph(graph.label, in_partitions(graph.store, PARTITIONS, Path(folder)))
+            for work in WORKS:
+                yield from _compared(context, half, work, ON_GPU if context.on_gpu else ON_CPU)
+            if context.on_gpu:  # as many walkers as use what is loaded
+                ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
+                yield from _compared(context, half, UNIFORM, ways)
+
+
+def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy]) -> Iterator[Row]:
+    """A row for each policy, with what was copied."""
+    named = {f"{work.name}, {way}": way for way in ways if context.only in f"{work.name}, {way}"}
+    if not named:
+        return
+    variants = [work.having(name, policy=ways[way], **_budget(context, graph, work)) for name, way in named.items()]
+    found = list(context.compare(graph, variants))
+    base = [row["rate"] for row in measured(found, work=f"{work.name}, baseline")]
+    for row in found:
+        if "rate" in row:
+            row |= {"way": named[row["work"]]} | (
+                {"times": row["rate"] / base[0], "times_of": "baseline"} if base else {}
+            )
+            row |= {"of_limit": _of_limit(context, row)} if context.on_gpu else {}
+        yield row
+
+
+def _budget(context: Context, graph: Graph, work: Work) -> dict[str, Any]:
+    """Options that let so many partitions be loaded at once."""
+    work = context.shrunk(work)
+    residency, budget = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
+    options = work.options | {"residency": residency}
+    plan = prepare(
+        graph.store, work.algo, device=context.kind, instances=work.instances, batch_size=work.instances, **options
+    ).plan
+    return {"residency": residency, budget: room_for(plan, graph.store, FIT), "batch_size": work.instances}
+
+
+def _of_limit(context: Context, row: Row) -> float:
+    copies = max(limit["rate"] for limit in context.limits if limit["unit"] == "bytes/s")
+    return max(row["transfer_bytes"] / copies, row["kernel_seconds"]) / row["seconds"]
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    averages = {way: _average([row["times"] for row in measured(rows, way=way) if "times" in row]) for way in STEPS}
+    reached = [averages[way] is not None and averages[way] >= least for way, least in STEPS.items()]
+    fewer = _fewer(rows)
+    said = [f"{way} {times:.2f} times the baseline" for way, times in averages.items() if times is not None]
+    said += [f"{fewer:.2f} times fewer transfers"] if fewer is not None else []
+    if not said:
+        return Verdict(None, "nothing was measured beside the baseline")
+    return Verdict(all(reached) and fewer is not None and fewer >= FEWER, ", ".join(said))
+
+
+def _average(times: list[float]) -> Any:
+    return geometric_mean(times) if times else None
+
+
+def _fewer(rows: list[Row]) -> Any:
+    """How many times fewer transfers scheduling needs than going through partitions in order."""
+    before = "batching" if measured(rows, way="batching") else "baseline"
+    pairs: dict[tuple[str, str], list[float]] = {}
+    for way in (before, "and workload-aware"):
+        for row in measured(rows, way=way):
+            pairs.setdefault((row["graph"], row["work"].removesuffix(f", {way}")), []).append(row["transfers"])
+    return _average([one / other for one, other in (p for p in pairs.values() if len(p) == 2) if one and other])

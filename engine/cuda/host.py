@@ -1,0 +1,100 @@
+"""Partitions in page-locked host memory, which GPUs copy at full rate and can read in place: all of them, or as many as a budget holds."""
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import cupyx
+import numpy as np
+
+
+@dataclass
+class Buffer:
+    """Page-locked room for a partition; ``uses`` GPUs copy from it now."""
+
+    indices: np.ndarray
+    weights: np.ndarray
+    uses: int = 0
+    read: Future = field(default_factory=Future)
+
+
+class HostPartitions:
+    """A store's partitions for any number of GPUs, read when first asked for; ``room`` bytes (None: enough) hold at least two.
+
+    One thread reads, so that what was asked for ahead comes in that order; bytes_read counts what came from the store.
+    """
+
+    def __init__(self, store: Any, *, weights: bool, room: int | None = None) -> None:
+        self.store, self.weighted = store, weights
+        self.largest = max((p.edges for p in store.partitions), default=0)
+        each = max(self.largest * (store.id_dtype.itemsize + (4 if weights else 0)), 1)
+        self.most = len(store.partitions) if room is None else max(2, room // each)
+        self.whole = room is None
+        self.held: dict[int, Buffer] = {}  # the one used longest ago first
+        self.spare: list[Buffer] = []
+        self.bytes_read = 0
+        self.changed = threading.Condition()
+        self.reader = ThreadPoolExecutor(1)
+
+    def take(self, number: int) -> Buffer:
+        """A partition, read if need be; it stays until it is given back."""
+        with self.changed:
+            while (buffer := self._begin(number, {})) is None:
+                self.changed.wait()  # all are in use, or still being read
+            buffer.uses += 1
+            self.held[number] = self.held.pop(number)
+        buffer.read.result()
+        return buffer
+
+    def give_back(self, number: int) -> None:
+        with self.changed:
+            self.held[number].uses -= 1
+            self.changed.notify_all()
+
+    def has(self, number: int) -> bool:
+        """Whether a partition is here, or on its way."""
+        return number in self.held
+
+    def ahead(self, waiting: dict[int, int]) -> None:
+        """Begin to read the partition that most wait for, where there is room or one that fewer wait for."""
+        with self.changed:
+            missing = [number for number in waiting if number not in self.held]
+            if missing:
+                self._begin(max(missing, key=lambda number: waiting[number]), waiting)
+
+    def _begin(self, number: int, waiting: dict[int, int]) -> Buffer | None:
+        """The partition's buffer, its reading under way; None where all others are wanted more, or in use."""
+        if number in self.held:
+            return self.held[number]
+        buffer = self._room(number, waiting)
+        if buffer is not None:
+            self.held[number] = buffer
+            buffer.read = self.reader.submit(self._read, number, buffer)
+            buffer.read.add_done_callback(self._tell)
+        return buffer
+
+    def _room(self, number: int, waiting: dict[int, int]) -> Buffer | None:
+        if len(self.held) < self.most:
+            edges = self.store.partitions[number].edges if self.whole else self.largest
+            return Buffer(cupyx.empty_pinned(edges, self.store.id_dtype), cupyx.empty_pinned(edges if self.weighted else 0, np.float32))  # fmt: skip
+        idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
+        least = min(idle, key=lambda k: waiting.get(k, 0), default=None)
+        if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
+            return None
+        return self.held.pop(least)
+
+    def _read(self, number: int, buffer: Buffer) -> None:
+        edges = self.store.partitions[number].edges
+        weights = buffer.weights[:edges] if self.weighted else None
+        self.store.read_partition(number, buffer.indices[:edges], weights)
+        self.bytes_read += buffer.indices[:edges].nbytes + (0 if weights is None else weights.nbytes)
+
+    def _tell(self, _: Future) -> None:
+        with self.changed:
+            self.changed.notify_all()
+
+    def close(self) -> None:
+        """Give the memory back; nothing reads from it any more."""
+        self.reader.shutdown(cancel_futures=True)
+        self.held.clear()

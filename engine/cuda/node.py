@@ -1,0 +1,69 @@
+"""What the GPUs of one run have in common: a copy of the graph in host memory, pieces in each other's memory, or the first one's layout."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import cupy
+
+from csaw.partition.errors import DeviceError
+
+
+class Node:
+    """Shared by ``count`` backends, each in a thread of its own; closed when all of them are."""
+
+    def __init__(self, count: int) -> None:
+        self.lock, self.waiting = threading.Lock(), count
+        self.all_here = threading.Barrier(count)
+        self.first: Any = None
+        self.host: Any = None
+        self.pieces: dict[int, tuple[Any, Any, Any]] = {}  # of a pooled graph: arrays of each partition
+        self.strengths: dict[int, Any] = {}  # row sums of each partition
+
+    def resident(self, load: Callable[[], Any]) -> Any:
+        """The graph on this GPU: loaded by the first that asks, copied from its memory by the others."""
+        with self.lock:
+            if self.first is None:
+                self.first = load()
+                cupy.cuda.get_current_stream().synchronize()
+                graph = self.first
+            else:
+                graph = self.first.copy()
+            self.waiting -= 1
+            if self.waiting == 0:
+                self.first = None
+        return graph
+
+    def host_copy(self, make: Callable[[], Any]) -> Any:
+        """The one copy in host memory that all GPUs read."""
+        with self.lock:
+            if self.host is None:
+                self.host = make()
+        return self.host
+
+    def meet(self) -> None:
+        """Wait until every GPU is here; DeviceError where one will not come."""
+        try:
+            self.all_here.wait()
+        except threading.BrokenBarrierError as error:
+            raise DeviceError("a GPU that holds a part of the graph has failed") from error
+
+    def abort(self) -> None:
+        """Nobody need wait for this GPU any more."""
+        self.all_here.abort()
+
+    def close(self) -> None:
+        if self.host is not None:
+            self.host.close()
+        self.host = self.first = None
+        self.pieces.clear()
+        self.strengths.clear()
+
+
+def copied(array: Any) -> Any:
+    """An array of another GPU in the memory of the current one."""
+    if not isinstance(array, cupy.ndarray):
+        return array
+    copy = cupy.empty(array.shape, array.dtype)
+    copy.data.copy_from_device_async(array.data, array.nbytes, cupy.cuda.get_current_stream())
+    return copy

@@ -1,0 +1,75 @@
+"""A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see graph.cuh."""
+
+from functools import cached_property
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.backend import check_bias
+from csaw.engine.cuda.launch import struct
+
+OFFSET_BITS = 40  # of graph.cuh
+PIECE = np.dtype([("indices", np.uint64), ("weights", np.uint64), ("entries", np.uint64)])
+
+
+class Pieces:
+    """What kernels know of the partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each one's arrays.
+
+    ``loaded`` uint8 [P] says which of them can be read now. ``place`` notes an address on the host; ``tell`` lets the kernels know.
+    """
+
+    def __init__(self, store: Any, *, strength: bool) -> None:
+        self.store = store
+        self.transfers, self.transfer_bytes = 0, 0
+        indptr = store.read_indptr()
+        for part in store.partitions:
+            indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
+        self.indptr = cupy.asarray(indptr)
+        self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
+        self.loaded = np.zeros(len(store.partitions), np.uint8)
+        self.pieces = np.zeros(len(store.partitions), PIECE)
+        self.device_loaded = cupy.asarray(self.loaded)
+        self.device_pieces = cupy.zeros(self.pieces.nbytes, np.uint8)
+
+    def partition_of(self, vertices: Any) -> Any:
+        return self.indptr[vertices] >> OFFSET_BITS
+
+    def degrees(self, vertices: Any) -> Any:
+        """Neighbors of each vertex."""
+        return (self.indptr[vertices + 1] - self.indptr[vertices]) & ((1 << OFFSET_BITS) - 1)
+
+    @cached_property
+    def mean_row(self) -> float:
+        """Neighbors of the vertex at the end of a random edge."""
+        degree = self.degrees(cupy.arange(self.store.vertices)).astype(np.float64)
+        return float((degree * degree).sum() / max(self.store.edges, 1))
+
+    def place(self, number: int, indices: Any, weights: Any, entries: Any) -> None:
+        """Where a partition is: arrays of its edges, on a device or pinned, or None."""
+        first = self.store.partitions[number].first_edge
+        item = self.store.id_dtype.itemsize
+        sizes = {"indices": (indices, item), "weights": (weights, 4), "entries": (entries, 3 * item)}
+        for name, (array, size) in sizes.items():
+            address = 0 if array is None else _address(array) - first * size
+            self.pieces[name][number] = np.uint64(address % 2**64)
+
+    def tell(self) -> None:
+        """Bring what kernels know up to date, in the order of the current stream."""
+        self.device_loaded.set(self.loaded)
+        self.device_pieces.set(self.pieces.view(np.uint8))
+
+    def address(self) -> np.ndarray:
+        """The struct Graph of graph.cuh."""
+        return struct(
+            indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
+            possible=None, pieces=self.device_pieces, loaded=self.device_loaded, vertices=self.store.vertices,
+        )  # fmt: skip
+
+    def check(self, bad: Any) -> None:
+        """Raise the bias error that a kernel has noted."""
+        check_bias(self.store, bad.tolist())
+
+
+def _address(array: Any) -> int:
+    return int(array.data.ptr) if isinstance(array, cupy.ndarray) else int(array.ctypes.data)

@@ -1,0 +1,86 @@
+"""A graph spread over the GPUs of a node, which read each other's memory (NextDoor and Gunrock copy it or split the work by it instead)."""
+
+from typing import Any
+
+import cupy
+import cupyx
+import numpy as np
+
+from csaw.engine.cuda.graph import build_alias
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.node import Node
+from csaw.engine.cuda.pieces import Pieces
+from csaw.engine.plan import owners
+
+ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
+
+class PooledGraph(Pieces):
+    """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
+
+    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], *, weights: bool, strength: bool) -> None:  # fmt: skip
+        super().__init__(store, strength=strength)
+        self.layout, self.weighted = layout, weights
+        own = builder.device.number
+        holds = [devices[k].number for k in owners(store, len(devices))]
+        for device in devices:
+            if device.number != own:
+                _reach(device.number)
+        for part in (p for p in store.partitions if holds[p.number] == own):
+            node.pieces[part.number] = self._load(part, builder)
+        cupy.cuda.get_current_stream().synchronize()
+        if self.strength is not None:
+            node.strengths[own] = self.strength
+        node.meet()
+        for part in store.partitions:
+            self.place(part.number, *node.pieces[part.number])
+            if self.strength is not None and holds[part.number] != own:
+                span = slice(part.first_vertex, part.last_vertex)
+                there = node.strengths[holds[part.number]][span]
+                self.strength[span].data.copy_from_device_async(
+                    there.data, there.nbytes, cupy.cuda.get_current_stream()
+                )
+        self.loaded[:] = 1
+        self.tell()
+        node.meet()  # before anything is given back
+
+    def _load(self, part: Any, builder: Kernels) -> tuple[Any, Any, Any]:
+        """A partition through pinned memory, and what its layout wants."""
+        pinned = cupyx.empty_pinned(part.edges, self.store.id_dtype)
+        pinned_weights = cupyx.empty_pinned(part.edges if self.weighted else 0, np.float32)
+        self.store.read_partition(part.number, pinned, pinned_weights if self.weighted else None)
+        indices = cupy.empty(part.edges, self.store.id_dtype)
+        weights = cupy.empty(part.edges, np.float32) if self.weighted else None
+        indices.set(pinned)
+        if weights is not None:
+            weights.set(pinned_weights)
+        cupy.cuda.get_current_stream().synchronize()  # before the pinned memory is used again
+        self.transfers += 1
+        self.transfer_bytes += pinned.nbytes + pinned_weights.nbytes
+        if self.layout != "table":
+            return indices, weights, None
+        table = cupy.empty(3 * part.edges, self.store.id_dtype)
+        self.place(part.number, indices, weights, table)
+        self.tell()
+        builder.set_graph(self.address())
+        entries = self.pieces["entries"][part.number]
+        build_alias(
+            builder,
+            part.first_vertex,
+            part.last_vertex,
+            part.edges,
+            part.first_edge,
+            entries,
+            self.strength,
+            self.check,
+        )
+        return indices, weights, table
+
+
+def _reach(device: int) -> None:
+    """Let the current GPU read another one's memory."""
+    try:
+        cupy.cuda.runtime.deviceEnablePeerAccess(device)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if error.status != ALREADY_ENABLED:
+            raise

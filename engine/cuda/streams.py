@@ -1,0 +1,57 @@
+"""Where the launches of a streamed graph go: one over all loaded partitions, or one a partition beside the others (C-SAW, section V-C)."""
+
+import statistics
+from collections.abc import Callable, Iterable
+
+import cupy
+
+ALL_PARTITIONS = -1
+
+
+class Streams:
+    """Launches and times them.
+
+    One launch serves the queues of all loaded partitions, its blocks going wherever instances wait: no partition has more of the device than
+    its queue needs. Without ``balancing`` each partition has a stream and the same number of blocks, C-SAW's baseline.
+    """
+
+    def __init__(self, balancing: bool) -> None:
+        self.balancing = balancing
+        self.streams: dict[int, cupy.cuda.Stream] = {}
+        self.events: list[list[tuple[cupy.cuda.Event, cupy.cuda.Event]]] = []  # of every pass, for each stream
+
+    def run(self, partitions: Iterable[int], launch: Callable[[int, int], None]) -> None:
+        """Call launch(partition, of so many that share the device) for each of them, or launch(ALL_PARTITIONS, 1)."""
+        if self.balancing:
+            self.events.append([self._timed(cupy.cuda.get_current_stream(), launch, ALL_PARTITIONS, 1)])
+            return
+        partitions = list(partitions)
+        before = cupy.cuda.get_current_stream().record()
+        timed = []
+        for part in partitions:
+            stream = self.streams.setdefault(part, cupy.cuda.Stream(non_blocking=True))
+            stream.wait_event(before)
+            with stream:
+                timed.append(self._timed(stream, launch, part, len(partitions)))
+        for _, end in timed:
+            cupy.cuda.get_current_stream().wait_event(end)
+        self.events.append(timed)
+
+    @staticmethod
+    def _timed(
+        stream: cupy.cuda.Stream, launch: Callable[[int, int], None], part: int, share: int
+    ) -> tuple[cupy.cuda.Event, cupy.cuda.Event]:
+        begin = stream.record()
+        launch(part, share)
+        return begin, stream.record()
+
+    def seconds(self) -> tuple[float, float]:
+        """Kernel time of all passes, the slowest stream of each counting; and the mean deviation between streams, as a share of their mean."""
+        passes = [[_elapsed(pair) for pair in timed] for timed in self.events if timed]
+        spread = [statistics.pstdev(times) / max(statistics.mean(times), 1e-9) for times in passes]
+        return sum(map(max, passes)), statistics.mean(spread) if spread else 0.0
+
+
+def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:
+    pair[1].synchronize()
+    return cupy.cuda.get_elapsed_time(*pair) / 1e3

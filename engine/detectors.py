@@ -1,0 +1,47 @@
+"""How selection without replacement finds out that a candidate is taken already (C-SAW, section IV-B). The sample is the same with all of them.
+
+strided     a bit for every candidate, neighbors in a row far apart: lanes of a GPU that set bits at once seldom meet in a word
+contiguous  a bit for every candidate, neighbors in a row side by side
+linear      the selected ones in a list, compared from its beginning
+none        this run selects another way
+"""
+
+from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.partition.errors import OptionError
+
+DETECTORS = ("strided", "contiguous", "linear")
+
+
+def choose_detector(
+    algorithm: Algorithm, select: str, collision: str, layout: str, gpu: bool, forced: str | None
+) -> str:
+    """The detector of a run on graph layout ``layout``; refuses a ``forced`` one that would do nothing."""
+    if forced is not None and forced not in DETECTORS:
+        raise OptionError(f"--detect {forced}: expected {', '.join(DETECTORS)}")
+    reason = _needless(algorithm, select, collision)
+    if reason and forced:
+        raise OptionError(f"--detect {forced}: {reason}; leave --detect out")
+    if reason:
+        return "none"
+    if layout == "ctps":
+        if forced in ("strided", "contiguous"):
+            raise OptionError(
+                f"--detect {forced}: with --layout ctps a thread compares its few picks; use --layout csr, or --detect linear"
+            )
+        return "linear"
+    if forced == "strided" and not gpu:
+        raise OptionError(
+            "--detect strided keeps the threads of a GPU apart; on the CPU one thread selects: use contiguous or linear"
+        )
+    return forced or ("strided" if gpu else "contiguous")
+
+
+def _needless(algorithm: Algorithm, select: str, collision: str) -> str | None:
+    """Why a run has no collisions to detect, if so."""
+    if not isinstance(algorithm, Traversal) or algorithm.clocks:
+        return f"{algorithm.name()} selects one neighbor at a time, which collides with none"
+    if select != "its":
+        return f"selection is by {select}, which draws no neighbor twice; it is for --select its"
+    if algorithm.replace:
+        return "neighbors are drawn with replacement"
+    return "--collision updated takes what is selected out of the space" if collision == "updated" else None

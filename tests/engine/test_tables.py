@@ -1,0 +1,74 @@
+"""Which neighbor samples are made as tables, and when parents can be grouped."""
+
+import numpy as np
+import pytest
+from helpers.graphs import WideStore, arrays_of, random_store
+
+from csaw.engine.cuda.device import Device
+from csaw.engine.run import prepare
+from csaw.partition.errors import OptionError
+
+GPU = Device(0, "none", "sm_90", 132, 1 << 40)
+TWO_HOPS = {"algo": "neighbor", "fanout": (5, 3)}
+OWN = """
+from csaw.engine.algorithm import Traversal
+
+class Apart(Traversal):
+    "Two hops of two neighbors each, none of them a source."
+    layout = "hops"
+
+    def edge_bias(self, e):
+        return 1.0
+
+    def sizes(self):
+        return (2, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [{"bias": "none"}, {"replace": True}, {"bias": "degree"}, {"bias": "none", "fanout": ()}]
+)
+def test_parents_of_tables_can_be_grouped(tmp_path, options):
+    store = random_store(tmp_path / "g.zarr")
+    assert prepare(store, device=GPU, transit_parallel="on", **TWO_HOPS | options).plan.transit == "on"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"device": "cpu"}, "this run is on the CPU"),
+        ({"algo": "deepwalk", "fanout": None}, "deepwalk with --select alias and these options makes none"),
+        ({"algo": "forest-fire", "fanout": None}, "forest-fire with --select its"),
+        ({"fanout": (5, -1)}, "neighbor with --select its"),
+        ({"select": "keys"}, "neighbor with --select keys"),
+        ({"bias": "none", "fanout": (40, 3)}, "neighbor with --select uniform"),
+        ({"residency": "streamed"}, "the graph is streamed"),
+        ({"bias": "none", "batch_size": 2**30}, r"5,368,709,120 parents .* lower --batch-size to 858,993,459"),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused_with_a_way_out(tmp_path, options, reason):
+    store = random_store(tmp_path / "g.zarr")
+    given = {name: value for name, value in ({"device": GPU} | TWO_HOPS | options).items() if value is not None}
+    with pytest.raises(OptionError, match=rf"--transit-parallel on: .*{reason}.*; auto and off always work"):
+        prepare(store, transit_parallel="on", **given)
+    for harmless in ("auto", "off"):
+        prepare(store, transit_parallel=harmless, **given)
+
+
+def test_ids_of_64_bits_cannot_be_grouped(tmp_path):
+    with pytest.raises(OptionError, match="this graph's ids 64"):
+        prepare(
+            WideStore(random_store(tmp_path / "g.zarr")),
+            device=GPU,
+            transit_parallel="on",
+            **TWO_HOPS | {"bias": "none"},
+        )
+
+
+def test_a_pool_without_the_sources_is_no_table(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    store = random_store(tmp_path / "g.zarr")
+    drawn = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'own.py'}:Apart", instances=300)
+    children = np.concatenate([drawn["hop_1"], drawn["hop_2"]], axis=1)
+    assert (children != 2**32 - 1).sum() > 1000
+    assert (children != drawn["hop_0"]).all()
