@@ -20,20 +20,26 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "work": lambda row: row["work"],
     "rate": lambda row: short(row["rate"], row["unit"]),
     "slowest to fastest": spread,
-    "time": lambda row: f"{1e3 * row['seconds']:,.3g} ms" if row.get("seconds", 1e3) < 100 else _seconds(row),
+    "time": lambda row: _duration(row["seconds"]) if "seconds" in row else "",
     "of the ceiling": lambda row: (
         f"{100 * row['of_ceiling']:.0f} %" if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
     ),
     "goal": lambda row: short(row["goal"]) if row.get("goal") else "",
-    "iterations": lambda row: f"{row['iterations']:.2f}" if "iterations" in row else "",
+    "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
-    "beside": lambda row: f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else "",
+    "beside": lambda row: _beside(row),
     "peak": lambda row: f"{row['peak_mib']:,} MiB" if "peak_mib" in row else "",
 }
 
 
-def _seconds(row: Row) -> str:
-    return f"{row['seconds']:,.3g} s" if "seconds" in row else ""
+def _duration(seconds: float) -> str:
+    return f"{1e3 * seconds:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+
+
+def _beside(row: Row) -> str:
+    if "of_plain_write" in row:
+        return f"{100 * row['of_plain_write']:.0f} % of a plain write"
+    return f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
 
 
 def filled(page: str, folder: Path) -> str:
@@ -92,7 +98,11 @@ def _graph(graph: str, rows: list[Row]) -> list[str]:
     if figures:
         lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
         lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]
-    return lines + [f"\n{row['work']}: not measured, {row['not_measured']}." for row in rows if "not_measured" in row]
+    reasons = dict.fromkeys(row["not_measured"] for row in rows if "not_measured" in row)
+    for reason in reasons:
+        works = ", ".join(row["work"] for row in rows if row.get("not_measured") == reason)
+        lines += ["", f"Not measured: {works}: {reason}."]
+    return lines
 
 
 def main(page: Path) -> None:

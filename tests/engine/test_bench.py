@@ -218,8 +218,8 @@ def test_slower_is_beyond_both_spreads_and_their_noise(before, now, slower, fast
     assert (change.slower, change.faster) == (slower, faster)
 
 
-def selected(way, rate, collisions=0.0):
-    return row(f"w, {way}", rate, way=way, iterations=1 + collisions, searches_an_edge=1.0)
+def selected(way, rate, collisions=0.0, searches=1.0):
+    return row(f"w, {way}", rate, way=way, iterations_an_edge=1 + collisions, searches_an_edge=searches)
 
 
 def timed(what, work, times, **more):
@@ -238,6 +238,8 @@ def timed(what, work, times, **more):
         ("selection", [selected("bipartite", 3.0, 0.1), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], True),
         ("selection", [selected("bipartite", 3.0, 0.3), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], False),
         ("selection", [selected("bipartite", 1.5, 0.1), selected("repeated", 1.0, 0.2), selected("updated", 2.0)], False),
+        ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=2.0)], True),
+        ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=0.5)], False),
         ("selection", [selected("bipartite", 3.0)], None),
         ("neighbor-size", [row("1", 1.0, 2.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], True),
         ("neighbor-size", [row("1", 1.0, 3.5, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], False),
