@@ -11,7 +11,7 @@ from pathlib import Path
 
 from csaw.engine.bench import baseline, plots
 from csaw.engine.bench.rows import MACHINE, Row, measured, short, spread
-from csaw.engine.bench.show import HOLDS, WORTH_SAYING
+from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
 from csaw.partition.errors import FormatError
 
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -44,12 +44,12 @@ def _beside(row: Row) -> str:
 
 def filled(page: str, folder: Path) -> str:
     """The page with every table as the JSON in ``folder`` has it."""
-    return PART.sub(
-        lambda found: (
-            f"{found[1]}{table(_run(folder, found[2]), found[3], f'{folder.name}/{found[2]}-{found[3]}.svg')}{found[4]}"
-        ),
-        page,
-    )
+
+    def part(found: re.Match) -> str:
+        run, suite = found[2], found[3]
+        return found[1] + table(_run(folder, run), suite, f"{folder.name}/{run}-{suite}.svg") + found[4]
+
+    return PART.sub(part, page)
 
 
 def parts(page: str) -> list[tuple[str, str]]:
@@ -69,15 +69,8 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
     mine = [row for row in rows if row["suite"] == suite]
     if not mine:
         raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
-    about, limits = (
-        rows[0],
-        [f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE)],
-    )
-    lines = [
-        f"    {about['command']}",
-        "",
-        f"{about['device']}, {about['threads']} threads, csaw {about['csaw']}, {about['date']}; {'; '.join(limits)}.",
-    ]
+    limits = "; ".join(f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE))
+    lines = [f"    {rows[0]['command']}", "", f"{machine(rows[0])}, {rows[0]['date']}; {limits}."]
     for graph in dict.fromkeys(row.get("graph", "") for row in mine if "work" in row):
         lines += ["", *_graph(graph, [row for row in mine if "work" in row and row.get("graph", "") == graph])]
     for row in mine:
@@ -89,12 +82,12 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
 def _graph(graph: str, rows: list[Row]) -> list[str]:
     figures = measured(rows)
     size = (
-        f", {figures[0]['vertices']:,} vertices, {figures[0]['stored_edges']:,} stored edges"
+        "{vertices:,} vertices, {stored_edges:,} stored edges".format(**figures[0])
         if figures and "vertices" in figures[0]
         else ""
     )
     heads = {head: cell for head, cell in COLUMNS.items() if any(cell(row) for row in figures)}
-    lines = [f"{graph}{size}:", ""] if graph else []
+    lines = [f"{', '.join(filter(None, (graph, size)))}:", ""] if graph and figures else []
     if figures:
         lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
         lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]

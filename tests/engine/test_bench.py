@@ -329,7 +329,7 @@ def test_the_tables_of_the_docs_are_what_the_json_gives():
 
 def test_a_figure_that_changes_changes_the_page(tmp_path):
     page = "By hand.\n\n<!-- table run walks -->\nold\n<!-- end -->\n\nAlso by hand.\n"
-    rows = [{"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "date": "2026-11-21"},
+    rows = [{"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "load": 0.5, "date": "2026-11-21"},
             row("gathers", 3e8, suite=MACHINE), row("a walk", 1e8, 2e8, 3e8, seconds=0.25),
             {"suite": "walks", "claim": "they walk", "holds": True, "found": "they do"}]  # fmt: skip
     for seconds in (0.25, 0.5):
