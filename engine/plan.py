@@ -23,6 +23,7 @@ DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of in
 TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
+UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
@@ -392,6 +393,13 @@ def _fit_streamed(
         "graph_bytes": store.edges * per_edge, "fixed_bytes": fixed, "batch_bytes": in_flight * row, "budget_bytes": budget, "refused": {},
         "expected": _expected(shape, room, in_flight, kept, residency),
     }  # fmt: skip
+
+
+def transfer_units(plan: Plan, store: Any) -> int:
+    """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
+    if plan.residency not in ("streamed", "disk"):
+        return len(store.partitions)
+    return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
 
 
 def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
