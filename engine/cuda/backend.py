@@ -17,7 +17,8 @@ from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops, Transits
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.streamed import StreamedGraph
-from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools
+from csaw.engine.cuda.trees import Trees
+from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
 from csaw.engine.traversals import Traversals
@@ -40,7 +41,7 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(3, np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables, self.sparse_pools = in_tables(self), sparse_pools(self)
+        self.in_tables, self.sparse_pools, self.tree_span = in_tables(self), sparse_pools(self), tree_span(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device))
@@ -53,6 +54,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.tree_span:
+            return Trees(self, first, sources)
         return (Hops if self.in_tables else Traversals)(self, first, sources)
 
     @property

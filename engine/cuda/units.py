@@ -12,6 +12,9 @@ LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
 HOP_PICKS = 32  # of a table's parent when they must differ: a warp
+TREE_EDGES = 1 << 15  # of an instance that one block draws alone
+FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
+SPARE_EDGES = 64
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,40 @@ def sparse_pools(backend: Backend) -> bool:
     )
 
 
+def tree_span(backend: Backend) -> int:
+    """Room for the edges of an instance that one block draws from its sources to its last depth (trees.cu); 0: depth by depth is better.
+
+    Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
+    """
+    a, c, sizes = backend.algorithm, backend.constants(), backend.plan.sizes
+    if (
+        isinstance(a, Walk)
+        or backend.streamed
+        or backend.plan.layout != "subgraphs"
+        or not 0 < len(sizes) < 2**16
+        or backend.store.max_degree >= 2**32
+    ):
+        return 0
+    if not (c["UNIFORM"] and c["SELECT"] == "uniform") or c["INDUCED"] or c["EACH_EDGE_ONCE"] or c["COLLECTIVE"]:
+        return 0
+    if a.geometric is None and min(sizes) < 0:
+        return 0
+    width = expected = float(getattr(a, "frontier_size", 1))
+    chance = a.geometric() if a.geometric is not None else 0.0
+    for size in sizes:
+        width *= size if a.geometric is None else chance / (1.0 - chance)
+        expected += width
+    span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
+    return int(span) if span <= TREE_EDGES else 0
+
+
 def _files(backend: Backend) -> tuple[str, ...]:
     if isinstance(backend.algorithm, Walk):
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
+    if tree_span(backend):
+        return ("trees.cu",)
     return ("hops.cu",) if in_tables(backend) else ("select.cu",)
 
 
@@ -72,6 +104,8 @@ def _constants(backend: Backend) -> dict[str, int]:
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
+    if not isinstance(backend.algorithm, Walk):
+        own["GEOMETRIC"] = backend.algorithm.geometric is not None
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
     return {name: int(value) for name, value in constants.items()}

@@ -21,6 +21,8 @@ MORE = [
     ("neighbor", {"weighted": False}),
     ("neighbor", {"replace": True}),
     ("neighbor", {"select": "its", "collision": "updated"}),
+    ("forest-fire", {"weighted": False}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),

@@ -18,6 +18,9 @@ try:
 except CsawError as error:
     pytest.skip(str(error), allow_module_level=True)
 
+from csaw.engine.cuda import backend, trees  # they import CuPy
+from csaw.engine.cuda.units import tree_span
+
 MORE = [
     ("neighbor", {"fanout": (5, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
@@ -58,7 +61,16 @@ MORE = [
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),
     ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
 ]
-CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
+TREES = [
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.7, "depth": depth}) for depth in (0, 1, 2, 3, 4)),
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.9, "depth": depth}) for depth in (1, 2)),
+    ("forest-fire", {"weighted": False, "burn_prob": 0.0}),
+    ("snowball", {"weighted": False, "neighbor_size": 0}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
+    ("snowball", {"weighted": False, "neighbor_size": 40}),
+    ("snowball", {"weighted": False, "neighbor_size": 70, "depth": 1}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES
 
 
 def hub_store(path, weighted):
@@ -69,6 +81,18 @@ def hub_store(path, weighted):
     return store_of(path, sorted(set(edges)), directed=False, vertices=5001, weighted=weighted)
 
 
+def dense_store(path):
+    """Rows of hundreds, most of what they hold seen after a few neighbors; self loops."""
+    edges = [(u, v, 1.0) for u in range(300) for v in range(u, 300) if (7 * u + 3 * v) % 4]
+    return store_of(path, edges, directed=False, vertices=300, weighted=False)
+
+
+def repeated_store(path):
+    """Every edge many times over."""
+    pairs = np.sort(np.random.default_rng(5).integers(0, 12, (900, 2)), axis=1)
+    return store_of(path, [(int(u), int(v), 1.0) for u, v in pairs], directed=False, vertices=12)
+
+
 GRAPHS = {
     "weighted": lambda path: random_store(path, partitions=3),
     "plain": lambda path: random_store(path, weighted=False),
@@ -76,6 +100,8 @@ GRAPHS = {
     "troubled": lambda path: store_of(path, TROUBLED, directed=True, vertices=7),
     "square": lambda path: store_of(path, SQUARE, directed=False),
     "hub": lambda path: hub_store(path, True),
+    "dense": dense_store,
+    "repeated": repeated_store,
     "wide": lambda path: WideStore(random_store(path, seed=2)),
     "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
     "one loop": lambda path: store_of(path, [(0, 0, 1)], directed=True),
@@ -109,6 +135,18 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
+
+
+@pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])
+@pytest.mark.parametrize("graph", ["plain", "hub", "dense", "repeated", "wide"])
+@pytest.mark.parametrize(("algo", "options"), TREES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TREES)])
+def test_what_outgrows_its_room_is_drawn_again(tmp_path, monkeypatch, algo, options, graph, room_bytes):
+    store = GRAPHS[graph](tmp_path / "g.zarr")
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, instances=90, **options)
+    monkeypatch.setattr(trees, "GROWTH", 3)
+    monkeypatch.setattr(trees, "ROOM_BYTES", room_bytes)
+    monkeypatch.setattr(backend, "tree_span", lambda backend: min(tree_span(backend), 3))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, instances=90, device="cuda", **options))
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("disk", 4)])
