@@ -20,7 +20,7 @@ class Grown:
 
     trees: np.ndarray
     count: int
-    room: dict[str, Any]
+    arrays: tuple[Any, ...]
 
 
 class Trees:
@@ -70,7 +70,7 @@ class Trees:
             sizes=self.sizes, limit=np.uint64(chance * 2.0**32), sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
         )  # fmt: skip
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))
-        return Grown(trees, count, room)
+        return Grown(trees, count, (missing, *room.values()))
 
     def _room(self, span: int) -> list[tuple[str, int, Any]]:
         """The arrays of an instance with ``span`` edges, in the order of the kernel's struct: name, elements, type."""
