@@ -14,13 +14,15 @@ The interface that a scheduler sees, and that every backend offers:
 """
 
 import threading
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan
+from csaw.engine.plan import Plan, starts_everywhere
+from csaw.engine.random import draw_subsets
 from csaw.partition.errors import BiasError
 
 WEIGHT = hooks.Hook(
@@ -53,6 +55,21 @@ class Backend:
         return a.replace and not pooled and self.select in ("uniform", "alias") and min(self.plan.sizes) >= 0
 
     @property
+    def in_pools(self) -> bool:
+        """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
+        return not isinstance(self.algorithm, Walk) and self.algorithm.collective and self.select == "uniform"
+
+    @property
+    def everywhere(self) -> bool:
+        return starts_everywhere(self.algorithm, self.select, self.plan.request.sources)
+
+    @cached_property
+    def isolated(self) -> int:
+        """Vertices without a neighbor."""
+        indptr = self.graph.indptr
+        return int((indptr[1:] == indptr[:-1]).sum())
+
+    @property
     def reads_weights(self) -> bool:
         """Whether sampling, or building what it reads, needs the edges' weights."""
         return self.weighted and ("weight" in self.bias.reads or self.select == "rejection")
@@ -74,6 +91,12 @@ class Backend:
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``."""
         return size
+
+    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+        """[n, size] distinct numbers below ``bound`` for the pools of several vertices at ``slot``."""
+        out = np.empty((instance.size, size), np.int64)
+        draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
+        return out
 
     def begin(self, first: int, sources: Any) -> Any:
         """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
@@ -113,6 +136,7 @@ class Backend:
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),
+                "KEYED": bool(a.collective) and self.select == "keys",
             }
         return constants
 

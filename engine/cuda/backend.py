@@ -21,6 +21,7 @@ from csaw.engine.cuda.trees import Trees
 from csaw.engine.cuda.units import builder_of, in_tables, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.pools import Pools
 from csaw.engine.traversals import Traversals
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
@@ -54,9 +55,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        if self.tree_span:
-            return Trees(self, first, sources)
-        return (Hops if self.in_tables else Traversals)(self, first, sources)
+        kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.in_pools else Traversals
+        return kind(self, first, sources)
 
     @property
     def tally(self) -> np.ndarray:
@@ -73,6 +73,16 @@ class CudaBackend(Backend):
         self.kernels.over("geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), limit, sizes)
         return sizes
 
+    def draw_numbers(self, instance: Any, slot: Any, bound: Any, tries: int) -> Any:
+        """[n, tries] numbers below ``bound``."""
+        out = cupy.empty((instance.size, tries), np.int64)
+        self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)
+        return out
+
+    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+        """Few, so the host draws them."""
+        return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
+
     def select_neighbors(self, f: Traversals, entries: Any) -> None:
         """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
         if entries.size == 0:
@@ -81,6 +91,9 @@ class CudaBackend(Backend):
             instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
             seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
         )  # fmt: skip
+        if f.trying:
+            self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)
+            return
         if self.by_table:
             size = f.sizes[f.depth]
             self.kernels.over(

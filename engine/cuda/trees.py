@@ -11,16 +11,17 @@ from csaw.engine.cuda.launch import WARP, struct
 TREE_BLOCK = 128  # threads of an instance: TREE_BLOCK of trees.cu
 ROOM_BYTES = 1 << 30  # for instances drawn at a time
 GROWTH = 8  # how much more room those get that were short of it
+ALIGNMENT = 16
 LARGEST_SPAN = 1 << 30  # slots are 32 bits
 
 
 @dataclass(frozen=True)
 class Grown:
-    """What one launch left behind: the kernel's struct, and the arrays that it points to."""
+    """What one launch left behind: the kernel's struct, and the memory that it points to."""
 
     trees: np.ndarray
     count: int
-    arrays: tuple[Any, ...]
+    memory: tuple[Any, ...]
 
 
 class Trees:
@@ -28,18 +29,23 @@ class Trees:
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.span = backend, first, backend.tree_span
-        self.instances, self.width = sources.shape
+        self.instances, self.width = len(sources), 0 if backend.everywhere else sources.shape[1]
         self.dtype = np.dtype(backend.store.id_dtype)
-        self.sources = cupy.asarray(sources, self.dtype)
+        self.sources = cupy.asarray(sources[:, : self.width], self.dtype)
         self.sizes = cupy.asarray(np.asarray(backend.plan.sizes, np.int64))
-        self.source_counts = cupy.full(self.instances, self.width, np.int64)
-        self.parts: list[dict[str, Any]] = []  # runs of instances, in order
-        self.found = self.dead = 0
+        self.kept = self.sources[:, :0] if backend.algorithm.sources_from == "every" else self.sources
+        self.source_counts = cupy.full(self.instances, self.kept.shape[1], np.int64)
+        self.samples: dict[str, Any] = {}  # once all is done
+        self.found = 0
+        self.dead = self.instances * backend.isolated if backend.everywhere and any(backend.plan.sizes) else 0
 
     def advance(self) -> None:
-        at_a_time = max(1, ROOM_BYTES // self._room_bytes(self.span))
-        for low in range(0, self.instances, at_a_time):
-            self.parts.append(self._draw(low, min(low + at_a_time, self.instances)))
+        at_a_time = max(1, ROOM_BYTES // sum(size for _, size in self._room(self.span)))
+        parts = [
+            self._draw(low, min(low + at_a_time, self.instances)) for low in range(0, max(self.instances, 1), at_a_time)
+        ]
+        whole = parts[0] if len(parts) == 1 else {n: cupy.concatenate([part[n] for part in parts]) for n in parts[0]}
+        self.samples = whole | {"source_counts": self.source_counts, "sources": self.kept.ravel()}
 
     def _draw(self, low: int, high: int) -> dict[str, Any]:
         """The instances low .. high - 1 of the batch; those that are short of room again with more, until none is."""
@@ -53,7 +59,9 @@ class Trees:
             short, found, dead = (int(number) for number in totals.get())
             if not short:
                 break
-            missing, span = again[:short], min(GROWTH * span, LARGEST_SPAN)
+            missing, span = again[:short], GROWTH * span
+            if span > LARGEST_SPAN:
+                raise MemoryError(f"{short} instances of more than {span // GROWTH:,} edges each")
             totals[:1] = 0
         self.found += found
         self.dead += dead
@@ -63,27 +71,28 @@ class Trees:
         """Launch for all of the instances low .. high - 1, or for the ``missing`` ones of them."""
         kernels, algorithm = self.backend.kernels, self.backend.algorithm
         count = high - low if missing is None else missing.size
-        room = {name: cupy.empty(count * size, dtype) for name, size, dtype in self._room(span)}
+        sizes = [(name, -(-count * size // ALIGNMENT) * ALIGNMENT) for name, size in self._room(span)]
+        memory = cupy.empty(sum(size for _, size in sizes), np.uint8)
+        ends = memory.data.ptr + np.cumsum([size for _, size in sizes], dtype=np.uint64)
+        room = {name: end - np.uint64(size) for (name, size), end in zip(sizes, ends, strict=True)}
         chance = 0.0 if algorithm.geometric is None else float(algorithm.geometric())
         trees = struct(
             first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
             sizes=self.sizes, limit=np.uint64(chance * 2.0**32), sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
         )  # fmt: skip
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))
-        return Grown(trees, count, (missing, *room.values()))
+        return Grown(trees, count, (missing, memory))
 
-    def _room(self, span: int) -> list[tuple[str, int, Any]]:
-        """The arrays of an instance with ``span`` edges, in the order of the kernel's struct: name, elements, type."""
-        cells, buckets = self.width + span, _buckets(self.width + span)
-        by_edge = [(name, span, self.dtype) for name in ("src", "stage", "picked")]
-        lists = [(name, cells, np.uint32) for name in ("frontier", "start", "found")]
+    def _room(self, span: int) -> list[tuple[str, int]]:
+        """The arrays of an instance with ``span`` edges, in the order of the kernel's struct: name and bytes."""
+        cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.in_pools)
+        buckets, by_row = _buckets(cells), 1 - by_pool
         return [
-            ("vertex", cells, self.dtype), *by_edge, ("seen", buckets, self.dtype), ("depth", span, np.uint16), *lists,
-            ("gaps", TREE_BLOCK // WARP * cells, np.uint32), ("order", buckets, np.uint32), ("held", 1, np.int64),
+            ("vertex", item * cells), ("src", item * span), ("stage", by_row * item * span), ("picked", by_row * item * span),
+            ("seen", item * buckets), ("depth", 2 * span), ("frontier", 4 * cells), ("start", by_row * 4 * cells), ("found", by_row * 4 * cells),
+            ("gaps", by_row * TREE_BLOCK // WARP * 4 * cells), ("order", 4 * buckets), ("sums", by_pool * 8 * cells), ("chosen", by_pool * 8 * span),
+            ("held", 8),
         ]  # fmt: skip
-
-    def _room_bytes(self, span: int) -> int:
-        return sum(size * np.dtype(dtype).itemsize for _, size, dtype in self._room(span))
 
     def _pack(self, grown: list[Grown], upto: Any, found: int) -> dict[str, Any]:
         """The edges in order of instance."""
@@ -93,14 +102,7 @@ class Trees:
         return edges
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return self.backend.to_host(self._samples())
-
-    def _samples(self) -> dict[str, Any]:
-        """The sample store's arrays, in order of instance."""
-        whole = self.parts[0] if len(self.parts) == 1 else {
-            name: cupy.concatenate([part[name] for part in self.parts]) for name in self.parts[0]
-        }  # fmt: skip
-        return whole | {"source_counts": self.source_counts, "sources": self.sources.ravel()}
+        return self.backend.to_host(self.samples)
 
     def edges(self) -> int:
         return self.found

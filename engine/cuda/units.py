@@ -12,7 +12,8 @@ LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
 HOP_PICKS = 32  # of a table's parent when they must differ: a warp
-TREE_EDGES = 1 << 15  # of an instance that one block draws alone
+TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
+POOL_EDGES = 1 << 12  # or where every pick is compared with those before
 FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
 SPARE_EDGES = 64
 
@@ -65,26 +66,33 @@ def tree_span(backend: Backend) -> int:
 
     Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
     """
+    if not _has_trees(backend):
+        return 0
+    a, sizes = backend.algorithm, backend.plan.sizes
+    width = expected = 0.0 if backend.everywhere else float(getattr(a, "frontier_size", 1))
+    chance = a.geometric() if a.geometric is not None else 0.0
+    for size in sizes:
+        width = size if backend.in_pools else width * (size if a.geometric is None else chance / (1.0 - chance))
+        expected += width
+    span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
+    return int(span) if span <= (POOL_EDGES if backend.in_pools else TREE_EDGES) else 0
+
+
+def _has_trees(backend: Backend) -> bool:
+    """Whether trees.cu can draw this at all."""
     a, c, sizes = backend.algorithm, backend.constants(), backend.plan.sizes
     if (
         isinstance(a, Walk)
+        or a.clocks
         or backend.streamed
         or backend.plan.layout != "subgraphs"
-        or not 0 < len(sizes) < 2**16
         or backend.store.max_degree >= 2**32
     ):
-        return 0
-    if not (c["UNIFORM"] and c["SELECT"] == "uniform") or c["INDUCED"] or c["EACH_EDGE_ONCE"] or c["COLLECTIVE"]:
-        return 0
-    if a.geometric is None and min(sizes) < 0:
-        return 0
-    width = expected = float(getattr(a, "frontier_size", 1))
-    chance = a.geometric() if a.geometric is not None else 0.0
-    for size in sizes:
-        width *= size if a.geometric is None else chance / (1.0 - chance)
-        expected += width
-    span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
-    return int(span) if span <= TREE_EDGES else 0
+        return False
+    if not 0 < len(sizes) < (2 if backend.everywhere else 2**16) or (a.geometric is None and min(sizes) < 0):
+        return False
+    once = c["EACH_EDGE_ONCE"] and (a.visited_once or not backend.in_pools)
+    return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
 
 
 def _files(backend: Backend) -> tuple[str, ...]:
@@ -94,7 +102,9 @@ def _files(backend: Backend) -> tuple[str, ...]:
         return ("clocks.cu",)
     if tree_span(backend):
         return ("trees.cu",)
-    return ("hops.cu",) if in_tables(backend) else ("select.cu",)
+    if in_tables(backend):
+        return ("hops.cu",)
+    return ("select.cu", "pools.cu") if backend.in_pools else ("select.cu",)
 
 
 def _constants(backend: Backend) -> dict[str, int]:
@@ -105,7 +115,7 @@ def _constants(backend: Backend) -> dict[str, int]:
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
-        own["GEOMETRIC"] = backend.algorithm.geometric is not None
+        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.everywhere}
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
     return {name: int(value) for name, value in constants.items()}

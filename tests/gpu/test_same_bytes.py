@@ -69,8 +69,21 @@ TREES = [
     ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("snowball", {"weighted": False, "neighbor_size": 40}),
     ("snowball", {"weighted": False, "neighbor_size": 70, "depth": 1}),
+    ("layer", {"weighted": False, "neighbor_size": 10}),
+    ("layer", {"weighted": False, "neighbor_size": 1, "depth": 4}),
+    ("layer", {"weighted": False, "neighbor_size": 3, "depth": 3, "frontier_size": 2}),
+    ("layer", {"weighted": False, "neighbor_size": 40, "depth": 3, "frontier_size": 5}),
+    ("layer", {"weighted": False, "neighbor_size": 0}),
+    *(("random-edge", {"neighbor_size": size, "instances": 5}) for size in (0, 3, 100, 1000)),
 ]
-CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES
+BEYOND_A_BLOCK = [
+    ("forest-fire", {"weighted": False, "burn_prob": 0.95, "depth": 3}),
+    ("layer", {"weighted": False, "neighbor_size": 5000, "frontier_size": 3}),
+    ("layer", {"weighted": False, "neighbor_size": 4, "select": "keys"}),
+    ("random-edge", {"neighbor_size": 5000, "instances": 5}),
+    ("random-edge", {"neighbor_size": 50, "instances": 5, "select": "keys"}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES + BEYOND_A_BLOCK
 
 
 def hub_store(path, weighted):
@@ -142,11 +155,12 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
 @pytest.mark.parametrize(("algo", "options"), TREES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TREES)])
 def test_what_outgrows_its_room_is_drawn_again(tmp_path, monkeypatch, algo, options, graph, room_bytes):
     store = GRAPHS[graph](tmp_path / "g.zarr")
-    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, instances=90, **options)
+    options = {"instances": 90} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
     monkeypatch.setattr(trees, "GROWTH", 3)
     monkeypatch.setattr(trees, "ROOM_BYTES", room_bytes)
     monkeypatch.setattr(backend, "tree_span", lambda backend: min(tree_span(backend), 3))
-    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, instances=90, device="cuda", **options))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("disk", 4)])
