@@ -57,6 +57,7 @@ NEIGHBORS = (
     Work("forest fire .7 (C-SAW)", "forest-fire", 2000, {"burn_prob": 0.7, "depth": 2, "weighted": False}),
     Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
     Work("snowball, 2 of each", "snowball", 2000, {"depth": 2, "neighbor_size": 2, "weighted": False}),
+    Work("random edges, 100 of the graph's", "random-edge", 2000, {"neighbor_size": 100, "weighted": False}),
 )
 SUITES = {"walks": WALKS, "neighbors": NEIGHBORS}
 

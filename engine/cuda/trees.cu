@@ -8,7 +8,7 @@
 
 __device__ __forceinline__ void plant(const Trees& t, const Tree& tree, i64 local)
 {
-    for (i64 b = threadIdx.x; b < t.buckets; b += blockDim.x) { tree.seen[b] = NONE; tree.order[b] = ~0u; }
+    for (i64 b = threadIdx.x; ONCE && b < t.buckets; b += blockDim.x) { tree.seen[b] = NONE; tree.order[b] = ~0u; }
     __syncthreads();
     for (i64 s = threadIdx.x; s < t.width; s += blockDim.x) {
         tree.vertex[s] = t.sources[local * t.width + s];

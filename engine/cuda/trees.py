@@ -1,6 +1,7 @@
 """A batch of traversal samples on a GPU whose picks are uniform: one kernel takes every instance through all depths; see trees.cu."""
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import cupy
@@ -71,10 +72,10 @@ class Trees:
         """Launch for all of the instances low .. high - 1, or for the ``missing`` ones of them."""
         kernels, algorithm = self.backend.kernels, self.backend.algorithm
         count = high - low if missing is None else missing.size
-        sizes = [(name, -(-count * size // ALIGNMENT) * ALIGNMENT) for name, size in self._room(span)]
-        memory = cupy.empty(sum(size for _, size in sizes), np.uint8)
-        ends = memory.data.ptr + np.cumsum([size for _, size in sizes], dtype=np.uint64)
-        room = {name: end - np.uint64(size) for (name, size), end in zip(sizes, ends, strict=True)}
+        ends = list(accumulate(-(-count * size // ALIGNMENT) * ALIGNMENT for _, size in self._room(span)))
+        memory = cupy.empty(ends[-1], np.uint8)
+        begins = (np.uint64(memory.data.ptr + begin) for begin in (0, *ends))
+        room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
         chance = 0.0 if algorithm.geometric is None else float(algorithm.geometric())
         trees = struct(
             first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),

@@ -77,7 +77,7 @@ TREES = [
     *(("random-edge", {"neighbor_size": size, "instances": 5}) for size in (0, 3, 100, 1000)),
 ]
 BEYOND_A_BLOCK = [
-    ("forest-fire", {"weighted": False, "burn_prob": 0.95, "depth": 3}),
+    ("forest-fire", {"weighted": False, "burn_prob": 0.95, "depth": 3, "instances": 20}),
     ("layer", {"weighted": False, "neighbor_size": 5000, "frontier_size": 3}),
     ("layer", {"weighted": False, "neighbor_size": 4, "select": "keys"}),
     ("random-edge", {"neighbor_size": 5000, "instances": 5}),
@@ -134,8 +134,8 @@ def usable(store, algo, options):
         options.pop("layout") if table else None
     if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
         options.pop("layout")
-    if store.max_degree > 4000 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
-        options["instances"] = 60 if algo != "random-edge" else 2
+    if store.max_degree > 200 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
+        options["instances"] = min(options.get("instances", 60), 60 if algo != "random-edge" else 2)
     return options
 
 
