@@ -26,6 +26,7 @@ class Pieces:
         indptr = store.read_indptr()
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
+        indptr[-1] |= len(store.partitions) << OFFSET_BITS  # in order to the end: edges are looked up in it
         self.indptr = cupy.asarray(indptr)
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.loaded = np.zeros(len(store.partitions), np.uint8)
