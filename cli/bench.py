@@ -82,6 +82,8 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
         click.echo(show.listing())
         return
     before = earlier.read(baseline) if baseline else None
+    if json_file:
+        console.check_folder(json_file, "--json")
     if plot:
         plots.check()
     rows: list[dict[str, Any]] = []

@@ -56,6 +56,12 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, default=str))
 
 
+def check_folder(file: str, option: str) -> None:
+    """BadParameter where ``file`` could not be written at the end: its folder is not there."""
+    if file != "-" and not Path(file).absolute().parent.is_dir():
+        raise click.BadParameter(f"{Path(file).parent} is not a directory; make it first", param_hint=option)
+
+
 def write_json(value: Any, file: str) -> None:
     """``value`` as JSON into a file; ``-`` is stdout."""
     if file == "-":

@@ -25,11 +25,11 @@ FILE_BYTES = 32 << 20  # of a file in the plain write: as large as a group of a 
 
 
 def about(device: Any, threads: int, command: str) -> Row:
-    """The first row: what was run, on what."""
+    """The first row: what was run, on what, and how many processes wanted a processor before it began."""
     name = _processor() if device is None else device.name
     return {
         "suite": MACHINE, "csaw": VERSION, "device": name, "threads": threads, "command": command,
-        "date": datetime.date.today().isoformat(), "python": platform.python_version(),
+        "date": datetime.date.today().isoformat(), "python": platform.python_version(), "load": round(os.getloadavg()[0], 1),
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from csaw.engine.bench import baseline, plots
 from csaw.engine.bench.rows import MACHINE, Row, measured, short, spread
-from csaw.engine.bench.show import HOLDS, WORTH_SAYING
+from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
 from csaw.partition.errors import FormatError
 
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -20,30 +20,36 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "work": lambda row: row["work"],
     "rate": lambda row: short(row["rate"], row["unit"]),
     "slowest to fastest": spread,
-    "time": lambda row: f"{1e3 * row['seconds']:,.3g} ms" if row.get("seconds", 1e3) < 100 else _seconds(row),
+    "time": lambda row: _duration(row["seconds"]) if "seconds" in row else "",
     "of the ceiling": lambda row: (
         f"{100 * row['of_ceiling']:.0f} %" if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
     ),
     "goal": lambda row: short(row["goal"]) if row.get("goal") else "",
-    "iterations": lambda row: f"{row['iterations']:.2f}" if "iterations" in row else "",
+    "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
-    "beside": lambda row: f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else "",
+    "beside": lambda row: _beside(row),
     "peak": lambda row: f"{row['peak_mib']:,} MiB" if "peak_mib" in row else "",
 }
 
 
-def _seconds(row: Row) -> str:
-    return f"{row['seconds']:,.3g} s" if "seconds" in row else ""
+def _duration(seconds: float) -> str:
+    return f"{1e3 * seconds:,.3g} ms" if seconds < 1 else f"{seconds:,.3g} s" if seconds < 1000 else f"{seconds:,.0f} s"
+
+
+def _beside(row: Row) -> str:
+    if "of_plain_write" in row:
+        return f"{100 * row['of_plain_write']:.0f} % of a plain write"
+    return f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
 
 
 def filled(page: str, folder: Path) -> str:
     """The page with every table as the JSON in ``folder`` has it."""
-    return PART.sub(
-        lambda found: (
-            f"{found[1]}{table(_run(folder, found[2]), found[3], f'{folder.name}/{found[2]}-{found[3]}.svg')}{found[4]}"
-        ),
-        page,
-    )
+
+    def part(found: re.Match) -> str:
+        run, suite = found[2], found[3]
+        return found[1] + table(_run(folder, run), suite, f"{folder.name}/{run}-{suite}.svg") + found[4]
+
+    return PART.sub(part, page)
 
 
 def parts(page: str) -> list[tuple[str, str]]:
@@ -63,15 +69,8 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
     mine = [row for row in rows if row["suite"] == suite]
     if not mine:
         raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")
-    about, limits = (
-        rows[0],
-        [f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE)],
-    )
-    lines = [
-        f"    {about['command']}",
-        "",
-        f"{about['device']}, {about['threads']} threads, csaw {about['csaw']}, {about['date']}; {'; '.join(limits)}.",
-    ]
+    limits = "; ".join(f"{row['work']}: {short(row['rate'], row['unit'])}" for row in measured(rows, suite=MACHINE))
+    lines = [f"    {rows[0]['command']}", "", f"{machine(rows[0])}, {rows[0]['date']}; {limits}."]
     for graph in dict.fromkeys(row.get("graph", "") for row in mine if "work" in row):
         lines += ["", *_graph(graph, [row for row in mine if "work" in row and row.get("graph", "") == graph])]
     for row in mine:
@@ -83,16 +82,20 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
 def _graph(graph: str, rows: list[Row]) -> list[str]:
     figures = measured(rows)
     size = (
-        f", {figures[0]['vertices']:,} vertices, {figures[0]['stored_edges']:,} stored edges"
+        "{vertices:,} vertices, {stored_edges:,} stored edges".format(**figures[0])
         if figures and "vertices" in figures[0]
         else ""
     )
     heads = {head: cell for head, cell in COLUMNS.items() if any(cell(row) for row in figures)}
-    lines = [f"{graph}{size}:", ""] if graph else []
+    lines = [f"{', '.join(filter(None, (graph, size)))}:", ""] if graph and figures else []
     if figures:
         lines += ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
         lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]
-    return lines + [f"\n{row['work']}: not measured, {row['not_measured']}." for row in rows if "not_measured" in row]
+    reasons = dict.fromkeys(row["not_measured"] for row in rows if "not_measured" in row)
+    for reason in reasons:
+        works = ", ".join(row["work"] for row in rows if row.get("not_measured") == reason)
+        lines += ["", f"Not measured: {works}: {reason}."]
+    return lines
 
 
 def main(page: Path) -> None:

@@ -25,9 +25,14 @@ def _said(row: Row) -> str:
     if "not_measured" in row:
         return f"  {row['work']:<{NAME_WIDTH}}  not measured: {row['not_measured']}"
     if "rate" not in row:
-        return f"{row['device']}, {row['threads']} threads, csaw {row['csaw']}, Python {row['python']}"
+        return f"{machine(row)}, Python {row['python']}"
     range_ = f"({spread(row)})"
     return f"  {row['work']:<{NAME_WIDTH}}{short(row['rate'], row['unit']):>18} {range_:<20} {', '.join(_details(row))}"
+
+
+def machine(row: Row) -> str:
+    """What the first row of a run says of the machine."""
+    return f"{row['device']}, {row['threads']} threads, load {row['load']} before it began, csaw {row['csaw']}"
 
 
 def _details(row: Row) -> list[str]:

@@ -139,6 +139,9 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
         done = CliRunner().invoke(cli, ["bench", "--quick", "--device", "cpu", *line.split()])
         assert done.exit_code == 1
         assert message in str(done.exception)
+    done = CliRunner().invoke(cli, ["bench", "--quick", "--json", str(tmp_path / "nowhere" / "rows.json")])
+    assert done.exit_code == 2
+    assert "is not a directory; make it first" in done.output
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = CliRunner().invoke(cli, ["bench", GRAPH, "--plot", str(tmp_path)])
     assert "pip install '.[plots]'" in str(done.exception)
@@ -215,6 +218,49 @@ def test_slower_is_beyond_both_spreads_and_their_noise(before, now, slower, fast
     assert (change.slower, change.faster) == (slower, faster)
 
 
+def selected(way, rate, collisions=0.0, searches=1.0):
+    return row(f"w, {way}", rate, way=way, iterations_an_edge=1 + collisions, searches_an_edge=searches)
+
+
+def timed(what, work, times, **more):
+    return row(work, 1.0, suite=what, times=times, **more)
+
+
+@pytest.mark.parametrize(
+    ("suite", "rows", "holds"),
+    [
+        ("walks", [row("uniform walk", 1.0, of_ceiling=0.6), row("uniform walk", 1.0, of_ceiling=0.5)], True),
+        ("walks", [row("uniform walk", 1.0, of_ceiling=0.6), row("uniform walk", 1.0, of_ceiling=0.4)], False),
+        ("neighbors", [row("25 x 10, with replacement", 1.0, of_ceiling=0.4)], False),
+        ("neighbors", [row("25 x 10, without replacement", 1.0, of_ceiling=0.9)], None),
+        ("overview", [row("whole run: uniform walks of 80, written", 1.0, of_plain_write=0.5, of_slower=0.95)], True),
+        ("overview", [row("whole run: uniform walks of 80, written", 1.0, of_plain_write=0.95, of_slower=0.85)], False),
+        ("selection", [selected("bipartite", 3.0, 0.1), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], True),
+        ("selection", [selected("bipartite", 3.0, 0.3), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], False),
+        ("selection", [selected("bipartite", 1.5, 0.1), selected("repeated", 1.0, 0.2), selected("updated", 2.0)], False),
+        ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=2.0)], True),
+        ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=0.5)], False),
+        ("selection", [selected("bipartite", 3.0)], None),
+        ("neighbor-size", [row("1", 1.0, 2.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], True),
+        ("neighbor-size", [row("1", 1.0, 3.5, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], False),
+        ("instances", [row("1", 2.0, instances=2000), row("8", 1.0, instances=16000)], False),
+        ("instances", [row("1", 2.0, instances=2000)], None),
+        ("transit", [timed("transit", "a, transit-parallel", 1.1), timed("transit", "b, transit-parallel", 2.0)], True),
+        ("transit", [timed("transit", "a, transit-parallel", 0.9), timed("transit", "b, transit-parallel", 2.0)], False),
+        ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.3, process_times=0.5)], True),
+        ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.4, process_times=0.3)], False),
+        ("ingest", [timed("ingest", "polars read_csv, unique, sort, np.save", 0.1, process_times=0.3)], None),
+        ("peers", [timed("peers", "w, dgl", 0.5, peer="dgl"), timed("peers", "w, csaw", 1.0, peer="csaw")], True),
+        ("peers", [timed("peers", "w, dgl", 1.2, peer="dgl"), timed("peers", "w, csaw", 1.0, peer="csaw")], False),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_what_the_figures_say(suite, rows, holds):
+    verdict = suites.load(suite).verdict(rows)
+    assert verdict.holds is holds
+    assert verdict.found
+    assert suites.load(suite).verdict([]).holds is None
+
+
 def test_a_slower_machine_is_not_mistaken_for_slower_code():
     before = [{"suite": MACHINE, "device": "A"}, row("gathers", 100.0, suite=MACHINE), row("walk", 10.0)]
     now = [{"suite": MACHINE, "device": "B"}, row("gathers", 50.0, suite=MACHINE), row("walk", 5.0)]
@@ -283,7 +329,7 @@ def test_the_tables_of_the_docs_are_what_the_json_gives():
 
 def test_a_figure_that_changes_changes_the_page(tmp_path):
     page = "By hand.\n\n<!-- table run walks -->\nold\n<!-- end -->\n\nAlso by hand.\n"
-    rows = [{"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "date": "2026-11-21"},
+    rows = [{"suite": MACHINE, "command": "csaw bench", "device": "a CPU", "threads": 2, "csaw": "0", "load": 0.5, "date": "2026-11-21"},
             row("gathers", 3e8, suite=MACHINE), row("a walk", 1e8, 2e8, 3e8, seconds=0.25),
             {"suite": "walks", "claim": "they walk", "holds": True, "found": "they do"}]  # fmt: skip
     for seconds in (0.25, 0.5):

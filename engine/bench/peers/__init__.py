@@ -5,7 +5,8 @@ peer_loop.py runs a file in an interpreter that has the sampler.
 A file has WORKS, the names of works it can draw, and a class Tool that imports the sampler when it is made, so that its file can be
 read where the sampler is not installed:
 
-    Tool(how, graph)    ``how`` is what suites/peers.py asks for: folder, length, rounds, threads, listed sources, and the work's options; ``graph()`` gives indptr, indices, weights of a CSR
+    Tool(how, graph)    ``how`` has folder, length, rounds, threads, listed (sources), together (sources a call) and the work's options;
+                        ``graph()`` gives indptr, indices and weights of a CSR
     draw()              the sample, in whatever form the sampler gives it
     edges(drawn)        how many edges were sampled; left out where ``drawn`` is a list of arrays of walks
     walks(drawn)        walks as an array [walks, vertices], or edges as [edges, 2]; left out likewise

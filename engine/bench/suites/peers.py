@@ -20,7 +20,7 @@ from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError
 from csaw.engine.bench.rows import Row, Verdict, figure
-from csaw.partition import write_graph
+from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.store import Graph, GraphStore
 
@@ -44,17 +44,21 @@ def rows(context: Context) -> Iterator[Row]:
     if unknown := set(context.peers) - {*NAMES, *READERS}:
         raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *READERS))}")
     titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
+    pythons = _pythons(context)
     for graph in context.graphs() if titles else ():
         if why := _unfit(graph.store):
             yield context.on(graph) | {"work": "peers", "not_measured": why}
             continue
+        for name in (name for name in NAMES if name not in pythons):
+            why = f"it is not installed here; --peer {name}=PYTHON names an interpreter that has it"
+            yield context.on(graph) | {"work": name, "not_measured": why}
         with tempfile.TemporaryDirectory(dir=context.out) as name:
             whole, small = Path(name, "whole"), Path(name, "small")
             for folder, arrays in ((whole, graph.store.load()), (small, small_graph())):
-                _write(arrays, folder, text="ensmallen" in context.peers or find_spec("ensmallen") is not None)
+                _write(arrays, folder, text="ensmallen" in pythons)
             for title in titles:
                 if graph.store.weighted or not WORKS[title].get("weighted"):
-                    for row in _measured(context, title, whole, small, graph.store.vertices):
+                    for row in _measured(context, title, pythons, whole, small):
                         yield context.on(graph) | row
 
 
@@ -80,8 +84,9 @@ def _write(graph: Graph, folder: Path, *, text: bool) -> None:
         np.savetxt(folder / "edges.tsv", table, fmt=("%d", "%d", "%.9g"), delimiter="\t")
 
 
-def _measured(context: Context, title: str, whole: Path, small: Path, vertices: int) -> list[Row]:
+def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path, small: Path) -> list[Row]:
     """A row a peer; they draw one after the other, round after round."""
+    vertices = open_graph(whole / "graph.zarr").vertices
     listed = np.random.default_rng(0).choice(vertices, min(SOURCES, vertices), replace=False)
     how = (
         WORKS[title]
@@ -91,10 +96,9 @@ def _measured(context: Context, title: str, whole: Path, small: Path, vertices: 
     children: dict[str, Child] = {}
     said: dict[str, list[dict[str, float]]] = {}
     cannot: dict[str, str] = {}
-    for name in NAMES:
+    for name, python in pythons.items():
         if title in import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}").WORKS:
             try:
-                python = _python(context, name)
                 _check_law(name, python, WORKS[title] | _where(small, context))
                 children[name], said[name] = Child(name, python, how), []
             except PeerError as error:
@@ -115,13 +119,10 @@ def _where(folder: Path, context: Context) -> dict[str, Any]:
     return {"folder": str(folder), "graph": str(folder / "graph.zarr"), "threads": context.threads}
 
 
-def _python(context: Context, name: str) -> str:
-    """The interpreter of a peer."""
-    if name == FIRST or name in context.peers:
-        return context.peers.get(name, sys.executable)
-    if find_spec(name.replace("-", "_")) is None:
-        raise PeerError(f"it is not installed here; --peer {name}=PYTHON names an interpreter that has it")
-    return sys.executable
+def _pythons(context: Context) -> dict[str, str]:
+    """The interpreter of every peer that there is."""
+    here = [name for name in NAMES if name == FIRST or find_spec(name.replace("-", "_")) is not None]
+    return {name: context.peers.get(name, sys.executable) for name in NAMES if name in here or name in context.peers}
 
 
 def _check_law(name: str, python: str, how: dict[str, Any]) -> None:

@@ -41,6 +41,9 @@ def verdict(rows: list[Row]) -> Verdict:
     times = {(r["graph"], r["work"]): r["times"] for r in rows if r["work"].endswith(WAYS["on"]) and "times" in r}
     if not times:
         return Verdict(None, "both ways were not measured")
-    (_, best), (_, worst) = max(times, key=times.__getitem__), min(times, key=times.__getitem__)
-    said = f"{geometric_mean(list(times.values())):.2f} times the rate on average, {max(times.values()):.2f} for {best}, {min(times.values()):.2f} for {worst}"
-    return Verdict(min(times.values()) > 1, said)
+    best, worst = (choose(times.items(), key=lambda item: item[1]) for choose in (max, min))
+    mean = geometric_mean(times.values())
+    return Verdict(
+        worst[1] > 1,
+        f"{mean:.2f} times the rate on average, {best[1]:.2f} for {best[0][1]}, {worst[1]:.2f} for {worst[0][1]}",
+    )
