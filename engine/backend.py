@@ -25,13 +25,15 @@ All but conflicts are the same on every device, with the same detector.
 """
 
 import threading
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan, return_apart
+from csaw.engine.plan import Plan, return_apart, starts_everywhere
+from csaw.engine.random import draw_subsets
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BiasError
 
@@ -46,6 +48,7 @@ class Backend:
     """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
 
     graph: Any
+    xp: Any  # NumPy or its like on a GPU
     failures: tuple[type[Exception], ...] = ()  # what a device raises that does not work any more
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
@@ -64,6 +67,20 @@ class Backend:
         if not from_whole_rows(self.algorithm) or not self.algorithm.replace:
             return False
         return self.select in ("uniform", "alias") and min(self.plan.sizes, default=0) >= 0
+
+    @property
+    def in_pools(self) -> bool:
+        """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
+        return not isinstance(self.algorithm, Walk) and self.algorithm.collective and self.select == "uniform"
+
+    @property
+    def everywhere(self) -> bool:
+        return starts_everywhere(self.algorithm, self.select, self.plan.request.sources)
+
+    @cached_property
+    def isolated(self) -> int:
+        """Vertices without a neighbor."""
+        return int((self.graph.degrees(self.xp.arange(self.store.vertices)) == 0).sum())
 
     @property
     def reads_weights(self) -> bool:
@@ -91,6 +108,12 @@ class Backend:
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``."""
         return size
+
+    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+        """[n, size] distinct numbers below ``bound`` for the pools of several vertices at ``slot``."""
+        out = np.empty((instance.size, size), np.int64)
+        draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
+        return out
 
     def begin(self, first: int, sources: Any) -> Any:
         """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
@@ -133,6 +156,7 @@ class Backend:
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),
                 "DETECT": self.plan.detect,
+                "KEYED": bool(a.collective) and self.select == "keys",
             }
         return constants
 

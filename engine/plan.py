@@ -23,6 +23,7 @@ DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of in
 TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
+UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
@@ -111,7 +112,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
         pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
         whole = algorithm.replace and not pooled and not algorithm.clocks
         can = {
-            "uniform": constant and not algorithm.collective,
+            "uniform": constant and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
             "alias": bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
             "rejection": False,
             "its": not algorithm.collective,
@@ -133,6 +134,18 @@ def return_apart(algorithm: Algorithm, select: str) -> bool:
     return back > high
 
 
+def starts_everywhere(algorithm: Algorithm, select: str, sources: str) -> bool:
+    """Whether an instance picks from all edges of the graph by number: then nobody lists its sources."""
+    if not isinstance(algorithm, Traversal) or not algorithm.collective or algorithm.visited_once or algorithm.induced:
+        return False
+    return select == "uniform" and sources.startswith("every")
+
+
+def tries(size: int) -> int:
+    """How often a pool of several vertices is tried for ``size`` distinct edges before it is listed; smaller ones are listed at once."""
+    return 4 * size + 64
+
+
 def make_plan(
     store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
     select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
@@ -143,7 +156,7 @@ def make_plan(
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
-    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources)
+    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
@@ -394,6 +407,13 @@ def _fit_streamed(
     }  # fmt: skip
 
 
+def transfer_units(plan: Plan, store: Any) -> int:
+    """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
+    if plan.residency not in ("streamed", "disk"):
+        return len(store.partitions)
+    return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
+
+
 def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
     """About what streaming will take, if instances are spread evenly over partitions: copies of partitions to GPUs, bytes, seconds."""
     store, parts = shape.store, max(len(shape.store.partitions), 1)
@@ -430,7 +450,7 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
 
 
 def _instance_bytes(
-    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources
+    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, select: str
 ) -> tuple[int, int]:
     """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
     item = np.dtype(store.id_dtype).itemsize
@@ -438,12 +458,14 @@ def _instance_bytes(
         row = item * (algorithm.walk_length + 1) + 8 * 5
         return row, row
     mean = max(1, store.edges // max(store.vertices, 1))
-    width = entries = widest = sources.frontier_size
     assert isinstance(algorithm, Traversal)
+    pools = algorithm.collective and select == "uniform"
+    width = entries = widest = 0 if starts_everywhere(algorithm, select, sources.digest()) else sources.frontier_size
     for size in sizes:
         widest = max(widest, width)
         if algorithm.clocks or algorithm.collective:
             width = max(size, 0)
+            widest = max(widest, tries(width) if pools else 0)
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width

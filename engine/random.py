@@ -9,6 +9,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook
+    pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ from csaw.partition.compile import njit
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
 HOOK_DRAWS = np.uint64(1 << 31)
+POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
 
@@ -82,17 +84,17 @@ def hook_word(seed, instance, step, site):
 
 
 @njit
-def distinct_below(seed, instance, slot, bound, count):
-    """``count`` distinct integers below ``bound``, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+def distinct(words, bound, out):
+    """Distinct integers below ``bound`` to ``out``, one a word, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+    count = words.size
     capacity = 4
     while capacity < 2 * count:
         capacity *= 2
     mask = uint64(capacity - 1)
     taken = np.full(capacity, -1, np.int64)
-    out = np.empty(count, np.int64)
     for j in range(count):
         top = bound - count + j
-        value = np.int64(below_wide(draw64(uint64(seed), uint64(instance), uint64(slot), uint64(j)), uint64(top + 1)))
+        value = np.int64(below_wide(words[j], uint64(top + 1)))
         for candidate in (value, top):
             cell = (uint64(candidate) * uint64(0x9E3779B97F4A7C15)) & mask
             while taken[cell] != -1 and taken[cell] != candidate:
@@ -101,7 +103,33 @@ def distinct_below(seed, instance, slot, bound, count):
                 taken[cell] = candidate
                 out[j] = candidate
                 break
+
+
+@njit
+def distinct_below(seed, instance, slot, bound, count):
+    """``count`` distinct integers below ``bound``, every subset equally likely."""
+    words, out = np.empty(count, np.uint64), np.empty(count, np.int64)
+    for j in range(count):
+        words[j] = draw64(uint64(seed), uint64(instance), uint64(slot), uint64(j))
+    distinct(words, bound, out)
     return out
+
+
+@njit(inline="always")
+def pool_word(seed, instance, slot, number):
+    """64 random bits of a number that is drawn from a pool of several vertices."""
+    w0, w1, w2, w3 = philox(seed, instance, slot, POOL_DRAWS + (number >> uint64(1)))
+    return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
+
+
+@njit
+def draw_subsets(seed, instance, slot, bound, first, out):
+    """out[i] [size]: distinct numbers below bound[i], every subset equally likely, by the words from number ``first`` on."""
+    words = np.empty(out.shape[1], np.uint64)
+    for i in range(instance.size):
+        for j in range(words.size):
+            words[j] = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(first + j))
+        distinct(words, bound[i], out[i])
 
 
 @njit

@@ -12,13 +12,14 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
-from csaw.engine.plan import Plan, make_plan
+from csaw.engine.plan import Plan, make_plan, transfer_units
 from csaw.engine.sample_writer import SampleWriter
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import DeviceError, OptionError
 
 log = logging.getLogger(__name__)
@@ -58,13 +59,20 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
         raise OptionError(f"--batch-size: expected at least 1, found {batch_size}")
     algorithm = registry.build(algo, parameters, edge_bias)
     chosen = Sources(store, algorithm, sources, instances, seed)
-    planned = partial(
-        make_plan, store, algorithm, chosen, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
-        seed=seed, select=select, collision=collision, detect=detect, ids=ids, memory=memory, batch=batch_size,
-        threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
-    )  # fmt: skip
+
+    def planned(devices: Devices, store: GraphStore = store) -> Plan:
+        return make_plan(
+            store, algorithm, chosen, devices, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
+            seed=seed, select=select, collision=collision, detect=detect, ids=ids, memory=memory, batch=batch_size,
+            threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
+        )  # fmt: skip
+
     devices = place(device, planned) if isinstance(device, str) else (device,)
-    return Job(store, algorithm, chosen, planned(devices), devices)
+    plan = planned(devices)
+    if devices and (units := transfer_units(plan, store)) < len(store.partitions):
+        store = Coalesced(store, units)
+        plan = planned(devices, store)
+    return Job(store, algorithm, chosen, plan, devices)
 
 
 def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,

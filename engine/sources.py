@@ -91,7 +91,7 @@ class Sources:
         numbers = np.arange(first, last, dtype=np.int64)
         m = self.frontier_size
         if self.kind == "every":
-            return np.tile(np.arange(self.vertices, dtype=np.int64), (numbers.size, 1))
+            return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
         if self.kind == "distinct":
             rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, self.vertices, m) for i in numbers]
             return np.sort(np.stack(rows), axis=1)

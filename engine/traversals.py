@@ -16,6 +16,8 @@ class Traversals:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
     comes_back = False  # to partitions where it has been, at the same depth
+    trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
+    offset: Any
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
@@ -40,30 +42,39 @@ class Traversals:
 
     def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
         """Begin the next depth with these frontier entries."""
-        xp, self.depth = self.xp, self.depth + 1
-        self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
-        self.pending = xp.zeros(0, np.int64)
+        self.depth += 1
+        self._hold(local, slot, vertex, previous)
+        self.pending = self.xp.zeros(0, np.int64)
         if self.depth >= len(self.sizes):
             return
+        size = self.sizes[self.depth]
+        self._reserve(self._capacities(size))
+        if size != 0:
+            self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
+
+    def _hold(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+        """Make these the entries that neighbors are selected for."""
+        self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
         self.instance = local + self.first
         self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
         self.source = self.sources[local, 0]
-        size = self.sizes[self.depth]
-        self.degree = xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
-        self.capacity = self._capacities(size)
+        self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
+
+    def _reserve(self, capacity: Any) -> None:
+        """Give every entry room for so many neighbors."""
+        xp, self.capacity = self.xp, capacity
         if self.hops:
-            self.start = xp.arange(vertex.size, dtype=np.int64) * size
-            total = vertex.size * size
+            size = self.sizes[self.depth]
+            self.start = xp.arange(capacity.size, dtype=np.int64) * size
+            total = capacity.size * size
         else:
-            upto = xp.cumsum(self.capacity)
-            self.start = upto - self.capacity
+            upto = xp.cumsum(capacity)
+            self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
         self.out = xp.full(total, self.none, self.dtype)
-        self.keys = xp.empty(total if self.algorithm.collective else 0, np.float64)
-        self.found = xp.zeros(vertex.size, np.int64)
-        if size != 0:
-            self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
-        self.pending = xp.flatnonzero(self.capacity)
+        self.keys = xp.empty(total if self.backend.select == "keys" else 0, np.float64)
+        self.found = xp.zeros(capacity.size, np.int64)
+        self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:
             self.backend.graph.leave()  # what suits one depth need not suit the next
 
@@ -123,13 +134,21 @@ class Traversals:
         """What was found, in order, and the frontier it makes."""
         if self.hops:
             return self._next_hop()
+        entry, cell = self._found_cells()
+        if self.algorithm.collective:
+            entry, cell = self._smallest_keys(entry, cell)
+        return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
+
+    def _found_cells(self) -> tuple[Any, Any]:
+        """Entry and cell of everything that was found, in order."""
         xp = self.xp
         entry = xp.repeat(xp.arange(self.vertex.size), self.found)
         order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
-        cell = self.start[entry] + order
-        if self.algorithm.collective:
-            entry, cell = self._smallest_keys(entry, cell)
-        local, src, dst = self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64)
+        return entry, self.start[entry] + order
+
+    def _settle(self, local: Any, src: Any, dst: Any) -> None:
+        """These edges are what a depth sampled, in order of instance; go on to the next."""
+        xp = self.xp
         self.sampled.append((local, src, dst))
         if self.depth + 1 == len(self.sizes):
             self.depth += 1

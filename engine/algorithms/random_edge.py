@@ -1,10 +1,10 @@
-"""Random edge sampling: a uniform set of edges in one pass (Leskovec and Faloutsos, KDD 2006)."""
+"""Random edge sampling: a uniform set of edges (Leskovec and Faloutsos, KDD 2006)."""
 
 from csaw.engine.algorithm import Traversal, option
 
 
 class RandomEdge(Traversal):
-    """SIZE distinct edges, every set equally likely; an undirected edge counts once. One pass over the graph an instance."""
+    """SIZE distinct edges, every set equally likely; an undirected edge counts once."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"

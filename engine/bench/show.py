@@ -49,6 +49,12 @@ def _details(row: Row) -> list[str]:
     said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
     if row.get("times", 1.0) != 1.0:  # one is what the others are held against
         said.append(_times(row["times"], row["times_of"]))
+    if row.get("efficiency", 1.0) != 1.0:
+        said.append(f"efficiency {row['efficiency']:.2f}")
+    if "transfers" in row:
+        said.append(f"{row['transfers']:,.0f} transfers, {short(row['transfer_bytes'], 'B')}")
+    if "of_limit" in row:
+        said.append(f"{100 * row['of_limit']:.0f} % of it copies or kernels alone")
     if "peak_mib" in row:
         said.append(f"peak {row['peak_mib']:,} MiB")
     if row.get("goal"):

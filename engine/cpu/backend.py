@@ -16,6 +16,7 @@ from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.pools import Pools
 from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
 
@@ -42,7 +43,8 @@ class CpuBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        return (HopTables if in_tables(self.plan, self.algorithm) else Traversals)(self, first, sources)
+        tables = in_tables(self.plan, self.algorithm)
+        return (HopTables if tables else Pools if self.in_pools else Traversals)(self, first, sources)
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
@@ -71,6 +73,13 @@ class CpuBackend(Backend):
         self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), chance, sizes)
         return sizes
 
+    def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:
+        """[n, tries] numbers below ``bound``."""
+        out, seed = np.empty((instance.size, tries), np.int64), np.uint64(self.seed)
+        draw = self.kernels.draw_numbers
+        self.in_slices(np.arange(instance.size), SLICE, lambda rows, *_: draw(rows, seed, instance, slot, bound, out))
+        return out
+
     def select_neighbors(self, f: Traversals, entries: np.ndarray) -> None:
         """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
         graph, seed, kernels = self.graph.arrays, np.uint64(self.seed), self.kernels
@@ -86,7 +95,12 @@ class CpuBackend(Backend):
                 f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.found, f.out, f.keys, bad, tally,
             )  # fmt: skip
 
-        self.in_slices(entries, SLICE, by_table if self.by_table else from_rows)
+        def from_pools(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            kernels.look_up(
+                entries, graph, f.vertex, f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.offset, f.out
+            )
+
+        self.in_slices(entries, SLICE, by_table if self.by_table else from_pools if f.trying else from_rows)
 
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays
@@ -100,11 +114,9 @@ class CpuBackend(Backend):
             return ("weigh.py", "walk.py")
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
-        return (
-            ("hops.py",)
-            if in_tables(self.plan, self.algorithm)
-            else ("weigh.py", "walk.py", "select.py", "traverse.py")
-        )
+        if in_tables(self.plan, self.algorithm):
+            return ("hops.py",)
+        return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.in_pools else ())
 
     def _constants(self) -> dict[str, Any]:
         table = self.plan.graph_layout == "table"

@@ -19,6 +19,7 @@ REPLACE = False
 POOLED = False  # the pool is a part of the row
 INDUCED = False
 COLLECTIVE = False
+KEYED = False  # pools merge by keys
 EACH_EDGE_ONCE = False
 
 

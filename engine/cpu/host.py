@@ -70,6 +70,11 @@ class HostGraph(Partitions):
         """Neighbors of each vertex."""
         return self.arrays.indptr[vertices + 1] - self.arrays.indptr[vertices]
 
+    def ends_of(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The vertex in whose row each edge of the graph is, and its place there."""
+        vertex = np.searchsorted(self.indptr, edges, side="right") - 1
+        return vertex, edges - self.indptr[vertex]
+
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
         return self.arrays.part_of[vertices]
 

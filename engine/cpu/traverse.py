@@ -8,7 +8,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.constants import COLLECTIVE, EACH_EDGE_ONCE, INDUCED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
+from csaw.engine.cpu.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.select import (
     by_inverse_transform,
@@ -39,13 +39,17 @@ def has(seen, low, high, value):
 
 
 @njit
+def in_pool(v, dst, seen, low, high):
+    """Whether the edge v -> dst may be selected at all."""
+    return v <= dst if EACH_EDGE_ONCE else has(seen, low, high, dst) == INDUCED
+
+
+@njit
 def fill_pool(graph, v, row, count, seen, low, high, chosen):
     """Positions within the row that may be selected at all; returns how many."""
     size = 0
     for i in range(count):
-        dst = neighbor_at(graph, row + i)
-        keep = v <= dst if EACH_EDGE_ONCE else has(seen, low, high, dst) == INDUCED
-        if keep:
+        if in_pool(v, neighbor_at(graph, row + i), seen, low, high):
             chosen[size] = i
             size += 1
     return size
@@ -125,7 +129,7 @@ def select_neighbors(
         for j in range(size):
             position = row + (chosen[picked[j]] if POOLED else picked[j])
             out[start[i] + j] = neighbor_at(graph, position)
-            if COLLECTIVE:
+            if KEYED:
                 out_key[start[i] + j] = keys[j]
         found[i] = size
 

@@ -23,9 +23,11 @@ from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.streams import Streams
-from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools
+from csaw.engine.cuda.trees import Trees
+from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
 from csaw.engine.plan import Plan
+from csaw.engine.pools import Pools
 from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import in_tables
 from csaw.engine.traversals import Traversals
@@ -53,7 +55,11 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
-        self.in_tables, self.sparse_pools = in_tables(plan, algorithm), sparse_pools(self)
+        self.in_tables, self.sparse_pools, self.tree_span = (
+            in_tables(plan, algorithm),
+            sparse_pools(self),
+            tree_span(self),
+        )
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
@@ -65,7 +71,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        return (Hops if self.in_tables else Traversals)(self, first, sources)
+        kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.in_pools else Traversals
+        return kind(self, first, sources)
 
     @property
     def tally(self) -> np.ndarray:
@@ -95,18 +102,34 @@ class CudaBackend(Backend):
         self.kernels.over("geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), limit, sizes)
         return sizes
 
+    def draw_numbers(self, instance: Any, slot: Any, bound: Any, tries: int) -> Any:
+        """[n, tries] numbers below ``bound``."""
+        out = cupy.empty((instance.size, tries), np.int64)
+        self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)
+        return out
+
+    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+        """Few, so the host draws them."""
+        return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
+
     def select_neighbors(self, f: Traversals, entries: Any) -> None:
         """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
-        if self.plan.policy.batching and not self.streamed:
+        if not self.streamed:
             return self._select(f, entries)
-        if not self.plan.policy.batching:
-            local = f.local[entries]
-            for instance in cupy.unique(local).tolist():
-                self._select(f, entries[local == instance])
-            return None
         here = self.graph.partition_of(f.vertex[entries])
         loaded = np.flatnonzero(self.graph.loaded).tolist()
-        return self.streams.run(loaded, lambda part, _: self._select(f, entries if part < 0 else entries[here == part]))
+        return self.streams.run(
+            loaded, lambda part, _: self._select_queue(f, entries if part < 0 else entries[here == part])
+        )
+
+    def _select_queue(self, f: Traversals, entries: Any) -> None:
+        """All of a partition's entries in a launch, or an instance's."""
+        if self.plan.policy.batching:
+            return self._select(f, entries)
+        local = f.local[entries]
+        for instance in cupy.unique(local).tolist():
+            self._select(f, entries[local == instance])
+        return None
 
     def _select(self, f: Traversals, entries: Any) -> None:
         if entries.size == 0:
@@ -115,6 +138,9 @@ class CudaBackend(Backend):
             instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
             seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
         )  # fmt: skip
+        if f.trying:
+            self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)
+            return
         if self.by_table:
             size = f.sizes[f.depth]
             self.kernels.over(

@@ -60,6 +60,11 @@ class DeviceGraph:
         """Neighbors of each vertex."""
         return self.indptr[vertices + 1] - self.indptr[vertices]
 
+    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+        """The vertex in whose row each edge of the graph is, and its place there."""
+        vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
+        return vertex, edges - self.indptr[vertex]
+
     def _read(self) -> None:
         """Partition by partition through pinned memory."""
         largest = max((p.edges for p in self.store.partitions), default=0)

@@ -4,6 +4,7 @@ Arguments keep the types that the kernels declare: an int is an i64, a float a d
 (its address) or a struct.
 """
 
+from functools import cache
 from typing import Any
 
 import cupy
@@ -52,8 +53,14 @@ def struct(**members: Any) -> np.ndarray:
     """Members by value as a C struct."""
     values = {name: _argument(value) for name, value in members.items()}
     values = {name: np.uint64(v.data.ptr) if isinstance(v, cupy.ndarray) else v for name, v in values.items()}
-    layout = np.dtype([(name, value.dtype) for name, value in values.items()], align=True)
+    layout = _layout(tuple((name, value.dtype) for name, value in values.items()))
     return np.array([tuple(values.values())], layout)
+
+
+@cache
+def _layout(fields: tuple[tuple[str, np.dtype], ...]) -> np.dtype:
+    """Making it takes longer than the rest of a launch."""
+    return np.dtype(list(fields), align=True)
 
 
 def _argument(value: Any) -> Any:

@@ -10,6 +10,7 @@ from csaw.engine.backend import check_bias
 from csaw.engine.cuda.launch import struct
 
 OFFSET_BITS = 40  # of graph.cuh
+OFFSET = (1 << OFFSET_BITS) - 1
 PIECE = np.dtype([("indices", np.uint64), ("weights", np.uint64), ("entries", np.uint64)])
 
 
@@ -25,6 +26,7 @@ class Pieces:
         indptr = store.read_indptr()
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
+        indptr[-1] |= len(store.partitions) << OFFSET_BITS  # in order to the end: edges are looked up in it
         self.indptr = cupy.asarray(indptr)
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.loaded = np.zeros(len(store.partitions), np.uint8)
@@ -37,7 +39,14 @@ class Pieces:
 
     def degrees(self, vertices: Any) -> Any:
         """Neighbors of each vertex."""
-        return (self.indptr[vertices + 1] - self.indptr[vertices]) & ((1 << OFFSET_BITS) - 1)
+        return (self.indptr[vertices + 1] - self.indptr[vertices]) & OFFSET
+
+    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+        """The vertex in whose row each edge of the graph is, and its place there."""
+        first = cupy.asarray([p.first_edge for p in self.store.partitions])
+        part = cupy.searchsorted(first, edges, side="right") - 1
+        vertex = cupy.searchsorted(self.indptr, edges | part << OFFSET_BITS, side="right") - 1
+        return vertex, edges - (self.indptr[vertex] & OFFSET)
 
     @cached_property
     def mean_row(self) -> float:

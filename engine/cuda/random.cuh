@@ -7,6 +7,7 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 constexpr u64 HOOK_DRAWS = 1ull << 31;
+constexpr u64 POOL_DRAWS = 5ull << 29;
 constexpr u64 SIZE_DRAWS = 3ull << 30;
 
 struct Words { u32 w[4]; };
@@ -39,6 +40,12 @@ __device__ __forceinline__ u64 draw64(u64 seed, u64 instance, u64 slot, u64 draw
 __device__ __forceinline__ u64 pick_word(u64 seed, u64 instance, u64 slot, u64 number)
 {
     return word64(philox(seed, instance, slot, number >> 1), number & 1);
+}
+
+// 64 random bits of a number that is drawn from a pool of several vertices.
+__device__ __forceinline__ u64 pool_word(u64 seed, u64 instance, u64 slot, u64 number)
+{
+    return word64(philox(seed, instance, slot, POOL_DRAWS + (number >> 1)), number & 1);
 }
 
 // floor(word / 2^64 * bound), and a shorter way for bounds below 2^32.

@@ -290,7 +290,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         }
         for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
             f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + pool.position(pool.picked[j]));
-            if (COLLECTIVE) f.key[f.start[e] + j] = pool.biases[pool.picked[j]];
+            if (KEYED) f.key[f.start[e] + j] = pool.biases[pool.picked[j]];
         }
         if (threadIdx.x == 0) f.found[e] = size;
     }

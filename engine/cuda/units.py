@@ -13,6 +13,10 @@ LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
 METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
 COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
 DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
+TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
+POOL_EDGES = 1 << 12  # or where every pick is compared with those before
+FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
+SPARE_EDGES = 64
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,51 @@ def sparse_pools(backend: Backend) -> bool:
     )
 
 
+def tree_span(backend: Backend) -> int:
+    """Room for the edges of an instance that one block draws from its sources to its last depth (trees.cu); 0: depth by depth is better.
+
+    Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
+    """
+    if not _has_trees(backend):
+        return 0
+    a, sizes = backend.algorithm, backend.plan.sizes
+    width = expected = 0.0 if backend.everywhere else float(getattr(a, "frontier_size", 1))
+    chance = a.geometric() if a.geometric is not None else 0.0
+    for size in sizes:
+        width = size if backend.in_pools else width * (size if a.geometric is None else chance / (1.0 - chance))
+        expected += width
+    span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
+    return int(span) if span <= (POOL_EDGES if backend.in_pools else TREE_EDGES) else 0
+
+
+def _has_trees(backend: Backend) -> bool:
+    """Whether trees.cu can draw this at all."""
+    a, c, sizes = backend.algorithm, backend.constants(), backend.plan.sizes
+    if (
+        isinstance(a, Walk)
+        or a.clocks
+        or backend.streamed
+        or (backend.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
+        or backend.plan.layout != "subgraphs"
+        or backend.store.max_degree >= 2**32
+    ):
+        return False
+    if not 0 < len(sizes) < (2 if backend.everywhere else 2**16) or (a.geometric is None and min(sizes) < 0):
+        return False
+    once = c["EACH_EDGE_ONCE"] and (a.visited_once or not backend.in_pools)
+    return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
+
+
 def _files(backend: Backend) -> tuple[str, ...]:
     if isinstance(backend.algorithm, Walk):
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
-    return ("hops.cu",) if in_tables(backend.plan, backend.algorithm) else ("select.cu",)
+    if tree_span(backend):
+        return ("trees.cu",)
+    if in_tables(backend.plan, backend.algorithm):
+        return ("hops.cu",)
+    return ("select.cu", "pools.cu") if backend.in_pools else ("select.cu",)
 
 
 def _constants(backend: Backend) -> dict[str, int]:
@@ -66,6 +109,8 @@ def _constants(backend: Backend) -> dict[str, int]:
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
+    if not isinstance(backend.algorithm, Walk):
+        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.everywhere}
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
     constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]

@@ -30,7 +30,8 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     int* steps;
     vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
     unsigned char* alive;  // and which have not ended
-    i64 only;              // the one partition that is served, or -1: all that are loaded
+    const u32* queue;      // the partition that each walker waited for when several launches began side by side,
+    i64 only;              // and the one that this launch serves; -1: all that are loaded
 };
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
@@ -135,7 +136,7 @@ __device__ __forceinline__ void take_up(Walker& w, const Output& o)
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
     for (; number < o.walkers; number += (i64)gridDim.x * blockDim.x) {
-        if (STREAMED && !o.alive[number]) continue;
+        if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
         start(w, number, source);
         if (STREAMED) {
             take_up(w, o);
@@ -259,7 +260,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGH
 extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     for (i64 n = blockIdx.x; n < o.walkers; n += gridDim.x) {
-        if (STREAMED && !o.alive[n]) continue;
+        if (STREAMED && (!o.alive[n] || (o.only >= 0 && o.queue[n] != o.only))) continue;
         vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
         start(w, n, source);

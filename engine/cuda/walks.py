@@ -27,6 +27,7 @@ class Walks:
         self.at: Any = None  # where walkers wait for partitions
         self.back: Any = None
         self.alive: Any = None
+        self.queue: Any = None
         if backend.streamed:
             self.at, self.back = (
                 self.source.copy(),
@@ -72,6 +73,8 @@ class Walks:
         """All that wait for loaded partitions; where each has a launch of its own, until none goes from one to another."""
         backend, loaded = self.backend, self.backend.graph.loaded
         while True:
+            if not backend.plan.policy.balancing:
+                self.queue = backend.graph.partition_of(self.at).astype(np.uint32)
             backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
             wants = () if backend.plan.policy.balancing else self.wants()
             if not any(loaded[here] and loaded[before] for here, before, _ in wants):
@@ -85,7 +88,7 @@ class Walks:
 
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
-        parts = {"steps": self.lengths, "at": self.at, "back": self.back, "alive": self.alive}
+        parts = {"steps": self.lengths, "at": self.at, "back": self.back, "alive": self.alive, "queue": self.queue}
         parts = {name: None if array is None else array[rows] for name, array in parts.items()}
         return struct(walkers=rows.stop - rows.start, length=self.length, walks=self.walks[rows], **parts, only=only)
 

@@ -24,6 +24,10 @@ MORE = [
     ("neighbor", {"select": "its", "collision": "updated"}),
     *(("neighbor", {"select": "its", "detect": detect}) for detect in DETECTORS),
     ("forest-fire", {"select": "its", "collision": "repeated"}),
+    ("forest-fire", {"weighted": False}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
+    ("layer", {"weighted": False}),
+    ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
@@ -78,7 +82,7 @@ def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "multidimensional", "forest-fire"])
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "multidimensional", "forest-fire", "layer"])
 def test_kernels_for_streamed_graphs_compile(algo, architecture, store, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     device = Device(0, "none", architecture, 132, 1 << 40)

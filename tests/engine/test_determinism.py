@@ -15,6 +15,8 @@ MORE = [
     ("neighbor", {"fanout": (3, 0, 2), "bias": "none", "replace": True}),
     ("neighbor", {"fanout": (70, 2), "bias": "none"}),
     ("node2vec", {"select": "its", "walk_length": 8}),
+    ("layer", {"depth": 3, "neighbor_size": 4, "frontier_size": 8, "weighted": False}),
+    ("random-edge", {"neighbor_size": 30, "instances": 10, "select": "keys"}),
 ]
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
 
@@ -39,6 +41,7 @@ STREAMED = (
     "neighbor",
     "forest-fire",
     "layer",
+    "random-edge",
 )  # every path; the rest are slow checks
 
 

@@ -1,9 +1,14 @@
 """What a plan says of memory."""
 
+import pytest
 from helpers.graphs import random_store
 
+from csaw.engine import registry
 from csaw.engine.cuda.device import Device
+from csaw.engine.plan import make_plan
 from csaw.engine.run import prepare
+from csaw.engine.sources import Sources
+from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 
@@ -16,3 +21,37 @@ def test_hash_tables_hold_weights_where_the_return_edge_is_looked_up(tmp_path):
     assert plans[0].graph_bytes - plans[1].graph_bytes == neighbors
     plain = [prepare(store, "node2vec", device=GPU, p=p, q=1.0, weighted=False).plan for p in (0.25, 4.0)]
     assert plain[0].graph_bytes == plain[1].graph_bytes
+
+
+def test_small_partitions_are_moved_together(tmp_path):
+    store = random_store(tmp_path / "g.zarr", partitions=50, edges=6000)
+    job = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, batch_size=10)
+    assert len(job.store.partitions) == 1  # all of it fits at once
+    plan = job.plan
+    room = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
+    half = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, batch_size=10, gpu_memory=room)
+    assert 16 <= len(half.store.partitions) < 50
+    assert half.plan.expected["transfers"] > 0
+    assert (
+        "resident"
+        in prepare(store, "deepwalk", device=GPU, weighted=False, batch_size=10, gpu_memory=room).plan.refused
+    )
+
+
+def test_a_pooled_graph_needs_gpus_that_reach_each_other(tmp_path):
+    store = random_store(tmp_path / "g.zarr", partitions=8)
+    pair = (Device(0, "none", "sm_90", 132, 1 << 20, (1,)), Device(1, "none", "sm_90", 132, 1 << 20, (0,)))
+    deaf = (pair[0], Device(1, "none", "sm_90", 132, 1 << 20))
+    walks = registry.build("deepwalk", {"walk_length": 5}, None)
+    sources = Sources(store, walks, "random:10", None, 1)
+    given = {"name": "deepwalk", "edge_bias": None, "weighted": False, "seed": 1, "select": None, "collision": "bipartite", "ids": "dense",
+             "memory": None, "batch": 10, "threads": 1}  # fmt: skip
+    plan = make_plan(store, walks, sources, pair, residency="pooled", **given)
+    assert plan.graph_bytes < 4 * store.edges
+    small = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes
+    assert make_plan(store, walks, sources, pair, gpu_memory=small, **given).residency == "pooled"
+    assert (
+        "cannot read the memory" in make_plan(store, walks, sources, deaf, gpu_memory=small, **given).refused["pooled"]
+    )
+    with pytest.raises(OptionError, match="several GPUs"):
+        make_plan(store, walks, sources, pair[:1], residency="pooled", **given)

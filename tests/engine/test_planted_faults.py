@@ -42,6 +42,8 @@ WALKS = 20_000  # from every vertex
 PICKS = 60_000
 BIASES = [w for *_, w in FIVE]
 LATER = [(6, 0, 1), *FIVE]  # the same choice one hop from the source
+STAR = [(0, v, 1) for v in range(1, 81)]  # more than pools list
+TWICE = [*STAR, *((v, u, 1) for v in range(1, 81) for u in range(81, 161))]
 FORK = [(0, 1, 1), (0, 2, 1)] + [(v, u, 1) for v in (1, 2) for u in (3, 4, 5)]
 
 
@@ -252,6 +254,14 @@ def equal_sets(drawn):
     assert_sets_are_equally_likely(last_picks(drawn), 5)
 
 
+def even_pairs(drawn):
+    assert_sets_are_equally_likely(last_picks(drawn), len(STAR))
+
+
+def layers_apart(drawn):
+    assert_picks_are_independent(drawn["dst"].reshape(PICKS, 2).astype(int) - [1, 81], [1] * 80, [1] * 80)
+
+
 def one_by_one(drawn):
     assert_picks_are_independent(last_picks(drawn), BIASES, BIASES)
 
@@ -289,6 +299,8 @@ FLOYD = "int64(below(word, uint64(top + 1)))"
 TRIES = "philox(seed, instance, slot, number >> uint64(1))"
 BURNT = "sizes[i] = int64(flips)"
 LEFT = "(float(target - low) + 0.5) / float(width) * float(rest)"
+NUMBER = ("pools.py", "uint64(bound[i])")
+LAYER = {"depth": 1, "neighbor_size": 2, "select": "uniform", "weighted": False}
 ONCE = {"fanout": (2,), "weighted": False}
 FIRE = {"burn_prob": 0.5, "weighted": False}
 # name: (graph, algorithm, options, what is planted, the suite's check, checks of csaw verify of which one finds it)
@@ -308,6 +320,10 @@ TRAVERSAL_FAULTS = {
     "snowball's weights ignored later": (LATER, "snowball", {"depth": 2, "neighbor_size": 2}, (Snowball, "edge_bias", ignores_weights_later), successive, "neighbors"),
     "layer's weights ignored": (FIVE, "layer", {"depth": 1, "neighbor_size": 2}, (Layer, "edge_bias", ignores_weights), successive, "neighbors"),
     "layer's weights ignored later": (LATER, "layer", {"depth": 2, "neighbor_size": 2}, (Layer, "edge_bias", ignores_weights_later), successive, "neighbors"),
+    "layer's last edge never": (STAR, "layer", LAYER, (*NUMBER, "uint64(bound[i] - 1)"), even_pairs, "neighbors"),
+    "layers of one draw": (TWICE, "layer", {**LAYER, "depth": 2, "neighbor_size": 1}, ("pools.py", "uint64(slot[i])", "uint64(0)"), layers_apart, "neighbors, independence"),
+    "an edge twice in a layer": (STAR, "layer", LAYER, ("pools.py", "out[cell] = dst", "out[cell] = 1 + (dst - 1) // 2 * 2"), even_pairs, "repeats"),
+    "the last edge never": (STAR, "random-edge", {"neighbor_size": 2}, (*NUMBER, "uint64(bound[i] - 1)"), even_pairs, "selection"),
     "fire of one more": (FIVE, "forest-fire", {"depth": 1, **FIRE}, ("traverse.py", BURNT, BURNT + " + 1"), fires, "burning"),
     "fire of one more later": (LATER, "forest-fire", {"depth": 2, **FIRE}, ("traverse.py", BURNT, BURNT + " + int64(slot[i] > 0)"), fires_later, "burning"),
     "fire's chance a twentieth off": (FIVE, "forest-fire", {"depth": 1, **FIRE}, ("traverse.py", "chance * 4294967296.0", "chance * 1.05 * 4294967296.0"), fires, "burning"),

@@ -111,6 +111,55 @@ def test_layer_selects_from_the_pool_of_the_whole_frontier(tmp_path):
     assert_picks_are_successive(drawn["dst"].reshape(-1, 2).astype(int) - 2, BIASES)
 
 
+def fan(ends, more=()):
+    """Vertices 0 and 1 with ``ends`` neighbors each that nobody else has, 2 and up, and ``more`` edges."""
+    own = [(v, 2 + v * ends + i, 1) for v in (0, 1) for i in range(ends)]
+    return sorted([*own, *more])
+
+
+# name: (edges, size, possible ends) of a layer from 0 and 1; a pool of up to 4 size + 64 edges is listed, a larger one tried
+POOLS = {
+    "listed": (fan(3), 2, 6),
+    "listed without what was visited": (fan(3, [(0, 0, 1), (0, 1, 1), (1, 0, 1)]), 2, 6),
+    "tried": (fan(40), 2, 80),
+    "tried without what was visited": (fan(40, [(0, 0, 1), (1, 1, 1), *[(0, 1, 1)] * 40, (1, 0, 1)]), 2, 80),
+    "tried in vain now and then": (fan(3, [(0, 1, 1)] * 120), 2, 6),
+    "three of many": (fan(10, [(1, 0, 1)] * 100), 3, 20),
+}
+
+
+@pytest.mark.parametrize("select", ["uniform", "keys"])
+@pytest.mark.parametrize("pool", POOLS)
+def test_layers_of_equal_biases_are_equally_likely_sets(tmp_path, pool, select):
+    edges, size, ends = POOLS[pool]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, weighted=False)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "layer", depth=1, neighbor_size=size, frontier_size=2,
+                      sources=np.tile([0, 1], MANY), select=select)  # fmt: skip
+    assert (drawn["src"] == (drawn["dst"].astype(int) - 2) // (ends // 2)).all()
+    assert_sets_are_equally_likely(drawn["dst"].reshape(-1, size).astype(int) - 2, ends)
+
+
+@pytest.mark.parametrize("ends", [3, 40])
+def test_layers_of_one_instance_are_independent(tmp_path, ends):
+    """Whatever the first layer picks, the second picks evenly; both picks of an instance read different draws."""
+    edges = [(0, v, 1) for v in range(1, ends + 1)]
+    edges += [(v, u, 1) for v in range(1, ends + 1) for u in range(ends + 1, 2 * ends + 1)]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, weighted=False)
+    drawn = arrays_of(
+        store, tmp_path / "s.zarr", "layer", depth=2, neighbor_size=1, sources=np.zeros(MANY, int), select="uniform"
+    )
+    picks = drawn["dst"].reshape(-1, 2).astype(int) - [1, ends + 1]
+    assert_picks_are_independent(picks, [1] * ends, [1] * ends)
+
+
+def test_a_layer_of_more_than_there_is_holds_all_of_it(tmp_path):
+    store = random_store(tmp_path / "g.zarr", weighted=False)
+    layers = arrays_of(store, tmp_path / "s.zarr", "layer", depth=2, neighbor_size=10**6)
+    balls = arrays_of(store, tmp_path / "t.zarr", "snowball", depth=2)
+    for name in layers:
+        assert np.array_equal(layers[name], balls[name])
+
+
 def test_random_node_sets_are_equally_likely_and_induced(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     drawn = arrays_of(store, tmp_path / "s.zarr", "random-node", frontier_size=3, instances=20_000)
@@ -130,6 +179,29 @@ def test_random_edge_sets_are_equally_likely(tmp_path):
     names = {(u, v): i for i, (u, v) in enumerate(sorted((min(u, v), max(u, v)) for u, v, _ in SQUARE))}
     edges = [names[pair] for pair in zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True)]
     assert_sets_are_equally_likely(np.array(edges).reshape(-1, 2), 6)
+
+
+@pytest.mark.parametrize("select", ["uniform", "keys"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_random_edge_sets_of_larger_graphs_are_equally_likely(tmp_path, directed, select):
+    """More edges than are listed; loops and repeated edges among them, each as likely as any other."""
+    pairs = [(u, v) for u in range(9) for v in range(9) if (u <= v) or directed] + [(0, 1), (3, 3)] * 2
+    store = store_of(tmp_path / "g.zarr", [(u, v, 1) for u, v in pairs], directed=directed, weighted=False)
+    many = 60_000 if directed else 15_000
+    drawn = arrays_of(store, tmp_path / "s.zarr", "random-edge", neighbor_size=2, instances=many, select=select)
+    number = np.array([pairs.index(pair) for pair in zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True)])
+    weights = np.bincount([pairs.index(pair) for pair in pairs], minlength=len(pairs)).astype(float)
+    picks, known = number.reshape(-1, 2), np.flatnonzero(weights)
+    joint = {
+        (a, b): 2 * weights[a] * weights[b] if a != b else weights[a] * (weights[a] - 1)
+        for a in known
+        for b in known
+        if a <= b
+    }
+    codes = np.sort(picks, axis=1) @ [len(pairs), 1]
+    found = [np.sum(codes == a * len(pairs) + b) for a, b in joint]
+    assert sum(found) == len(picks)
+    assert_drawn_from(found, list(joint.values()))
 
 
 def test_random_edge_sets_of_a_directed_graph_are_equally_likely(tmp_path):

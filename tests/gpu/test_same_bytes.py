@@ -21,6 +21,9 @@ try:
 except CsawError as error:
     pytest.skip(str(error), allow_module_level=True)
 
+from csaw.engine.cuda import backend, trees  # they import CuPy
+from csaw.engine.cuda.units import tree_span
+
 MORE = [
     ("neighbor", {"fanout": (5, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
@@ -71,7 +74,29 @@ MORE = [
     ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
 ]
 ON_A_GPU = ("layout", "detect", "transit_parallel")
-CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
+TREES = [
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.7, "depth": depth}) for depth in (0, 1, 2, 3, 4)),
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.9, "depth": depth}) for depth in (1, 2)),
+    ("forest-fire", {"weighted": False, "burn_prob": 0.0}),
+    ("snowball", {"weighted": False, "neighbor_size": 0}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
+    ("snowball", {"weighted": False, "neighbor_size": 40}),
+    ("snowball", {"weighted": False, "neighbor_size": 70, "depth": 1}),
+    ("layer", {"weighted": False, "neighbor_size": 10}),
+    ("layer", {"weighted": False, "neighbor_size": 1, "depth": 4}),
+    ("layer", {"weighted": False, "neighbor_size": 3, "depth": 3, "frontier_size": 2}),
+    ("layer", {"weighted": False, "neighbor_size": 40, "depth": 3, "frontier_size": 5}),
+    ("layer", {"weighted": False, "neighbor_size": 0}),
+    *(("random-edge", {"neighbor_size": size, "instances": 5}) for size in (0, 3, 100, 1000)),
+]
+BEYOND_A_BLOCK = [
+    ("forest-fire", {"weighted": False, "burn_prob": 0.95, "depth": 3, "instances": 20}),
+    ("layer", {"weighted": False, "neighbor_size": 5000, "frontier_size": 3}),
+    ("layer", {"weighted": False, "neighbor_size": 4, "select": "keys"}),
+    ("random-edge", {"neighbor_size": 5000, "instances": 5}),
+    ("random-edge", {"neighbor_size": 50, "instances": 5, "select": "keys"}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES + BEYOND_A_BLOCK
 
 
 def hub_store(path, weighted):
@@ -82,6 +107,18 @@ def hub_store(path, weighted):
     return store_of(path, sorted(set(edges)), directed=False, vertices=5001, weighted=weighted)
 
 
+def dense_store(path):
+    """Rows of hundreds, most of what they hold seen after a few neighbors; self loops."""
+    edges = [(u, v, 1.0) for u in range(300) for v in range(u, 300) if (7 * u + 3 * v) % 4]
+    return store_of(path, edges, directed=False, vertices=300, weighted=False)
+
+
+def repeated_store(path):
+    """Every edge many times over."""
+    pairs = np.sort(np.random.default_rng(5).integers(0, 12, (900, 2)), axis=1)
+    return store_of(path, [(int(u), int(v), 1.0) for u, v in pairs], directed=False, vertices=12)
+
+
 GRAPHS = {
     "weighted": lambda path: random_store(path, partitions=3),
     "plain": lambda path: random_store(path, weighted=False),
@@ -89,6 +126,8 @@ GRAPHS = {
     "troubled": lambda path: store_of(path, TROUBLED, directed=True, vertices=7),
     "square": lambda path: store_of(path, SQUARE, directed=False),
     "hub": lambda path: hub_store(path, True),
+    "dense": dense_store,
+    "repeated": repeated_store,
     "wide": lambda path: WideStore(random_store(path, seed=2)),
     "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
     "one loop": lambda path: store_of(path, [(0, 0, 1)], directed=True),
@@ -110,8 +149,8 @@ def usable(store, algo, options):
         options.pop("transit_parallel", None)
     if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
         options.pop("layout")
-    if store.max_degree > 4000 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
-        options["instances"] = 60 if algo != "random-edge" else 2
+    if store.max_degree > 200 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
+        options["instances"] = min(options.get("instances", 60), 60 if algo != "random-edge" else 2)
     return options
 
 
@@ -124,6 +163,19 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
+
+
+@pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])
+@pytest.mark.parametrize("graph", ["plain", "hub", "dense", "repeated", "wide"])
+@pytest.mark.parametrize(("algo", "options"), TREES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TREES)])
+def test_what_outgrows_its_room_is_drawn_again(tmp_path, monkeypatch, algo, options, graph, room_bytes):
+    store = GRAPHS[graph](tmp_path / "g.zarr")
+    options = {"instances": 90} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    monkeypatch.setattr(trees, "GROWTH", 3)
+    monkeypatch.setattr(trees, "ROOM_BYTES", room_bytes)
+    monkeypatch.setattr(backend, "tree_span", lambda backend: min(tree_span(backend), 3))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
@@ -231,17 +283,19 @@ def test_nothing_stays_allocated(tmp_path):
 def test_two_backends_on_one_gpu_keep_their_graphs_apart(tmp_path, algo):
     stores = [random_store(tmp_path / f"{seed}.zarr", seed=seed) for seed in (1, 2)]
     jobs = [prepare(store, algo, device="cuda", seed=5, ids="dense") for store in stores]
-    backends = [open_backend(job) for job in jobs]
+    opened = [open_backend(job) for job in jobs]
     size = 100
     batches = [
-        backend.begin(0, job.sources.take(0, size, job.plan.layout == "walks"))
-        for backend, job in zip(backends, jobs, strict=True)
+        one.begin(0, job.sources.take(0, size, job.plan.layout == "walks"))
+        for one, job in zip(opened, jobs, strict=True)
     ]
     for batch in batches:
         batch.advance()
+    for one in opened:
+        one.wait()
     drawn = [batch.arrays() for batch in batches]
-    for backend in backends:
-        backend.close()
+    for one in opened:
+        one.close()
     for store, found in zip(stores, drawn, strict=True):
         expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5)
         for name in found.keys() & expected.keys() - {"instance_ptr"}:

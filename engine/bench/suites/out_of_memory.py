@@ -37,7 +37,7 @@ ON_GPU = {
 ON_CPU = {"baseline": Policy(workload_aware=False), "and workload-aware": Policy()}
 STEPS = {"batching": 2.0, "and workload-aware": 3.0, "and balancing": 3.5}  # what the paper reports, times the baseline
 FEWER = 1.2
-WALKS = Work("uniform walk, 2000 x 100", "deepwalk", 2000, {"walk_length": 100, "weighted": False})
+WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False})
 WORKS = (
     WALKS,
     BIASED.having("2 x 2 by degree", select="its"),

@@ -1,0 +1,59 @@
+"""A work on several GPUs at once: each draws its part of the instances, in a thread of its own, and the slowest sets the time."""
+
+import statistics
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.work import Work
+from csaw.engine.run import Job, open_backend, prepare
+
+
+def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
+    """The figure of ``repeats`` turns after one that warms up: kernels alone, samples left on the devices."""
+    from csaw.engine.cuda.node import Node
+
+    names = "cuda:" + ",".join(str(gpu.number) for gpu in devices)
+    part = -(-work.instances // len(devices))
+    job = prepare(store, work.algo, device=names, instances=work.instances, batch_size=part, seed=1, **work.options)
+    node, gate = Node(len(devices)), threading.Barrier(len(devices))
+    rates, seconds, edges = [], [], []
+    with ExitStack() as stack:
+        stack.callback(node.close)
+        workers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in devices]  # a backend stays in its thread
+        opened = [pool.submit(open_backend, job, gpu, node) for pool, gpu in zip(workers, devices, strict=True)]
+        backends = [one.result() for one in opened]
+        for pool, backend in zip(workers, backends, strict=True):
+            stack.callback(lambda pool=pool, backend=backend: pool.submit(backend.close).result())  # type: ignore[misc]
+        for turn in range(repeats + 1):
+            first = turn * work.instances
+            spans = [
+                (first + k * part, min(first + (k + 1) * part, first + work.instances)) for k in range(len(devices))
+            ]
+            drawn = [
+                pool.submit(_draw, job, backend, *span, gate)
+                for pool, backend, span in zip(workers, backends, spans, strict=True)
+            ]
+            found = [one.result() for one in drawn]
+            if turn:
+                seconds.append(max(s for s, _ in found))
+                edges.append(sum(e for _, e in found))
+                rates.append(edges[-1] / seconds[-1])
+    return {
+        "work": work.name, **figure(rates), "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": work.instances,
+        "gpus": len(devices), "residency": job.plan.residency, "select": job.plan.select, "layout": job.plan.graph_layout,
+    }  # fmt: skip
+
+
+def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
+    """Seconds and edges of some instances; all GPUs begin together."""
+    batch = backend.begin(first, job.sources.take(first, last, job.plan.layout == "walks"))
+    backend.wait()
+    gate.wait()
+    clock = time.perf_counter()
+    batch.advance()
+    backend.wait()
+    return time.perf_counter() - clock, batch.edges()

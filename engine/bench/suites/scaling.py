@@ -1,0 +1,88 @@
+"""One to all GPUs of a node (C-SAW figure 17), each holding the graph, and the graph spread over all of them; on a CPU, one to all threads.
+
+``efficiency`` is the rate as a share of that of one GPU (thread) times their number; instances stay as many. A pooled graph's is of
+the same walks on one GPU that holds it all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.measure import in_turns
+from csaw.engine.bench.rows import Row, Verdict, measured
+from csaw.engine.bench.several import on_gpus
+from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT
+from csaw.engine.bench.suites.walks import NODE2VEC, UNIFORM
+from csaw.engine.bench.work import Work
+from csaw.partition.errors import CsawError
+
+CLAIM = "8000 instances of biased neighbor sampling run 5.2 times as fast on 6 GPUs (C-SAW, figure 17); 4 million walks with 0.95 of the speed of as many single GPUs"
+X = "gpus"
+BY_DEGREE = replace(BIASED, name="8000 instances, 2 x 2 by degree", instances=8000)
+WORKS = (UNIFORM, NODE2VEC, DISTINCT, BY_DEGREE)
+POOLED = (UNIFORM.name, DISTINCT.name)
+EFFICIENT, PAPER = 0.95, 5.2 / 6
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        if context.on_gpu:
+            yield from _gpus(context, graph)
+        else:
+            yield from _threads(context, graph)
+
+
+def _gpus(context: Context, graph: Graph) -> Iterator[Row]:
+    for work in context.wanted(WORKS):
+        one = 0.0
+        for number in counts(len(context.devices)):
+            row = _measured(context, graph, work.having(f"{work.name}, {number} GPU(s)"), number)
+            one = one or row.get("rate", 0.0)
+            yield row | _efficiency(row, one, number) | {"series": work.name}
+        if work.name in POOLED and len(context.devices) > 1:
+            number = len(context.devices)
+            row = _measured(
+                context, graph, work.having(f"{work.name}, pooled over {number}", residency="pooled"), number
+            )
+            yield row | _efficiency(row, one, number) | {"series": f"{work.name}, pooled"}
+
+
+def _efficiency(row: Row, one: float, number: int) -> Row:
+    return (
+        {"efficiency": row["rate"] / (one * number), "rate_each": row["rate"] / number} if "rate" in row and one else {}
+    )
+
+
+def _measured(context: Context, graph: Graph, work: Work, number: int) -> Row:
+    try:
+        row = on_gpus(graph.store, work, context.devices[:number], repeats=context.repeats)
+    except (CsawError, MemoryError) as error:
+        row = {"work": work.name, "not_measured": str(error)}
+    return context.on(graph) | row
+
+
+def counts(most: int) -> list[int]:
+    """1, 2, 4, ... and all."""
+    return sorted({1, most} | {n for n in (2, 4, 6, 8, 16) if n < most})
+
+
+def _threads(context: Context, graph: Graph) -> Iterator[Row]:
+    for work in context.wanted(WORKS):
+        one = 0.0
+        for threads in counts(context.threads):
+            named = work.having(f"{work.name}, {threads} thread(s)")
+            for row in in_turns(graph.store, [named], device="cpu", threads=threads, repeats=context.repeats):
+                one = one or row.get("rate", 0.0)
+                yield context.on(graph) | row | _efficiency(row, one, threads) | {"series": work.name, X: threads}
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    several = [row for row in measured(rows) if row[X] > 1 and row.get("residency") != "pooled"]
+    walks = [row for row in several if row["series"] in (UNIFORM.name, NODE2VEC.name)]
+    neighbors = [row for row in several if row["series"] == BY_DEGREE.name]
+    if not walks or not neighbors:
+        return Verdict(None, "walks and neighbors were not measured on more than one device")
+    worst, most = min(walks, key=lambda row: row["efficiency"]), max(neighbors, key=lambda row: row[X])
+    said = f"walks have an efficiency of {worst['efficiency']:.2f} at least ({worst['work']}); {most['work']}: {most['efficiency'] * most[X]:.2f} times one"
+    return Verdict(worst["efficiency"] >= EFFICIENT and most["efficiency"] >= PAPER, said)
