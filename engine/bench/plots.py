@@ -1,5 +1,6 @@
 """A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite calls X."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from csaw.engine.bench.rows import MACHINE, Row, measured
 from csaw.partition.errors import MissingDependencyError
 
 BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
+WIDE = 50  # times the slowest rate: beyond that, bars are on a logarithmic axis, from a power of ten
 
 
 def check() -> None:
@@ -50,7 +52,7 @@ def plot(rows: list[Row], name: str) -> Any:
         here = [row for row in found if row.get("graph", "") == graph]
         _lines(axis, here, over) if over else _bars(axis, here)
         axis.set_title(f"{name}{': ' + graph if graph else ''}", fontsize=9)
-        axis.tick_params(labelsize=8)
+        axis.tick_params(which="both", labelsize=8)
     return figure
 
 
@@ -61,7 +63,10 @@ def _spread(rows: list[Row]) -> list[list[float]]:
 def _bars(axis: Any, rows: list[Row]) -> None:
     axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], xerr=_spread(rows), color="tab:blue", error_kw={"linewidth": 1})  # fmt: skip
     axis.invert_yaxis()
-    axis.set_xscale("log")
+    rates = [r["rate"] for r in rows]
+    if max(rates) > WIDE * min(rates):
+        axis.set_xscale("log")
+        axis.set_xlim(left=10 ** math.floor(math.log10(min(rates))))
     axis.set_xlabel(" and ".join(dict.fromkeys(r["unit"] for r in rows)), fontsize=8)
     axis.grid(axis="x", alpha=0.3)
 
@@ -77,8 +82,10 @@ def _lines(axis: Any, rows: list[Row], over: str) -> None:
             markersize=3,
             label=series,
         )
+    points = sorted({row[over] for row in rows})
     axis.set_xscale("log", base=2)
-    axis.set_yscale("log")
+    axis.set_xticks(points, [f"{point:,}" for point in points])
+    axis.set_ylim(bottom=0)
     axis.set_xlabel(over.replace("_", " "), fontsize=8)
     axis.set_ylabel(rows[0]["unit"], fontsize=8)
     axis.legend(fontsize=8)
