@@ -24,6 +24,9 @@ TURNS = 4  # of each GPU where there are several: the last ones wait for a fract
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
 UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
+NEAR_BYTES = (
+    64 << 30
+)  # of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/benchmarks.md)
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
@@ -316,7 +319,9 @@ def _fit_device(
     extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
     answers = () if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
     least = min(row, budget)
-    for layout, membership in product((forced,) if forced else possible, answers or ("search",)):
+    ways = list(product(answers or ("search",), (forced,) if forced else possible))
+    near = [(m, way) for m, way in ways if store.edges * sizes[way] + extra[m] <= NEAR_BYTES]
+    for membership, layout in [*near, *ways]:
         graph = store.edges * (shared + sizes[layout]) + extra[membership]
         if fixed + graph + least <= budget:
             break
