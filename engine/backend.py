@@ -32,7 +32,8 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan, return_apart, starts_everywhere
+from csaw.engine.methods import return_apart, starts_everywhere
+from csaw.engine.plan import Plan
 from csaw.engine.random import draw_subsets
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BiasError

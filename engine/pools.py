@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.plan import tries
+from csaw.engine.methods import tries
 from csaw.engine.traversals import Traversals
 
 

@@ -38,6 +38,7 @@ CONSTANTS: dict[str, int] = {
 }  # fmt: skip
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
 INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'
+COMPILING = threading.Lock()  # numba-cuda compiles in one thread at a time, and what one has made the others find
 log = logging.getLogger(__name__)
 
 
@@ -55,15 +56,15 @@ def cubin(
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
-    if not path.exists():
-        log.info("compiling kernels for %s: once on this machine, some seconds", architecture)
-        parts = [_kernels(text, architecture)] + [
-            _hook(hook, params, architecture) for hook in used.values() if _compiled(hook)
-        ]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-        draft.write_bytes(_link(parts, architecture))
-        draft.replace(path)
+    with COMPILING:
+        if not path.exists():
+            log.info("compiling kernels for %s: once on this machine, some seconds", architecture)
+            parts = [_kernels(text, architecture)]
+            parts += [_hook(hook, params, architecture) for hook in used.values() if _compiled(hook)]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_suffix(f".{os.getpid()}")
+            draft.write_bytes(_link(parts, architecture))
+            draft.replace(path)
     return path
 
 

@@ -10,7 +10,7 @@ from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
-from csaw.engine.plan import owners
+from csaw.engine.fit import owners
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 

@@ -213,7 +213,7 @@ __device__ __forceinline__ bool returns(double& coin, double share)
 }
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
-// trial a turn, so none waits for another's trials. Where the return edge has to be looked up, that and the first proposal are asked for together.
+// trial a turn, so none waits for another's trials.
 extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGHTED ? 4 : 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
@@ -231,17 +231,10 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGH
         double coin = fraction(word64(words, 1));
         i64 dst = -1;
         Place place = {0, 0};
-        const bool looks = RETURN_IS_READ && apart && trial == 0;
-        if (!RETURN_IS_READ && apart && trial == 0) share = share_of_return(w, high, returning);
-        bool known = false, accepted = apart && !looks && returns(coin, share);
-        Asked asked;
-        if (RETURN_IS_READ && !accepted && w.count > 0) asked = ask(w.place(), word64(words, 0));
-        if (looks) {
-            share = share_of_return(w, high, returning);
-            accepted = returns(coin, share);
-        }
+        if (apart && trial == 0) share = share_of_return(w, high, returning);
+        bool known = false, accepted = apart && returns(coin, share);
         if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
-        else if (w.count > 0) dst = RETURN_IS_READ ? answer(asked, place, known) : take(w.place(), word64(words, 0), place, known);
+        else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
         const Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);

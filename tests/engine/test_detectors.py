@@ -8,7 +8,7 @@ from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
 from csaw.engine.detectors import DETECTORS
-from csaw.engine.plan import COLLISIONS
+from csaw.engine.methods import COLLISIONS
 from csaw.engine.random import words
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError

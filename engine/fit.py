@@ -1,0 +1,289 @@
+"""Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from csaw.engine import hooks
+from csaw.engine.algorithm import Algorithm, Walk
+from csaw.engine.methods import return_apart
+from csaw.engine.schedule import READ_BYTES
+from csaw.engine.tables import from_whole_rows
+from csaw.partition.errors import BudgetError, CsawError, OptionError
+
+BATCH_BYTES = 256 << 20  # of samples in flight
+DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
+DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
+CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
+BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
+ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
+NEAR_BYTES = (
+    64 << 30
+)  # of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/benchmarks.md)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
+
+    ``detect`` is the detector of repeated candidates that was asked for, if any.
+    """
+
+    store: Any
+    algorithm: Algorithm
+    request: Any  # of plan.py
+    row: int
+    most: int
+    detect: str | None
+
+    @property
+    def table(self) -> bool:
+        """Whether neighbors are taken from alias tables."""
+        return self.request.select == "alias" or (self.request.select == "rejection" and self.request.weighted)
+
+    @property
+    def weights(self) -> bool:
+        """Whether weights are read, by kernels or by what builds their tables."""
+        bias = hooks.edge_bias(self.algorithm, self.request.weighted)
+        return self.request.weighted and ("weight" in bias.reads or self.request.select == "rejection")
+
+    @property
+    def second_order(self) -> bool:
+        return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
+
+    @property
+    def weighs_members(self) -> bool:
+        """Whether hash tables of rows hold the neighbors' weights too."""
+        return self.request.weighted and return_apart(self.algorithm, self.request.select) and not self.store.multigraph
+
+    @property
+    def running_sums(self) -> bool:
+        """Whether selection may search in running sums of biases that are made once for the whole graph."""
+        a, r = self.algorithm, self.request
+        if not from_whole_rows(a) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
+            return False
+        return (
+            hooks.edge_bias(a, r.weighted).static
+            and min(a.sizes(), default=0) >= 0
+            and max(a.sizes(), default=0) <= CTPS_PICKS
+        )
+
+    @property
+    def asks_members(self) -> bool:
+        """Whether any hook asks if an edge is there."""
+        others = hooks.others(self.algorithm, self.request.weighted).values()
+        return self.second_order or any(hook is not None and "is_neighbor" in hook.reads for hook in others)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use, and what the user has fixed."""
+
+    host_bytes: int
+    device_bytes: int  # of each GPU
+    batch: int | None
+    layout: str | None
+    residency: str | None
+
+
+def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
+    """Residency and batch in host memory."""
+    store, row, instances, budget = shape.store, shape.row, shape.request.instances, limits.host_bytes
+    only = "table" if shape.table else "csr"
+    if limits.layout not in (None, only):
+        raise OptionError(f"--layout {limits.layout}: on the CPU this run reads {only}; other layouts are for GPUs")
+    if limits.residency in ("streamed", "pooled"):
+        raise OptionError(
+            f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
+        )
+    item = np.dtype(store.id_dtype).itemsize
+    per_edge = 3 * item if shape.table else item
+    if shape.weights and (not shape.table or shape.request.select == "rejection"):
+        per_edge += 4
+    filters = store.edges if shape.second_order else 0  # 8 bits an edge
+    fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
+    graph = store.edges * per_edge
+    in_flight = limits.batch or max(
+        1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row))
+    )
+    residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
+    if residency == "disk":
+        in_flight = limits.batch or max(1, min(instances, budget // 4 // row))
+        largest = max((p.edges for p in store.partitions), default=0) * per_edge
+        slots = 2 if shape.second_order else 1
+        need = fixed + slots * largest + in_flight * row
+        if need > budget:
+            raise BudgetError(
+                f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
+                f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
+                f"smaller partitions with csaw partition --partition-size"
+            )
+    membership = "filter" if filters and residency == "resident" else "search"
+    return _fit(only, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+
+
+def _fit(
+    layout: str, membership: str, residency: str, batch: int, batch_bytes: int, graph: int, fixed: int, budget: int
+) -> dict[str, Any]:
+    """Fields of a Plan."""
+    return {
+        "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch_bytes, "graph_bytes": graph,
+        "fixed_bytes": fixed, "budget_bytes": budget, "refused": {}, "expected": {},
+    }  # fmt: skip
+
+
+def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
+    forced = limits.residency
+    if forced == "pooled":
+        return _pooled(shape, devices, limits)
+    if forced in ("streamed", "disk"):
+        return _streamed(shape, devices, limits)
+    try:
+        return _resident(shape, limits)
+    except BudgetError as error:
+        if forced == "resident" or limits.layout is not None:
+            raise
+        refused = {"resident": str(error)}
+    try:
+        return _pooled(shape, devices, limits) | {"refused": refused}
+    except CsawError as error:
+        return _streamed(shape, devices, limits) | {"refused": refused | {"pooled": str(error)}}
+
+
+def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
+    """The whole graph on each GPU, in the widest layout that fits and is worth building."""
+    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    possible = _layouts(shape)
+    if limits.layout is not None and limits.layout not in possible:
+        raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
+    item = np.dtype(store.id_dtype).itemsize
+    scratch = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
+    fixed = 16 * (store.vertices + 1) + scratch
+    shared = item + (4 if shape.weights else 0)
+    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
+    table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
+    answers = ("search",) if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
+    least = min(row, budget)
+    ways = list(product(answers, (limits.layout,) if limits.layout else possible))
+    near = [(m, way) for m, way in ways if store.edges * sizes[way] + extra[m] <= NEAR_BYTES]
+    for membership, layout in [*near, *ways]:
+        graph = store.edges * (shared + sizes[layout]) + extra[membership]
+        if fixed + graph + least <= budget:
+            in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+            return _fit(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget)
+    raise BudgetError(
+        f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
+        f"--residency and --layout"
+    )
+
+
+def owners(store: Any, devices: int) -> list[int]:
+    """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
+    return [
+        min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
+    ]
+
+
+def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """The graph spread over GPUs that read each other's memory, a batch on each."""
+    store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
+    if count < 2:
+        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
+    for a, b in product(devices, devices):
+        if a is not b and b.number not in a.peers:
+            raise OptionError(
+                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
+            )
+    held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
+    fixed, graph = _fixed(shape), int(held.max()) * _piece_bytes(shape)
+    need = fixed + graph + min(row, budget)
+    if need > budget or held.min() == 0:
+        raise BudgetError(
+            f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
+            f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
+        )
+    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+    return _fit("table" if shape.table else "csr", "search", "pooled", in_flight, in_flight * row, graph, fixed, budget)
+
+
+def _largest(store: Any) -> int:
+    """Edges of the largest partition."""
+    return max((p.edges for p in store.partitions), default=0)
+
+
+def _fixed(shape: Shape) -> int:
+    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what building a partition's table takes."""
+    return 16 * (shape.store.vertices + 1) + (16 * _largest(shape.store) if shape.table else 0)
+
+
+def _piece_bytes(shape: Shape) -> int:
+    """Bytes of an edge of a partition on a GPU."""
+    item = np.dtype(shape.store.id_dtype).itemsize
+    return item + (4 if shape.weights else 0) + (3 * item if shape.table else 0)
+
+
+def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
+    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    kept = np.dtype(store.id_dtype).itemsize + (4 if shape.weights else 0)
+    slots, slot, fixed = 2 if shape.second_order else 1, _largest(store) * _piece_bytes(shape), _fixed(shape)
+    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))
+    need = fixed + slots * slot + in_flight * row
+    if need > budget:
+        raise BudgetError(
+            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
+            f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
+            f"with csaw partition --partition-size, or use --device cpu"
+        )
+    residency = limits.residency or ("streamed" if store.edges * kept <= limits.host_bytes // 2 else "disk")
+    room = (budget - fixed - in_flight * row) // max(slot, 1)
+    fit = _fit(
+        "table" if shape.table else "csr",
+        "search",
+        residency,
+        in_flight,
+        in_flight * row,
+        store.edges * _piece_bytes(shape),
+        fixed,
+        budget,
+    )
+    return fit | {"expected": _expected(shape, room, in_flight, kept, residency)}
+
+
+def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
+    """About what streaming will take, if instances are spread evenly over partitions: copies of partitions to GPUs, bytes, seconds."""
+    store, parts = shape.store, max(len(shape.store.partitions), 1)
+    away = max(parts - room, 0) / parts  # of steps that lead out of what is loaded
+    batches = -(-shape.request.instances // in_flight)
+    walk = isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined]
+    steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
+    graph_bytes = store.edges * kept
+    picks = in_flight * steps * away * READ_BYTES
+    if residency == "streamed" and not shape.table and picks < steps * away**2 * graph_bytes:
+        copied, read = min(room, parts) / parts * graph_bytes, batches * picks
+    else:
+        copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
+    from_store = copied if residency == "disk" else graph_bytes
+    seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
+    return {
+        "transfers": round(copied / max(graph_bytes, 1) * parts),
+        "bytes": round(copied),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _layouts(shape: Shape) -> tuple[str, ...]:
+    """Layouts that can serve a run on a GPU, the fastest first."""
+    walk, wide = isinstance(shape.algorithm, Walk), np.dtype(shape.store.id_dtype).itemsize > 4
+    if shape.table:
+        return ("alias", "table") if walk and not wide else ("table",)
+    if walk and shape.request.select in ("uniform", "rejection") and not wide:
+        steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
+        return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+    if shape.running_sums:
+        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
+    return ("csr",)

@@ -1,0 +1,61 @@
+"""How neighbors are selected: which method suits a bias, and what follows from it."""
+
+from csaw.engine import hooks
+from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.partition.errors import OptionError
+
+SELECTS = ("uniform", "alias", "rejection", "its", "keys")
+COLLISIONS = ("bipartite", "repeated", "updated")
+
+
+def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> str:
+    """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced`` where it applies."""
+    bias = hooks.edge_bias(algorithm, weighted)
+    update = hooks.others(algorithm, weighted)["update"]
+    constant = bias.constant is not None and bias.constant > 0
+    if isinstance(algorithm, Walk):
+        by_edge = not (update and "weight" in update.reads)
+        can = {
+            "uniform": constant and by_edge,
+            "alias": bias.static and by_edge,
+            "rejection": algorithm.bias_range is not None and not bias.static and by_edge,
+            "its": True,
+            "keys": False,
+        }
+    else:
+        assert isinstance(algorithm, Traversal)
+        pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
+        whole = algorithm.replace and not pooled and not algorithm.clocks
+        can = {
+            "uniform": constant and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
+            "alias": bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
+            "rejection": False,
+            "its": not algorithm.collective,
+            "keys": not algorithm.replace and not algorithm.clocks,
+        }
+    if forced is None:
+        return next(method for method in SELECTS if can[method])
+    if not can[forced]:
+        usable = ", ".join(method for method in SELECTS if can[method])
+        raise OptionError(f"--select {forced} cannot draw {algorithm.name()} with this bias; possible are {usable}")
+    return forced
+
+
+def return_apart(algorithm: Algorithm, select: str) -> bool:
+    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    if select != "rejection":
+        return False
+    _, high, back = algorithm.bias_range()  # type: ignore[attr-defined]
+    return back > high
+
+
+def starts_everywhere(algorithm: Algorithm, select: str, sources: str) -> bool:
+    """Whether an instance picks from all edges of the graph by number: then nobody lists its sources."""
+    if not isinstance(algorithm, Traversal) or not algorithm.collective or algorithm.visited_once or algorithm.induced:
+        return False
+    return select == "uniform" and sources.startswith("every")
+
+
+def tries(size: int) -> int:
+    """How often a pool of several vertices is tried for ``size`` distinct edges before it is listed; smaller ones are listed at once."""
+    return 4 * size + 64
