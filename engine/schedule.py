@@ -112,20 +112,20 @@ class Schedule:
         return wants
 
     def _suits_in_place(self, batch: Any, wants: np.ndarray) -> bool:
-        """Whether one step of all that wait takes less time in place than the copies that it would wait for.
+        """Whether reading in place what is waited for takes less time than copying it.
 
+        For walks both are of one step: of n walkers those that step out of what is loaded read, and as many of the other partitions must come.
         Room that is still free is filled before, where what remains of the batch makes that worth its copy.
         """
         graph = self.graph
         if not (self.policy.in_place and graph.reads_in_place):
             return False
         step, rest = batch.bytes_in_place(wants)
-        wanted, size, cost = np.unique(wants[:, :2]), graph.sizes().astype(float), graph.costs()
-        unloaded = [part for part in wanted.tolist() if part not in self.held]
-        if any(self._fits([part]) and rest * size[part] / size.sum() > cost[part] for part in unloaded):
+        size, cost = graph.sizes().astype(float), graph.costs()
+        missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
+        if any(self._fits([part]) and rest * size[part] / size.sum() > cost[part] for part in missing):
             return False
-        share = 1 - size[self.held].sum() / max(size.sum(), 1)  # of steps that lead out of what is loaded
-        return step < share * cost[wanted].sum()
+        return step < cost[missing].sum()
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
         """Load what most wait for, then what there is room for, and begin with what comes after that.
