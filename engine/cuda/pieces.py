@@ -7,7 +7,8 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import check_bias
-from csaw.engine.cuda.launch import struct
+from csaw.engine.cuda.graph import build_alias
+from csaw.engine.cuda.launch import Kernels, struct
 
 OFFSET_BITS = 40  # of graph.cuh
 OFFSET = (1 << OFFSET_BITS) - 1
@@ -62,6 +63,20 @@ class Pieces:
         for name, (array, size) in sizes.items():
             address = 0 if array is None else _address(array) - first * size
             self.pieces[name][number] = np.uint64(address % 2**64)
+
+    def build_table(self, builder: Kernels, part: Any) -> None:
+        """Alias tables of a partition that has its place."""
+        entries = self.pieces["entries"][part.number]
+        build_alias(
+            builder,
+            part.first_vertex,
+            part.last_vertex,
+            part.edges,
+            part.first_edge,
+            entries,
+            self.strength,
+            self.check,
+        )
 
     def tell(self) -> None:
         """Bring what kernels know up to date, in the order of the current stream."""

@@ -6,7 +6,6 @@ import cupy
 import cupyx
 import numpy as np
 
-from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
@@ -63,17 +62,7 @@ class PooledGraph(Pieces):
         self.place(part.number, indices, weights, table)
         self.tell()
         builder.set_graph(self.address())
-        entries = self.pieces["entries"][part.number]
-        build_alias(
-            builder,
-            part.first_vertex,
-            part.last_vertex,
-            part.edges,
-            part.first_edge,
-            entries,
-            self.strength,
-            self.check,
-        )
+        self.build_table(builder, part)
         return indices, weights, table
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.pieces import Pieces
@@ -87,20 +86,7 @@ class StreamedGraph(Pieces, Partitions):
         self.loaded[number] = 1
         self.tell()
         if table is not None:
-            self._build(part, number)
-
-    def _build(self, part: Any, number: int) -> None:
-        entries = self.pieces["entries"][number]
-        build_alias(
-            self.builder,
-            part.first_vertex,
-            part.last_vertex,
-            part.edges,
-            part.first_edge,
-            entries,
-            self.strength,
-            self.check,
-        )
+            self.build_table(self.builder, part)
 
     def evict(self, number: int) -> None:
         """Forget a partition; kernels that run now must not need it."""
