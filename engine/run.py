@@ -13,8 +13,8 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan, transfer_units
-from csaw.engine.sample_writer import SampleWriter
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups

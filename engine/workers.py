@@ -16,7 +16,7 @@ import numpy as np
 
 from csaw.engine.backend import ALL, TALLY, Backend
 from csaw.engine.batches import Batches, Drawn
-from csaw.engine.sample_writer import SampleWriter
+from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import CsawError, DeviceError
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import numpy as np
 
 from csaw.engine.bench.rows import MACHINE, Row, figure
 from csaw.engine.run import VERSION
-from csaw.engine.sample_files import sync
+from csaw.engine.samples.files import sync
 from csaw.engine.workers import WRITERS
 from csaw.partition.sizes import format_size
 

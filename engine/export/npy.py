@@ -5,8 +5,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.sample_edges import iter_edges
 from csaw.engine.samples import Samples, edges_of
+from csaw.engine.samples.edges import iter_edges
 
 SUFFIXES = (".npy",)
 

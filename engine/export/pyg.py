@@ -9,8 +9,8 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.export.npy import named
-from csaw.engine.sample_edges import iter_edges
 from csaw.engine.samples import Samples
+from csaw.engine.samples.edges import iter_edges
 
 SUFFIXES = (".npz",)
 

@@ -11,8 +11,8 @@ from scipy.stats import hypergeom
 
 from csaw.cli.verify import verify as command
 from csaw.engine.verify import verify
-from csaw.engine.verify_sets import half_law
-from csaw.engine.verify_statistics import Choices, Laws, chi_square, fit, pooled_test
+from csaw.engine.verify.sets import half_law
+from csaw.engine.verify.statistics import Choices, Laws, chi_square, fit, pooled_test
 from csaw.partition.errors import StoreError
 
 ROUNDS = 60

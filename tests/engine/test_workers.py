@@ -7,7 +7,7 @@ from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.run import execute, manifest, open_backend, prepare
-from csaw.engine.sample_writer import SampleWriter
+from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.workers import sample_groups
 from csaw.partition.errors import DeviceError
 

@@ -5,9 +5,9 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.law import next_law
 from csaw.engine.samples import NOTHING
-from csaw.engine.verify_checks import Check, Checks, Subject, statistics
-from csaw.engine.verify_kernels import multiplicity
-from csaw.engine.verify_statistics import Choices, Laws
+from csaw.engine.verify.checks import Check, Checks, Subject, statistics
+from csaw.engine.verify.kernels import multiplicity
+from csaw.engine.verify.statistics import Choices, Laws
 
 TRANSITIONS = 2_000_000  # looked at by the statistics
 

@@ -9,7 +9,7 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
-from csaw.engine.verify_statistics import Choices, Laws, context_tests, holm, pooled_test
+from csaw.engine.verify.statistics import Choices, Laws, context_tests, holm, pooled_test
 
 ALPHA = 1e-6
 """Chance that a right sample fails, over all statistical checks together."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import sample_files as files
-from csaw.engine.sample_layout import FORMAT_VERSION, KIND, chunk_name
-from csaw.engine.sample_writer import SampleWriter
+from csaw.engine.samples import files
+from csaw.engine.samples.layout import FORMAT_VERSION, KIND, chunk_name
+from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import StoreError
 
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "describe", "open_samples"]

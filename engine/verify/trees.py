@@ -6,10 +6,10 @@ import numpy as np
 
 from csaw.engine.algorithm import NONE, Traversal
 from csaw.engine.law import edge_biases, edge_law
-from csaw.engine.verify_checks import Checks, Subject, statistics
-from csaw.engine.verify_kernels import multiplicity
-from csaw.engine.verify_sets import Pool, SetResults, set_tests
-from csaw.engine.verify_statistics import Choices, Laws
+from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.kernels import multiplicity
+from csaw.engine.verify.sets import Pool, SetResults, set_tests
+from csaw.engine.verify.statistics import Choices, Laws
 
 ENTRIES = 1_000_000  # frontier entries that the statistics look at
 

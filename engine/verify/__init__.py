@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
-from csaw.engine import sample_files as files
-from csaw.engine.samples import Samples, open_samples
-from csaw.engine.verify_checks import ALPHA, Check, Checks, Subject
+from csaw.engine.samples import Samples, files, open_samples
+from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError
 
@@ -67,9 +66,9 @@ def _checksums(samples: Samples, checks: Checks) -> None:
 
 
 def _contents(samples: Samples, store: Any, checks: Checks, budget: int) -> None:
-    from csaw.engine.verify_subgraphs import verify_subgraphs
-    from csaw.engine.verify_trees import verify_hops
-    from csaw.engine.verify_walks import verify_walks
+    from csaw.engine.verify.subgraphs import verify_subgraphs
+    from csaw.engine.verify.trees import verify_hops
+    from csaw.engine.verify.walks import verify_walks
 
     request = samples.manifest["request"]
     algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))

@@ -16,9 +16,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from csaw.engine import sample_files as files
-from csaw.engine.sample_layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.sample_seal import group_node, marker_path, part_path, seal, sealed
+from csaw.engine.samples import files
+from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
+from csaw.engine.samples.seal import group_node, marker_path, part_path, seal, sealed
 from csaw.partition.errors import OptionError, StoreError
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.verify_checks import Checks, Subject
-from csaw.engine.verify_kernels import first_edge, pool_sizes
-from csaw.engine.verify_statistics import BINS, even, fit, normal
-from csaw.engine.verify_trees import copies, count_missing, unexplained
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.kernels import first_edge, pool_sizes
+from csaw.engine.verify.statistics import BINS, even, fit, normal
+from csaw.engine.verify.trees import copies, count_missing, unexplained
 
 
 class Group:
@@ -53,11 +53,11 @@ def count(checks: Checks, wrong: dict[str, int]) -> None:
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """By what kind of subgraph it is."""
-    from csaw.engine import verify_clocks
+    from csaw.engine.verify.clocks import verify_clocks
 
     algorithm: Any = subject.algorithm
     if algorithm.clocks:
-        verify_clocks.verify_clocks(subject, checks)
+        verify_clocks(subject, checks)
     elif algorithm.sources_from == "every":
         verify_edges(subject, checks)
     elif algorithm.induced:
@@ -68,7 +68,7 @@ def verify_subgraphs(subject: Subject, checks: Checks) -> None:
 
 def verify_traversal(subject: Subject, checks: Checks) -> None:
     """Depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
-    from csaw.engine.verify_entries import Entries
+    from csaw.engine.verify.entries import Entries
 
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
     entries = Entries(subject)

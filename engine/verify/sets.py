@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from csaw.engine.law import inclusion_law
-from csaw.engine.verify_statistics import in_blocks, normal, stratified
+from csaw.engine.verify.statistics import in_blocks, normal, stratified
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.law import edge_law
-from csaw.engine.verify_checks import Checks, Subject, statistics
-from csaw.engine.verify_kernels import replay
-from csaw.engine.verify_statistics import BINS, Choices, Laws, even, pooled_test
-from csaw.engine.verify_subgraphs import Group, count, groups
+from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.kernels import replay
+from csaw.engine.verify.statistics import BINS, Choices, Laws, even, pooled_test
+from csaw.engine.verify.subgraphs import Group, count, groups
 
 
 def verify_clocks(subject: Subject, checks: Checks) -> None:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.engine import sample_files as files
-from csaw.engine.sample_layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples import files
+from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
 
 if TYPE_CHECKING:
-    from csaw.engine.sample_writer import SampleWriter
+    from csaw.engine.samples.writer import SampleWriter
 
 
 def group_node(attributes: dict[str, Any]) -> dict[str, Any]:

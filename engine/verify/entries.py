@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.law import edge_biases
-from csaw.engine.verify_checks import Checks, Subject, statistics
-from csaw.engine.verify_sets import Pool, set_tests
-from csaw.engine.verify_statistics import Choices, Laws, pooled_test
-from csaw.engine.verify_trees import add_sets
+from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.sets import Pool, set_tests
+from csaw.engine.verify.statistics import Choices, Laws, pooled_test
+from csaw.engine.verify.trees import add_sets
 
 Biases = list[tuple[int, float]]
 
