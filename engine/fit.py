@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Walk
-from csaw.engine.methods import return_apart
+from csaw.engine.methods import asks_members, reads_rows, return_apart
 from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, CsawError, OptionError
@@ -72,9 +72,22 @@ class Shape:
 
     @property
     def asks_members(self) -> bool:
-        """Whether any hook asks if an edge is there."""
-        others = hooks.others(self.algorithm, self.request.weighted).values()
-        return self.second_order or any(hook is not None and "is_neighbor" in hook.reads for hook in others)
+        return asks_members(self.algorithm, self.request.weighted)
+
+    @property
+    def only_tables(self) -> bool:
+        """Whether a GPU needs nothing but the alias tables of a partition, once they are made."""
+        return self.table and not reads_rows(self.algorithm, self.request.select, self.request.weighted)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of an edge as it is stored."""
+        return np.dtype(self.store.id_dtype).itemsize + (4 if self.weights else 0)
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of an edge as it is kept in host memory and copied to a GPU."""
+        return 3 * np.dtype(self.store.id_dtype).itemsize if self.only_tables else self.row_bytes
 
 
 @dataclass(frozen=True)
@@ -162,7 +175,7 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     item = np.dtype(store.id_dtype).itemsize
     scratch = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
     fixed = 16 * (store.vertices + 1) + scratch
-    shared = item + (4 if shape.weights else 0)
+    shared = shape.row_bytes
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
     table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
     extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
@@ -217,19 +230,20 @@ def _largest(store: Any) -> int:
 
 def _fixed(shape: Shape) -> int:
     """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what building a partition's table takes."""
-    return 16 * (shape.store.vertices + 1) + (16 * _largest(shape.store) if shape.table else 0)
+    build = 16 + (shape.row_bytes if shape.only_tables else 0)
+    return 16 * (shape.store.vertices + 1) + (build * _largest(shape.store) if shape.table else 0)
 
 
 def _piece_bytes(shape: Shape) -> int:
     """Bytes of an edge of a partition on a GPU."""
-    item = np.dtype(shape.store.id_dtype).itemsize
-    return item + (4 if shape.weights else 0) + (3 * item if shape.table else 0)
+    table = 3 * np.dtype(shape.store.id_dtype).itemsize if shape.table else 0
+    return table + (0 if shape.only_tables else shape.row_bytes)
 
 
 def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
-    kept = np.dtype(store.id_dtype).itemsize + (4 if shape.weights else 0)
+    kept = shape.kept_bytes
     slots, slot, fixed = 2 if shape.second_order else 1, _largest(store) * _piece_bytes(shape), _fixed(shape)
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))
     need = fixed + slots * slot + in_flight * row
@@ -263,7 +277,8 @@ def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str
     steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
     graph_bytes = store.edges * kept
     picks = in_flight * steps * away * READ_BYTES
-    if residency == "streamed" and not shape.table and picks < steps * away**2 * graph_bytes:
+    in_place = not shape.table or shape.only_tables
+    if residency == "streamed" and in_place and picks < steps * away**2 * graph_bytes:
         copied, read = min(room, parts) / parts * graph_bytes, batches * picks
     else:
         copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0

@@ -49,6 +49,17 @@ def return_apart(algorithm: Algorithm, select: str) -> bool:
     return back > high
 
 
+def asks_members(algorithm: Algorithm, weighted: bool) -> bool:
+    """Whether any hook asks if an edge is there."""
+    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
+    return any(hook is not None and "is_neighbor" in hook.reads for hook in (bias, *others))
+
+
+def reads_rows(algorithm: Algorithm, select: str, weighted: bool) -> bool:
+    """Whether neighbors or weights are read in their rows; else alias tables are all that is needed, once they are made."""
+    return select != "alias" or asks_members(algorithm, weighted)
+
+
 def starts_everywhere(algorithm: Algorithm, select: str, sources: str) -> bool:
     """Whether an instance picks from all edges of the graph by number: then nobody lists its sources."""
     if not isinstance(algorithm, Traversal) or not algorithm.collective or algorithm.visited_once or algorithm.induced:

@@ -23,9 +23,11 @@ from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.streams import Streams
+from csaw.engine.cuda.tables import StreamedTables
 from csaw.engine.cuda.trees import Trees
 from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
+from csaw.engine.methods import reads_rows
 from csaw.engine.plan import Plan
 from csaw.engine.pools import Pools
 from csaw.engine.schedule import READ_BYTES
@@ -55,6 +57,7 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"]
+        self.reads_rows = reads_rows(algorithm, self.select, self.weighted)
         self.in_tables, self.sparse_pools, self.tree_span = (
             in_tables(plan, algorithm),
             sparse_pools(self),
@@ -216,10 +219,12 @@ class CudaBackend(Backend):
         if residency == "resident":
             return node.resident(partial(self._load_whole, builder, weights, strength))
         if residency == "pooled":
-            return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength)
+            rows = self.reads_rows or layout != "table"
+            return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength, rows=rows)
         room = None if residency == "streamed" else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room))
-        return StreamedGraph(store, layout, builder, host, self.plan.capacity, strength=strength)
+        kind = StreamedGraph if self.reads_rows or layout != "table" else StreamedTables
+        return kind(store, layout, builder, host, self.plan.capacity, strength=strength)
 
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership

@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+import cupy
 import cupyx
 import numpy as np
 
@@ -33,6 +34,7 @@ class HostPartitions:
         self.whole = room is None
         self.held: dict[int, Buffer] = {}  # the one used longest ago first
         self.spare: list[Buffer] = []
+        self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, as a GPU made them: see tables.py
         self.bytes_read = 0
         self.changed = threading.Condition()
         self.reader = ThreadPoolExecutor(1)
@@ -51,6 +53,15 @@ class HostPartitions:
         with self.changed:
             self.held[number].uses -= 1
             self.changed.notify_all()
+
+    def keep_table(self, number: int, table: Any) -> None:
+        """Bring a partition's table from a GPU; its rows are not needed any more."""
+        kept = table.get(out=cupyx.empty_pinned(table.shape, table.dtype))
+        with self.changed:
+            self.tables[number] = kept
+            if self.held[number].uses == 0:
+                del self.held[number]
+        cupy.get_default_pinned_memory_pool().free_all_blocks()  # else rows and tables would stand side by side
 
     def has(self, number: int) -> bool:
         """Whether a partition is here, or on its way."""
@@ -98,3 +109,4 @@ class HostPartitions:
         """Give the memory back; nothing reads from it any more."""
         self.reader.shutdown(cancel_futures=True)
         self.held.clear()
+        self.tables.clear()

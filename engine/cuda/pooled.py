@@ -17,9 +17,10 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], *, weights: bool, strength: bool) -> None:  # fmt: skip
+    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], *, weights: bool, strength: bool,
+                 rows: bool) -> None:  # fmt: skip
         super().__init__(store, strength=strength)
-        self.layout, self.weighted = layout, weights
+        self.layout, self.weighted, self.keeps_rows = layout, weights, rows
         own = builder.device.number
         holds = [devices[k].number for k in owners(store, len(devices))]
         for device in devices:
@@ -63,7 +64,7 @@ class PooledGraph(Pieces):
         self.tell()
         builder.set_graph(self.address())
         self.build_table(builder, part)
-        return indices, weights, table
+        return (indices, weights, table) if self.keeps_rows else (None, None, table)
 
 
 def _reach(device: int) -> None:

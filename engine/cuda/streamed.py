@@ -3,6 +3,7 @@
 A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import cupy
@@ -33,10 +34,13 @@ class StreamedGraph(Pieces, Partitions):
         count = min(len(store.partitions), capacity // max(self.edges * self.edge_bytes(), 1))
         self.slots = [self._slot() for _ in range(count)]
         self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
-        self.reads_in_place = host.whole and layout == "csr"
         self.coming: dict[int, cupy.cuda.Event] = {}  # copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         builder.set_graph(self.address())
+
+    @property
+    def reads_in_place(self) -> bool:  # type: ignore[override]
+        return self.host.whole and self.layout == "csr"
 
     def _slot(self) -> tuple[Any, Any, Any]:
         table = cupy.empty(3 * self.edges, self.store.id_dtype) if self.layout == "table" else None
@@ -62,37 +66,40 @@ class StreamedGraph(Pieces, Partitions):
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot, beside what the device is doing."""
-        part, slot = self.store.partitions[number], self.free.pop()
-        self.slot_of[number] = slot
+        slot = self.slot_of[number] = self.free.pop()
         buffer = self.host.take(number)
-        pairs = [(self.slots[slot][0], buffer.indices)] + (
-            [(self.slots[slot][1], buffer.weights)] if self.weighted else []
-        )
+        self._copy(number, ((self.slots[slot][0], buffer.indices), (self.slots[slot][1], buffer.weights)))
+
+    def _copy(self, number: int, pairs: Iterable[tuple[Any, np.ndarray]]) -> None:
+        """Host arrays to the beginnings of arrays on the device, as far as there are such."""
         for device, host in pairs:
-            device[: part.edges].set(host[: part.edges], stream=self.copies)
-            self.transfer_bytes += part.edges * host.itemsize
+            if device is not None:
+                size = min(device.size, host.size)
+                device[:size].set(host[:size], stream=self.copies)
+                self.transfer_bytes += size * host.itemsize
         self.transfers += 1
         self.coming[number] = self.copies.record()
+
+    def _arrive(self, number: int) -> None:
+        """Wait for the end of a partition's copy."""
+        self.coming.pop(number).synchronize()
+        self.host.give_back(number)
 
     def load(self, number: int) -> None:
         """A partition whose copy has ended, in its slot, and what its layout wants."""
         if number not in self.coming:
             self.fetch(number)
-        event = self.coming.pop(number)
-        event.synchronize()
-        self.host.give_back(number)
-        part, (indices, weights, table) = self.store.partitions[number], self.slots[self.slot_of[number]]
-        self.place(number, indices, weights, table)
+        self._arrive(number)
+        self.place(number, *self.slots[self.slot_of[number]])
         self.loaded[number] = 1
         self.tell()
-        if table is not None:
-            self.build_table(self.builder, part)
+        if self.layout == "table":
+            self.build_table(self.builder, self.store.partitions[number])
 
     def evict(self, number: int) -> None:
         """Forget a partition; kernels that run now must not need it."""
         if number in self.coming:
-            self.coming.pop(number).synchronize()
-            self.host.give_back(number)
+            self._arrive(number)
         self.loaded[number] = 0
         self.free.append(self.slot_of.pop(number))
         self.tell()
@@ -106,11 +113,14 @@ class StreamedGraph(Pieces, Partitions):
         """Let kernels read partitions without a slot in host memory, until ``leave``."""
         for part in self.store.partitions:
             if part.number not in self.slot_of or part.number in self.coming:
-                buffer = self.host.take(part.number)
-                self.place(part.number, buffer.indices, buffer.weights if self.weighted else None, None)
-                self.host.give_back(part.number)  # all are held to the end
+                self._place_in_host(part.number)
         self.loaded[:] = 1
         self.tell()
+
+    def _place_in_host(self, number: int) -> None:
+        buffer = self.host.take(number)
+        self.place(number, buffer.indices, buffer.weights if self.weighted else None, None)
+        self.host.give_back(number)  # all are held to the end
 
     def leave(self) -> None:
         """Only what is in slots can be read again."""

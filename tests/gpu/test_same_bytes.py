@@ -228,6 +228,21 @@ def test_selection_counts_what_the_cpu_counts(tmp_path, options, collision, dete
     assert (found["conflicts"] > 0) == (on_gpu.plan.detect in ("strided", "contiguous"))
 
 
+@pytest.mark.parametrize("options", [{"weighted": False}, {"weighted": True}, {"select": "its"}, {"bias": "degree"}])
+def test_what_few_wait_for_is_read_in_place(tmp_path, options):
+    store = random_store(tmp_path / "g.zarr", vertices=4000, edges=60_000, partitions=6)
+    algo = "biased" if "bias" in options else "deepwalk"
+    options = options | {"seed": 5, "sources": list(range(7)), "walk_length": 60}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    given = {"device": "cuda", "residency": "streamed", "ids": "dense", **options}
+    plan = prepare(store, algo, **given).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 4
+    results = execute(prepare(store, algo, gpu_memory=memory, **given), tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    assert results["in_place"] > 0
+    assert results["transfers"] <= 2 * len(store.partitions)  # a weighted graph's tables are made once
+
+
 def refusal(store, algo, **options):
     """What a budget that is too small is answered."""
     with pytest.raises(BudgetError) as error:

@@ -1,0 +1,77 @@
+"""A streamed graph of which only alias tables are read: made on the device once, kept in host memory, and then copied or read in place."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.streamed import StreamedGraph
+
+MAKING = 3  # times what copying the rows takes: that, building the table, and bringing it back
+
+
+class StreamedTables(StreamedGraph):
+    """Slots hold tables alone. Rows come into one place that all partitions share, to be made a table of."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.rows = cupy.empty(self.edges, self.store.id_dtype)
+        self.row_weights = cupy.empty(self.edges, np.float32) if self.weighted else None
+
+    @property
+    def reads_in_place(self) -> bool:  # type: ignore[override]
+        return len(self.host.tables) == len(self.store.partitions)
+
+    def _slot(self) -> tuple[Any, Any, Any]:
+        return None, None, cupy.empty(3 * self.edges, self.store.id_dtype)
+
+    def edge_bytes(self) -> int:
+        """Bytes an edge takes in a slot."""
+        return 3 * self.store.id_dtype.itemsize
+
+    def costs(self) -> np.ndarray:
+        """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
+        made = np.array([part.number in self.host.tables for part in self.store.partitions])
+        tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes()
+        return np.where(made, tables, MAKING * super().costs())
+
+    def fetch(self, number: int) -> None:
+        """Begin to copy a partition's table into a free slot; nothing yet where it has to be made."""
+        slot = self.slot_of[number] = self.free.pop()
+        if number in self.host.tables:
+            self._copy(number, [(self.slots[slot][2], self.host.tables[number])])
+        else:
+            self.coming[number] = None
+
+    def _arrive(self, number: int) -> None:
+        """Wait for the end of a partition's copy."""
+        event = self.coming.pop(number)
+        if event is not None:
+            event.synchronize()
+
+    def load(self, number: int) -> None:
+        """A partition's table in its slot: copied, or made."""
+        if number not in self.coming:
+            self.fetch(number)
+        made = self.coming[number] is not None
+        self._arrive(number)
+        table = self.slots[self.slot_of[number]][2]
+        if not made:
+            self._make(number, table)
+        self.place(number, None, None, table)
+        self.loaded[number] = 1
+        self.tell()
+
+    def _make(self, number: int, table: Any) -> None:
+        part, buffer = self.store.partitions[number], self.host.take(number)
+        self._copy(number, ((self.rows, buffer.indices), (self.row_weights, buffer.weights)))
+        self._arrive(number)
+        self.host.give_back(number)
+        self.place(number, self.rows, self.row_weights, table)
+        self.tell()
+        self.build_table(self.builder, part)
+        if self.host.whole:
+            self.host.keep_table(number, table[: 3 * part.edges])
+
+    def _place_in_host(self, number: int) -> None:
+        self.place(number, None, None, self.host.tables[number])
