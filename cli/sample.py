@@ -121,4 +121,5 @@ def sample(
             f"finished groups are safe; run the same command with --resume to complete {out}"
         ) from error
     results = {key: value for key, value in results.items() if key != "plan"}
-    console.print_json(results) if as_json else console.print_table([("sample", out), *results.items()])
+    happened = [(key, value) for key, value in results.items() if value or key in ("sampled_edges", "dead_ends")]
+    console.print_json(results) if as_json else console.print_table([("sample", out), *happened])

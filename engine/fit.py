@@ -124,8 +124,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
         in_flight = limits.batch or max(1, min(instances, budget // 4 // row))
-        largest = max((p.edges for p in store.partitions), default=0) * per_edge
-        slots = 2 if shape.second_order else 1
+        largest, slots = _largest(store) * per_edge, 2 if shape.second_order else 1
         need = fixed + slots * largest + in_flight * row
         if need > budget:
             raise BudgetError(
@@ -134,7 +133,11 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
                 f"smaller partitions with csaw partition --partition-size"
             )
     membership = "filter" if filters and residency == "resident" else "search"
-    return _fit(only, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+    fit = _fit(only, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+    if residency == "disk":
+        room = (budget - fixed - in_flight * row) // max(_largest(store) * per_edge, 1)
+        fit["expected"] = _expected(shape, room, in_flight, per_edge, residency)
+    return fit
 
 
 def _fit(

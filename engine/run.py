@@ -105,7 +105,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
         "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
-        "plan": plan.as_dict(),
+        **{f"expected_{name}": value for name, value in plan.expected.items()}, "plan": plan.as_dict(),
     }  # fmt: skip
     writer.finish(results)
     return results

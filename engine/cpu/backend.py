@@ -107,7 +107,6 @@ class CpuBackend(Backend):
 
     def close(self) -> None:
         self.stop.set()
-        self.graph.close()
         self.threads.shutdown(cancel_futures=True)
 
     def _files(self) -> tuple[str, ...]:

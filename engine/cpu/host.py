@@ -5,7 +5,7 @@ Kernels see whole arrays and never know what is resident; the scheduler takes ca
 
 import mmap
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -37,8 +37,6 @@ class Reserved:
 class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, row sums and filters that the kernels were specialised for."""
 
-    fetches = True
-
     def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
                  bloom: bool, streamed: bool) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
@@ -59,8 +57,6 @@ class HostGraph(Partitions):
             self.bloom.array, np.zeros(len(first), np.uint8), part_of,
         )  # fmt: skip
         self.transfers, self.transfer_bytes = 0, 0
-        self.reader = ThreadPoolExecutor(1)  # starts its thread when it is first used
-        self.coming: dict[int, Future] = {}  # partitions that are being read
 
     @property
     def indptr(self) -> np.ndarray:
@@ -86,24 +82,12 @@ class HostGraph(Partitions):
         for number in range(len(self.store.partitions)):
             self.load(number)
 
-    def _read(self, number: int) -> None:
-        part = self.store.partitions[number]
-        low, high = part.first_edge, part.first_edge + part.edges
-        weights = self.weights.array[low:high] if self.weighted else None
-        self.store.read_partition(number, self.indices.array[low:high], weights)
-
-    def fetch(self, number: int) -> None:
-        """Begin to read a partition to its place, beside what is sampled."""
-        self.coming[number] = self.reader.submit(self._read, number)
-
     def load(self, number: int) -> None:
         """Read a partition and build what the kernels want of it."""
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        if number in self.coming:
-            self.coming.pop(number).result()
-        else:
-            self._read(number)
+        weights = self.weights.array[low:high] if self.weighted else None
+        self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
             self._over_vertices(part, self._build_table)
             self.indices.release(low, high)
@@ -118,16 +102,10 @@ class HostGraph(Partitions):
     def evict(self, number: int) -> None:
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        if number in self.coming:
-            self.coming.pop(number).result()
         self.arrays.loaded[number] = 0
         self.indices.release(low, high)
         self.weights.release(low, high)
         self.entries.release(3 * low, 3 * high)
-
-    def close(self) -> None:
-        """Read nothing any more."""
-        self.reader.shutdown(cancel_futures=True)
 
     def sizes(self) -> np.ndarray:
         """Bytes that each partition takes while it is loaded."""
