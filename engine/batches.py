@@ -31,11 +31,11 @@ class Drawn:
 class Batches:
     """Draws ranges of instances and adds up what it took."""
 
-    def __init__(self, backend: Backend, sources: Sources) -> None:
+    def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size = plan.batch
-        self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy)
+        self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy, stopped)
         self.edges = self.dead_ends = 0
         self.seconds = 0.0
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Walk
-from csaw.engine.methods import asks_members, reads_rows, return_apart
+from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
 from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, CsawError, OptionError
@@ -123,6 +123,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     )
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
+        _refuse_far(shape, "--memory")
         in_flight = limits.batch or max(1, min(instances, budget // 4 // row))
         largest, slots = _largest(store) * per_edge, 2 if shape.second_order else 1
         need = fixed + slots * largest + in_flight * row
@@ -138,6 +139,15 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
         room = (budget - fixed - in_flight * row) // max(_largest(store) * per_edge, 1)
         fit["expected"] = _expected(shape, room, in_flight, per_edge, residency)
     return fit
+
+
+def _refuse_far(shape: Shape, budget: str) -> None:
+    """OptionError where questions could not be answered from the partitions that are loaded."""
+    if asks_far(shape.algorithm, shape.request.weighted):
+        raise OptionError(
+            f"{shape.algorithm.name()} with a graph that is streamed: only edge_bias may ask e.is_neighbor, of e.prev or e.src, and not where walkers "
+            f"have clocks; raise {budget} so that the whole graph fits"
+        )
 
 
 def _fit(
@@ -246,6 +256,7 @@ def _piece_bytes(shape: Shape) -> int:
 def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    _refuse_far(shape, "--gpu-memory")
     kept = shape.kept_bytes
     slots, slot, fixed = 2 if shape.second_order else 1, _largest(store) * _piece_bytes(shape), _fixed(shape)
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))

@@ -24,6 +24,7 @@ from csaw.partition.errors import OptionError
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
+FAR = "is_neighbor of another vertex than prev and src"  # whose row need not be in memory
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
 OWN = "own_"
 PORTABLE = {
@@ -208,6 +209,8 @@ class _Rewriter(ast.NodeTransformer):
         self.reads.add(name)
         if name == "is_neighbor" and len(arguments) == 2:
             self.engine.add("is_neighbor")
+            if not (isinstance(arguments[0], ast.Name) and arguments[0].id in ("prev", "src")):
+                self.reads.add(FAR)
             call = _expression("is_neighbor(graph, 0, 0)")
             call.args[1:] = arguments  # type: ignore[attr-defined]
             return call

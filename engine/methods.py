@@ -55,6 +55,14 @@ def asks_members(algorithm: Algorithm, weighted: bool) -> bool:
     return any(hook is not None and "is_neighbor" in hook.reads for hook in (bias, *others))
 
 
+def asks_far(algorithm: Algorithm, weighted: bool) -> bool:
+    """Whether a hook may ask for an edge of a vertex whose row nobody brings: only a bias may ask, for rows of prev and src, and no walker with a clock."""
+    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
+    clocks = isinstance(algorithm, Traversal) and algorithm.clocks
+    asked = any(hook is not None and "is_neighbor" in hook.reads for hook in others)
+    return asked or hooks.FAR in bias.reads or (clocks and "is_neighbor" in bias.reads)
+
+
 def reads_rows(algorithm: Algorithm, select: str, weighted: bool) -> bool:
     """Whether neighbors or weights are read in their rows; else alias tables are all that is needed, once they are made."""
     return select != "alias" or asks_members(algorithm, weighted)

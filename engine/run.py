@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
-from csaw.partition.errors import DeviceError, OptionError
+from csaw.partition.errors import BudgetError, DeviceError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
@@ -70,8 +70,9 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     devices = place(device, planned) if isinstance(device, str) else (device,)
     plan = planned(devices)
     if devices and (units := transfer_units(plan, store)) < len(store.partitions):
-        store = Coalesced(store, units)
-        plan = planned(devices, store)
+        merged = Coalesced(store, units)
+        with suppress(BudgetError):  # a unit may be larger than the largest partition
+            plan, store = planned(devices, merged), merged
     return Job(store, algorithm, chosen, plan, devices)
 
 

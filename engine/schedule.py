@@ -6,6 +6,7 @@ what is kept meanwhile still serves walkers that come back. All instances of a b
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,11 +72,17 @@ class Partitions:
         """Only what is loaded can be read again."""
 
 
+class Stopped(Exception):
+    """The run ends before its end, by what another thread has met."""
+
+
 class Schedule:
     """Advances batches to their end with ``capacity`` bytes of partitions in memory at once (None: all are there already)."""
 
-    def __init__(self, graph: Any, capacity: int | None, policy: Policy) -> None:
-        self.graph, self.policy = graph, policy
+    def __init__(
+        self, graph: Any, capacity: int | None, policy: Policy, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.graph, self.policy, self.stopped = graph, policy, stopped
         self.capacity = math.inf if capacity is None else capacity
         self.counters = Counters()
         if capacity is not None:
@@ -91,6 +98,8 @@ class Schedule:
             return batch.advance()
         self.graph.leave()
         while (wants := self._advance(batch)).size:
+            if self.stopped():
+                raise Stopped
             self.counters.rounds += 1
             clock = time.perf_counter()
             if self._suits_in_place(batch, wants):
@@ -123,7 +132,7 @@ class Schedule:
         step, rest = batch.bytes_in_place(wants)
         size, cost = graph.sizes().astype(float), graph.costs()
         missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
-        if any(self._fits([part]) and rest * size[part] / size.sum() > cost[part] for part in missing):
+        if any(self._fits([part]) and rest * size[part] > cost[part] * size.sum() for part in missing):
             return False
         return step < cost[missing].sum()
 

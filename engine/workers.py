@@ -7,7 +7,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
@@ -17,18 +17,20 @@ import numpy as np
 from csaw.engine.backend import ALL, TALLY, Backend
 from csaw.engine.batches import Batches, Drawn
 from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule import Stopped
 from csaw.partition.errors import CsawError, DeviceError
 
 log = logging.getLogger(__name__)
 
 WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
+LARGEST = ("seconds", "kernel_seconds", "kernel_deviation")  # of workers side by side
 Losses = tuple[type[Exception], ...]
 Progress = Callable[[int], None] | None
 
 
 @dataclass
 class Totals:
-    """What sampling took; seconds are those of the slowest worker. TALLY in backend.py says what is counted while selecting."""
+    """What sampling took; seconds and deviation are those of the worker with most. TALLY in backend.py says what is counted while selecting."""
 
     edges: int = 0
     dead_ends: int = 0
@@ -48,10 +50,9 @@ class Totals:
     seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
-        slowest = max(self.seconds, other.seconds)
         for field in fields(Totals):
-            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
-        self.seconds = slowest
+            mine, others = getattr(self, field.name), getattr(other, field.name)
+            setattr(self, field.name, max(mine, others) if field.name in LARGEST else mine + others)
 
 
 class Units:
@@ -65,6 +66,7 @@ class Units:
         self.writer, self.progress, self.changed = writer, progress, threading.Condition()
         self.left, self.out = deque(_runs(missing, size)), 0
         self.done = sum(writer.rows(g) for g in writer.done)
+        self.edges = self.dead_ends = 0  # of what this run has written
         self.stopped = False
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -80,10 +82,12 @@ class Units:
             self.out += 1
             return self.left.popleft()
 
-    def finished(self, unit: list[int]) -> None:
+    def finished(self, unit: list[int], drawn: list[Drawn]) -> None:
         """Count a unit that is written towards the progress."""
         with self.changed:
             self.out -= 1
+            self.edges += sum(batch.edges for batch in drawn)
+            self.dead_ends += sum(batch.dead_ends for batch in drawn)
             self.done += sum(self.writer.rows(g) for g in unit)
             if self.progress:
                 self.progress(self.done)
@@ -124,6 +128,8 @@ def sample_groups(
             lost.append(error)
             if len(lost) < len(backends):
                 log.warning("a GPU has failed: %s; the others do its part", error)
+        except Stopped:
+            pass  # by what another worker or the user did, which is said there
         except BaseException:
             units.stop()
             raise
@@ -133,28 +139,34 @@ def sample_groups(
             list(map(work, backends) if len(backends) == 1 else workers.map(work, backends))
         finally:
             units.stop()
-    if units.left:
-        _give_up(lost[0])
+    if units.left and lost:
+        _give_up(
+            next((error for error in lost if not isinstance(error.__cause__, threading.BrokenBarrierError)), lost[0])
+        )
+    totals.edges, totals.dead_ends = units.edges, units.dead_ends
     return totals
 
 
 def _give_up(error: Exception) -> NoReturn:
-    if isinstance(error, (CsawError, MemoryError)):
-        raise error
-    raise DeviceError(f"the GPU has failed: {error}; finished groups are safe, --resume completes the rest") from error
+    safe = "finished groups are safe, --resume completes the rest"
+    if isinstance(error, MemoryError):
+        raise DeviceError(
+            f"a GPU is out of memory: {error}; {safe}, with a smaller --gpu-memory or --batch-size"
+        ) from error
+    raise DeviceError(f"{error if isinstance(error, CsawError) else f'a GPU has failed: {error}'}; {safe}") from error
 
 
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, writers: ThreadPoolExecutor) -> Totals:
     """One worker, from its backend's beginning to its end."""
     backend = make_backend()
     try:
-        batches = Batches(backend, sources)
+        batches = Batches(backend, sources, lambda: units.stopped)
         _draw_and_write(batches, units, writers)
         counts = dict(zip(TALLY, backend.tally.tolist(), strict=True))
         graph, counters = backend.graph, batches.schedule.counters
         kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
-            edges=batches.edges, dead_ends=batches.dead_ends, transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
+            transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
             evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
             kernel_deviation=kernel_deviation, seconds=batches.seconds, **counts,
         )  # fmt: skip
@@ -199,15 +211,26 @@ def _write_unit(units: Units, writers: ThreadPoolExecutor, unit: list[int], draw
         writer = units.writer
         if writer.layout == "subgraphs":
             arrays = _joined([batch.arrays(ALL) for batch in drawn])
-            list(writers.map(lambda part: writer.write(*part), _by_group(arrays, unit, writer.group_size)))
+            _all_done([writers.submit(writer.write, *part) for part in _by_group(arrays, unit, writer.group_size)])
         else:
             first = unit[0] * writer.group_size
             starts = [g * writer.group_size - first for g in unit]
-            list(writers.map(lambda g, low: writer.write(g, _rows(drawn, low, low + writer.rows(g))), unit, starts))
+            _all_done([writers.submit(_write_rows, writer, g, drawn, low) for g, low in zip(unit, starts, strict=True)])
     except BaseException:
         units.give_back(unit)
         raise
-    units.finished(unit)
+    units.finished(unit, drawn)
+
+
+def _all_done(writes: list[Future]) -> None:
+    """Wait for all of them, also where one fails: nobody else may write what is still being written."""
+    wait(writes)
+    for one in writes:
+        one.result()
+
+
+def _write_rows(writer: SampleWriter, group: int, drawn: list[Drawn], low: int) -> None:
+    writer.write(group, _rows(drawn, low, low + writer.rows(group)))
 
 
 def _rows(drawn: list[Drawn], low: int, high: int) -> dict[str, np.ndarray]:

@@ -50,8 +50,12 @@ def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -
 
 def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
     """Seconds and edges of some instances; all GPUs begin together."""
-    batch = backend.begin(first, job.sources.take(first, last, job.plan.layout == "walks"))
-    backend.wait()
+    try:
+        batch = backend.begin(first, job.sources.take(first, last, job.plan.layout == "walks"))
+        backend.wait()
+    except BaseException:
+        gate.abort()  # nobody waits for this GPU
+        raise
     gate.wait()
     clock = time.perf_counter()
     batch.advance()

@@ -135,7 +135,7 @@ class CpuBackend(Backend):
             self.store, self.kernels, table_kernels, self.params, self.threads,
             weights=self.reads_weights,
             strength=self.return_apart and self.weighted,
-            bloom=self.second_order and not self.streamed,
+            bloom=self.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
             streamed=self.streamed,
         )  # fmt: skip
         if not self.streamed:

@@ -51,7 +51,8 @@ class HostGraph(Partitions):
         first = np.array([p.first_vertex for p in store.partitions], np.int64)
         part_of = np.empty(0, np.uint16)
         if streamed:
-            part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(np.uint16)
+            number = np.uint16 if len(first) <= 1 << 16 else np.uint32
+            part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(number)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.strength.array,
             self.bloom.array, np.zeros(len(first), np.uint8), part_of,

@@ -189,8 +189,8 @@ class CudaBackend(Backend):
 
     def to_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
         """Copies in pinned memory, beside what the device is doing for the next batch."""
-        hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
-        with self.device, self.copies:
+        with cupy.cuda.Device(self.device.id), self.copies:  # of which page-locked memory is made, too
+            hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
             for name, array in arrays.items():
                 array.get(out=hosts[name], blocking=False)
             self.copies.synchronize()
@@ -210,6 +210,8 @@ class CudaBackend(Backend):
 
     def close(self) -> None:
         self.stop.set()
+        if isinstance(self.graph, StreamedGraph):
+            self.graph.close()
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
@@ -222,7 +224,7 @@ class CudaBackend(Backend):
             rows = self.reads_rows or layout != "table"
             return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength, rows=rows)
         room = None if residency == "streamed" else self.plan.host_bytes
-        host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room))
+        host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room, gpus=len(devices)))
         kind = StreamedGraph if self.reads_rows or layout != "table" else StreamedTables
         return kind(store, layout, builder, host, self.plan.capacity, strength=strength)
 

@@ -27,19 +27,24 @@ def open_device(number: int = 0) -> Device:
     import cupy
 
     try:
-        count = cupy.cuda.runtime.getDeviceCount()
+        return _opened(number)
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceError(f"no GPU can be used: {error}; look at nvidia-smi, or pass --device cpu") from error
+        raise DeviceError(f"GPU {number} cannot be used: {error}; look at nvidia-smi, or pass --device cpu") from error
+
+
+def _opened(number: int) -> Device:
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    count = runtime.getDeviceCount()
     if number >= count:
         raise DeviceError(f"--device cuda:{number}: expected 0 to {count - 1}; this machine has {count} GPU(s)")
-    properties = cupy.cuda.runtime.getDeviceProperties(number)
+    properties = runtime.getDeviceProperties(number)
     with cupy.cuda.Device(number):
-        free, _ = cupy.cuda.runtime.memGetInfo()
-    peers = tuple(n for n in range(count) if n != number and cupy.cuda.runtime.deviceCanAccessPeer(number, n))
-    return Device(
-        number, properties["name"].decode(), f"sm_{properties['major']}{properties['minor']}",
-        properties["multiProcessorCount"], free + cupy.get_default_memory_pool().free_bytes(), peers,
-    )  # fmt: skip
+        free = runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    peers = tuple(n for n in range(count) if n != number and runtime.deviceCanAccessPeer(number, n))
+    architecture = f"sm_{properties['major']}{properties['minor']}"
+    return Device(number, properties["name"].decode(), architecture, properties["multiProcessorCount"], free, peers)
 
 
 def _installed(module: str) -> bool:

@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
+
+from csaw.partition.errors import DeviceError
+
+
+def page_locked(count: int, dtype: Any) -> np.ndarray:
+    """An array that every GPU can read; not of CuPy's pool, which keeps what is given back and takes up to twice what is asked for."""
+    flags = cupy.cuda.runtime.hostAllocPortable | cupy.cuda.runtime.hostAllocMapped
+    memory = cupy.cuda.PinnedMemory(max(count * np.dtype(dtype).itemsize, 1), flags)
+    return np.ndarray(count, dtype, buffer=cupy.cuda.PinnedMemoryPointer(memory, 0))  # type: ignore[arg-type]
 
 
 @dataclass
@@ -21,32 +29,36 @@ class Buffer:
 
 
 class HostPartitions:
-    """A store's partitions for any number of GPUs, read when first asked for; ``room`` bytes (None: enough) hold at least two.
+    """A store's partitions for any number of GPUs, read when first asked for; ``room`` bytes (None: enough) hold at least two a GPU: one that comes and
+    one that is needed before.
 
     One thread reads, so that what was asked for ahead comes in that order; bytes_read counts what came from the store.
     """
 
-    def __init__(self, store: Any, *, weights: bool, room: int | None = None) -> None:
+    def __init__(self, store: Any, *, weights: bool, room: int | None = None, gpus: int = 1) -> None:
         self.store, self.weighted = store, weights
         self.largest = max((p.edges for p in store.partitions), default=0)
         each = max(self.largest * (store.id_dtype.itemsize + (4 if weights else 0)), 1)
-        self.most = len(store.partitions) if room is None else max(2, room // each)
-        self.whole = room is None
+        self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
+        self.whole, self.closed = room is None, False
         self.held: dict[int, Buffer] = {}  # the one used longest ago first
-        self.spare: list[Buffer] = []
         self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, as a GPU made them: see tables.py
         self.bytes_read = 0
         self.changed = threading.Condition()
         self.reader = ThreadPoolExecutor(1)
 
     def take(self, number: int) -> Buffer:
-        """A partition, read if need be; it stays until it is given back."""
+        """A partition, read if need be; it stays until it is given back. DeviceError once the partitions are closed."""
         with self.changed:
             while (buffer := self._begin(number, {})) is None:
                 self.changed.wait()  # all are in use, or still being read
             buffer.uses += 1
             self.held[number] = self.held.pop(number)
-        buffer.read.result()
+        try:
+            buffer.read.result()
+        except BaseException:
+            self.give_back(number)
+            raise
         return buffer
 
     def give_back(self, number: int) -> None:
@@ -55,13 +67,15 @@ class HostPartitions:
             self.changed.notify_all()
 
     def keep_table(self, number: int, table: Any) -> None:
-        """Bring a partition's table from a GPU; its rows are not needed any more."""
-        kept = table.get(out=cupyx.empty_pinned(table.shape, table.dtype))
+        """Bring a partition's table from a GPU, unless another one has; its rows are not needed any more."""
+        if number in self.tables:
+            return
+        kept = table.get(out=page_locked(table.size, table.dtype))
         with self.changed:
-            self.tables[number] = kept
-            if self.held[number].uses == 0:
+            self.tables.setdefault(number, kept)
+            buffer = self.held.get(number)
+            if buffer is not None and buffer.uses == 0:
                 del self.held[number]
-        cupy.get_default_pinned_memory_pool().free_all_blocks()  # else rows and tables would stand side by side
 
     def has(self, number: int) -> bool:
         """Whether a partition is here, or on its way."""
@@ -76,6 +90,8 @@ class HostPartitions:
 
     def _begin(self, number: int, waiting: dict[int, int]) -> Buffer | None:
         """The partition's buffer, its reading under way; None where all others are wanted more, or in use."""
+        if self.closed:
+            raise DeviceError("the partitions in host memory are closed: another GPU has failed")
         if number in self.held:
             return self.held[number]
         buffer = self._room(number, waiting)
@@ -88,7 +104,9 @@ class HostPartitions:
     def _room(self, number: int, waiting: dict[int, int]) -> Buffer | None:
         if len(self.held) < self.most:
             edges = self.store.partitions[number].edges if self.whole else self.largest
-            return Buffer(cupyx.empty_pinned(edges, self.store.id_dtype), cupyx.empty_pinned(edges if self.weighted else 0, np.float32))  # fmt: skip
+            return Buffer(
+                page_locked(edges, self.store.id_dtype), page_locked(edges if self.weighted else 0, np.float32)
+            )
         idle = [k for k, buffer in self.held.items() if buffer.uses == 0 and buffer.read.done()]
         least = min(idle, key=lambda k: waiting.get(k, 0), default=None)
         if least is None or (waiting and waiting.get(least, 0) >= waiting.get(number, 0)):
@@ -105,8 +123,15 @@ class HostPartitions:
         with self.changed:
             self.changed.notify_all()
 
+    def stop(self) -> None:
+        """Let nobody wait any more."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
     def close(self) -> None:
         """Give the memory back; nothing reads from it any more."""
+        self.stop()
         self.reader.shutdown(cancel_futures=True)
         self.held.clear()
         self.tables.clear()

@@ -56,8 +56,12 @@ class Node:
         if self.host is not None:
             self.host.close()
         self.host = self.first = None
+        holders = {array.device.id for arrays in self.pieces.values() for array in arrays if array is not None}
         self.pieces.clear()
         self.strengths.clear()
+        for number in holders:
+            with cupy.cuda.Device(number):
+                cupy.get_default_memory_pool().free_all_blocks()
 
 
 def copied(array: Any) -> Any:

@@ -3,7 +3,8 @@
 A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import cupy
@@ -20,7 +21,7 @@ DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
 class StreamedGraph(Pieces, Partitions):
     """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots. Copies have a stream of their own.
 
-    With ``whole`` host memory holds all partitions, so that kernels can read them in place where the layout needs nothing built.
+    Where host memory holds all partitions, kernels can read them in place, if the layout needs nothing built.
     """
 
     fetches = True
@@ -34,7 +35,8 @@ class StreamedGraph(Pieces, Partitions):
         count = min(len(store.partitions), capacity // max(self.edges * self.edge_bytes(), 1))
         self.slots = [self._slot() for _ in range(count)]
         self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
-        self.coming: dict[int, cupy.cuda.Event] = {}  # copies under way
+        self.ready: set[int] = set()  # partitions that are in their slots
+        self.coming: dict[int, Any] = {}  # events of copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         builder.set_graph(self.address())
 
@@ -66,9 +68,27 @@ class StreamedGraph(Pieces, Partitions):
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot, beside what the device is doing."""
-        slot = self.slot_of[number] = self.free.pop()
+        self.slot_of[number] = self.free.pop()
+        with self._unless_it_fails(number):
+            self._begin_copy(number)
+
+    @contextmanager
+    def _unless_it_fails(self, number: int) -> Iterator[None]:
+        """Forget the partition when something does, so that it is brought anew later."""
+        try:
+            yield
+        except BaseException:
+            self.evict(number)
+            raise
+
+    def _begin_copy(self, number: int) -> None:
+        indices, weights, _ = self.slots[self.slot_of[number]]
         buffer = self.host.take(number)
-        self._copy(number, ((self.slots[slot][0], buffer.indices), (self.slots[slot][1], buffer.weights)))
+        try:
+            self._copy(number, ((indices, buffer.indices), (weights, buffer.weights)))
+        except BaseException:
+            self.host.give_back(number)
+            raise
 
     def _copy(self, number: int, pairs: Iterable[tuple[Any, np.ndarray]]) -> None:
         """Host arrays to the beginnings of arrays on the device, as far as there are such."""
@@ -82,16 +102,24 @@ class StreamedGraph(Pieces, Partitions):
 
     def _arrive(self, number: int) -> None:
         """Wait for the end of a partition's copy."""
-        self.coming.pop(number).synchronize()
-        self.host.give_back(number)
+        try:
+            self.coming.pop(number).synchronize()
+        finally:
+            self.host.give_back(number)
 
     def load(self, number: int) -> None:
         """A partition whose copy has ended, in its slot, and what its layout wants."""
         if number not in self.coming:
             self.fetch(number)
+        with self._unless_it_fails(number):
+            self._make_ready(number)
+        self.ready.add(number)
+        self.loaded[number] = 1
+        self.tell()
+
+    def _make_ready(self, number: int) -> None:
         self._arrive(number)
         self.place(number, *self.slots[self.slot_of[number]])
-        self.loaded[number] = 1
         self.tell()
         if self.layout == "table":
             self.build_table(self.builder, self.store.partitions[number])
@@ -101,8 +129,15 @@ class StreamedGraph(Pieces, Partitions):
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
+        self.ready.discard(number)
         self.free.append(self.slot_of.pop(number))
         self.tell()
+
+    def close(self) -> None:
+        """Give back what is still coming from host memory."""
+        for number in list(self.coming):
+            with suppress(Exception):  # of a device that has failed
+                self._arrive(number)
 
     def ahead(self, waiting: dict[int, int]) -> None:
         """What will be wanted from the store: it begins to come."""
@@ -112,7 +147,7 @@ class StreamedGraph(Pieces, Partitions):
     def reach_all(self) -> None:
         """Let kernels read partitions without a slot in host memory, until ``leave``."""
         for part in self.store.partitions:
-            if part.number not in self.slot_of or part.number in self.coming:
+            if part.number not in self.ready:
                 self._place_in_host(part.number)
         self.loaded[:] = 1
         self.tell()
@@ -125,5 +160,5 @@ class StreamedGraph(Pieces, Partitions):
     def leave(self) -> None:
         """Only what is in slots can be read again."""
         self.loaded[:] = 0
-        self.loaded[[number for number in self.slot_of if number not in self.coming]] = 1
+        self.loaded[list(self.ready)] = 1
         self.tell()

@@ -29,7 +29,9 @@ class Streams:
         before = cupy.cuda.get_current_stream().record()
         timed = []
         for part in partitions:
-            stream = self.streams.setdefault(part, cupy.cuda.Stream(non_blocking=True))
+            if part not in self.streams:
+                self.streams[part] = cupy.cuda.Stream(non_blocking=True)
+            stream = self.streams[part]
             stream.wait_event(before)
             with stream:
                 timed.append(self._timed(stream, launch, part, len(partitions)))

@@ -35,38 +35,33 @@ class StreamedTables(StreamedGraph):
         tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes()
         return np.where(made, tables, MAKING * super().costs())
 
-    def fetch(self, number: int) -> None:
-        """Begin to copy a partition's table into a free slot; nothing yet where it has to be made."""
-        slot = self.slot_of[number] = self.free.pop()
+    def _begin_copy(self, number: int) -> None:
+        """Begin to copy a partition's table; nothing yet where it has to be made."""
         if number in self.host.tables:
-            self._copy(number, [(self.slots[slot][2], self.host.tables[number])])
+            self._copy(number, [(self.slots[self.slot_of[number]][2], self.host.tables[number])])
         else:
             self.coming[number] = None
 
     def _arrive(self, number: int) -> None:
-        """Wait for the end of a partition's copy."""
+        """Wait for the end of a table's copy."""
         event = self.coming.pop(number)
         if event is not None:
             event.synchronize()
 
-    def load(self, number: int) -> None:
-        """A partition's table in its slot: copied, or made."""
-        if number not in self.coming:
-            self.fetch(number)
-        made = self.coming[number] is not None
+    def _make_ready(self, number: int) -> None:
+        table, made = self.slots[self.slot_of[number]][2], self.coming[number] is not None
         self._arrive(number)
-        table = self.slots[self.slot_of[number]][2]
         if not made:
             self._make(number, table)
         self.place(number, None, None, table)
-        self.loaded[number] = 1
-        self.tell()
 
     def _make(self, number: int, table: Any) -> None:
         part, buffer = self.store.partitions[number], self.host.take(number)
-        self._copy(number, ((self.rows, buffer.indices), (self.row_weights, buffer.weights)))
-        self._arrive(number)
-        self.host.give_back(number)
+        try:
+            self._copy(number, ((self.rows, buffer.indices), (self.row_weights, buffer.weights)))
+            self._arrive(number)
+        finally:
+            self.host.give_back(number)
         self.place(number, self.rows, self.row_weights, table)
         self.tell()
         self.build_table(self.builder, part)

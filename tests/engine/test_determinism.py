@@ -7,6 +7,7 @@ from helpers.invariance import assert_instances_are_64_bits, assert_request_deci
 
 from csaw.engine import registry
 from csaw.engine.run import execute, prepare
+from csaw.partition.errors import OptionError
 
 MORE = [
     ("neighbor", {"fanout": (4, 3), "replace": True}),
@@ -76,3 +77,15 @@ def test_different_seeds_share_no_walk(tmp_path):
     for i, a in enumerate(walks):
         for b in walks[:i]:
             assert not (a[:, 1:] == b[:, 1:]).all(axis=1)[a[:, 1] != 2**32 - 1].any()
+
+
+def test_questions_that_loaded_partitions_cannot_answer_are_refused(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
+    given = {"seed": 5, "weighted": False, "residency": "disk"}
+    far = "2.0 if e.is_neighbor(e.dst, e.prev) else 1.0"
+    near = "2.0 if e.is_neighbor(e.prev, e.dst) else 1.0"
+    for algo, bias in (("deepwalk", far), ("multidimensional", near)):
+        with pytest.raises(OptionError, match="only edge_bias may ask e.is_neighbor"):
+            prepare(store, algo, edge_bias=bias, **given)
+        arrays_of(store, tmp_path / "s.zarr", algo, edge_bias=bias, weighted=False, instances=5)
+    assert prepare(store, "deepwalk", edge_bias=near, **given).plan.residency == "disk"

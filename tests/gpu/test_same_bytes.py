@@ -8,6 +8,7 @@ from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TROUBLED, WideStore, arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
+from csaw.engine import plan as plans
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.cuda.device import open_device
@@ -319,9 +320,10 @@ def test_two_backends_on_one_gpu_keep_their_graphs_apart(tmp_path, algo):
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "forest-fire", "multidimensional"])
-def test_several_gpus_draw_what_one_does(tmp_path, algo):
+def test_several_gpus_draw_what_one_does(tmp_path, monkeypatch, algo):
     import cupy
 
+    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)  # something to do for every GPU
     count = cupy.cuda.runtime.getDeviceCount()
     if count < 2:
         pytest.skip("one GPU")
@@ -334,9 +336,10 @@ def test_several_gpus_draw_what_one_does(tmp_path, algo):
 
 
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
-def test_a_graph_spread_over_gpus_gives_the_sample_of_a_resident_one(tmp_path, algo, options):
+def test_a_graph_spread_over_gpus_gives_the_sample_of_a_resident_one(tmp_path, monkeypatch, algo, options):
     import cupy
 
+    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)  # something to do for every GPU
     count = cupy.cuda.runtime.getDeviceCount()
     if count < 2:
         pytest.skip("one GPU")
@@ -349,11 +352,38 @@ def test_a_graph_spread_over_gpus_gives_the_sample_of_a_resident_one(tmp_path, a
     assert_same(expected, drawn)
 
 
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+@pytest.mark.parametrize("algo", ["deepwalk", "biased", "node2vec", "neighbor", "forest-fire"])
+def test_gpus_that_share_a_host_copy_draw_what_one_does(tmp_path, monkeypatch, algo, residency):
+    import cupy
+
+    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)  # something to do for every GPU
+    count = cupy.cuda.runtime.getDeviceCount()
+    if count < 2:
+        pytest.skip("one GPU")
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
+    options = (
+        {"num_walks": 30, "walk_length": 20} if algo in ("deepwalk", "biased", "node2vec") else {"instances": 3000}
+    )
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    given = {
+        "device": "cuda:" + ",".join(map(str, range(count))),
+        "seed": 5,
+        "batch_size": 1000,
+        "residency": residency,
+        **options,
+    }
+    plan = prepare(store, algo, **given).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
+    assert_same(expected, arrays_of(store, tmp_path / "t.zarr", algo, gpu_memory=memory, **given))
+
+
 def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, monkeypatch, caplog):
     import cupy
 
     from csaw.engine.cuda.walks import Walks
 
+    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 13)
     if cupy.cuda.runtime.getDeviceCount() < 2:
         pytest.skip("one GPU")
     store = random_store(tmp_path / "g.zarr")
