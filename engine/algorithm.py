@@ -10,6 +10,7 @@ An algorithm is a class with options and up to four hooks, written in the subset
 What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
 e.is_neighbor(a, b), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
 ``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.weight`` is 1 in an unweighted run.
+Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
 """
 
 import math
