@@ -94,8 +94,9 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     )  # fmt: skip
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}
-    with _backends(job) as (backends, losses):
-        size = max(1, plan.batch // plan.request.group_size)
+    size = max(1, plan.batch // plan.request.group_size)
+    units = -(-(writer.groups - len(writer.done)) // size)
+    with _backends(job, units) as (backends, losses):
         totals = sample_groups(backends, job.sources, writer, size, progress, losses)
     writer_bytes = writer.bytes_written
     seconds = time.perf_counter() - began
@@ -113,18 +114,19 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
 
 
 @contextmanager
-def _backends(job: Job) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
-    """What opens a backend for each device, and the errors that one device may have and another not."""
+def _backends(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
+    """What opens a backend for each device that gets any of the units, and the errors that one device may have and another not."""
     if not job.devices:
         yield [partial(open_backend, job)], ()
         return
     from csaw.engine.cuda.backend import CudaBackend
     from csaw.engine.cuda.node import Node
 
-    node = Node(len(job.devices))
+    devices = job.devices if job.plan.residency == "pooled" else job.devices[: max(1, units)]
+    node = Node(len(devices))
     try:
         yield (
-            [partial(open_backend, job, device, node) for device in job.devices],
+            [partial(open_backend, job, device, node) for device in devices],
             (DeviceError, MemoryError, *CudaBackend.failures),
         )
     finally:
