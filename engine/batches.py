@@ -29,14 +29,13 @@ class Drawn:
 
 
 class Batches:
-    """Draws ranges of instances and adds up what it took."""
+    """Draws ranges of instances, and says how long it took."""
 
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size = plan.batch
         self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy, stopped)
-        self.edges = self.dead_ends = 0
         self.seconds = 0.0
 
     def draw(self, first: int, last: int) -> list[Drawn]:
@@ -53,8 +52,6 @@ class Batches:
             drawn.append(batch)
             first = upto
         self.seconds += time.perf_counter() - clock
-        self.edges += sum(batch.edges for batch in drawn)
-        self.dead_ends += sum(batch.dead_ends for batch in drawn)
         return drawn
 
     def _attempt(self, first: int, last: int) -> Drawn | None:

@@ -125,7 +125,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     if residency == "disk":
         _refuse_far(shape, "--memory")
         in_flight = limits.batch or max(1, min(instances, budget // 4 // row))
-        largest, slots = _largest(store) * per_edge, 2 if shape.second_order else 1
+        largest, slots = store.largest_partition * per_edge, 2 if shape.second_order else 1
         need = fixed + slots * largest + in_flight * row
         if need > budget:
             raise BudgetError(
@@ -136,7 +136,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     membership = "filter" if filters and residency == "resident" else "search"
     fit = _fit(only, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
     if residency == "disk":
-        room = (budget - fixed - in_flight * row) // max(_largest(store) * per_edge, 1)
+        room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
         fit["expected"] = _expected(shape, room, in_flight, per_edge, residency)
     return fit
 
@@ -236,15 +236,10 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
     return _fit("table" if shape.table else "csr", "search", "pooled", in_flight, in_flight * row, graph, fixed, budget)
 
 
-def _largest(store: Any) -> int:
-    """Edges of the largest partition."""
-    return max((p.edges for p in store.partitions), default=0)
-
-
 def _fixed(shape: Shape) -> int:
     """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what building a partition's table takes."""
     build = 16 + (shape.row_bytes if shape.only_tables else 0)
-    return 16 * (shape.store.vertices + 1) + (build * _largest(shape.store) if shape.table else 0)
+    return 16 * (shape.store.vertices + 1) + (build * shape.store.largest_partition if shape.table else 0)
 
 
 def _piece_bytes(shape: Shape) -> int:
@@ -258,7 +253,7 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     _refuse_far(shape, "--gpu-memory")
     kept = shape.kept_bytes
-    slots, slot, fixed = 2 if shape.second_order else 1, _largest(store) * _piece_bytes(shape), _fixed(shape)
+    slots, slot, fixed = 2 if shape.second_order else 1, store.largest_partition * _piece_bytes(shape), _fixed(shape)
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))
     need = fixed + slots * slot + in_flight * row
     if need > budget:

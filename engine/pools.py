@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.methods import tries
-from csaw.engine.traversals import Traversals
+from csaw.engine.traversals import Traversals, fresh
 
 
 class Pools(Traversals):
@@ -64,10 +64,10 @@ class Pools(Traversals):
         numbers = self.backend.draw_numbers(tried + self.first, self.pool_slot[tried], self.pool[tried], self.tries)
         number = (numbers + self.base[tried][:, None]).ravel()
         order = xp.argsort(number, kind="stable")  # of equal ones the first try counts
-        order = order[_fresh(xp, number[order])]
+        order = order[fresh(xp, number[order])]
         self.turn, owner = order % self.tries, tried[order // self.tries]
         entry, vertex, self.offset = self._locate(number[order], owner)
-        begin = xp.flatnonzero(_fresh(xp, entry))
+        begin = xp.flatnonzero(fresh(xp, entry))
         self.cell_local, self.cell_vertex = owner, vertex
         self._hold(owner[begin], xp.zeros_like(begin), vertex[begin], xp.full_like(begin, -1))
         self._reserve(xp.diff(xp.concatenate([begin, xp.full(1, order.size, np.int64)])))
@@ -131,10 +131,3 @@ class Pools(Traversals):
         )
         at = (picked + xp.searchsorted(local, many)[:, None]).ravel()
         self.picks.append((local[at], src[at], dst[at]))
-
-
-def _fresh(xp: Any, values: Any) -> Any:
-    """Which of sorted values differ from the one before."""
-    fresh = xp.ones(values.size, bool)
-    fresh[1:] = values[1:] != values[:-1]
-    return fresh

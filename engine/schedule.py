@@ -85,7 +85,9 @@ class Schedule:
         self.graph, self.policy, self.stopped = graph, policy, stopped
         self.capacity = math.inf if capacity is None else capacity
         self.counters = Counters()
+        self.size = np.zeros(0, np.int64)  # of each partition, where they come and go
         if capacity is not None:
+            self.size = graph.sizes()
             graph.leave()
         self.held: list[int] = np.flatnonzero(
             graph.loaded
@@ -130,7 +132,7 @@ class Schedule:
         if not (self.policy.in_place and graph.reads_in_place):
             return False
         step, rest = batch.bytes_in_place(wants)
-        size, cost = graph.sizes().astype(float), graph.costs()
+        size, cost = self.size.astype(float), graph.costs()
         missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
         if any(self._fits([part]) and rest * size[part] > cost[part] * size.sum() for part in missing):
             return False
@@ -188,8 +190,9 @@ class Schedule:
 
     def _fits(self, parts: list[int], beside: list[int] | None = None) -> bool:
         """Whether there is room for partitions ``beside`` others, by default what is held."""
-        size = self.graph.sizes()
-        return sum(int(size[part]) for part in {*(self.held if beside is None else beside), *parts}) <= self.capacity
+        return (
+            sum(int(self.size[part]) for part in {*(self.held if beside is None else beside), *parts}) <= self.capacity
+        )
 
     def _evict(self, part: int) -> None:
         self.graph.evict(part)

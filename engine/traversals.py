@@ -193,9 +193,7 @@ class Traversals:
         xp, vertices = self.xp, self.backend.store.vertices
         key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
         order = xp.argsort(key, kind="stable")
-        fresh = xp.ones(order.size, bool)
-        fresh[1:] = key[order][1:] != key[order][:-1]
-        new = order[fresh]
+        new = order[fresh(xp, key[order])]
         owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
         seen = xp.sort(xp.concatenate([owner * vertices + self.seen, key[new]]))
         self.seen = seen % vertices
@@ -231,3 +229,10 @@ class Traversals:
 
     def dead_ends(self) -> int:
         return self.dead
+
+
+def fresh(xp: Any, values: Any) -> Any:
+    """Which of sorted values differ from the one before."""
+    first = xp.ones(values.size, bool)
+    first[1:] = values[1:] != values[:-1]
+    return first

@@ -60,6 +60,11 @@ class GraphStore:
         self.report: dict[str, Any] = attributes["report"]
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
 
+    @property
+    def largest_partition(self) -> int:
+        """Edges of the partition that has most."""
+        return max((part.edges for part in self.partitions), default=0)
+
     def read_indptr(self) -> np.ndarray:
         """Offsets of all rows, int64 [V + 1]."""
         out = np.zeros(self.vertices + 1, np.int64)

@@ -21,6 +21,5 @@ def in_partitions(store: Any, count: int, folder: Path) -> Any:
 
 def room_for(plan: Any, store: Any, count: int) -> int:
     """Bytes that a plan needs with so many of the store's partitions loaded at once."""
-    largest = max((p.edges for p in store.partitions), default=0)
     each = plan.graph_bytes // max(store.edges, 1)
-    return plan.fixed_bytes + plan.batch_bytes + count * largest * each
+    return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

@@ -217,15 +217,15 @@ class CudaBackend(Backend):
 
     def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
+        rows = self.reads_rows or layout != "table"
         weights, strength = self.reads_weights, self.return_apart and self.weighted
         if residency == "resident":
             return node.resident(partial(self._load_whole, builder, weights, strength))
         if residency == "pooled":
-            rows = self.reads_rows or layout != "table"
             return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength, rows=rows)
         room = None if residency == "streamed" else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room, gpus=len(devices)))
-        kind = StreamedGraph if self.reads_rows or layout != "table" else StreamedTables
+        kind = StreamedGraph if rows else StreamedTables
         return kind(store, layout, builder, host, self.plan.capacity, strength=strength)
 
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:

@@ -67,7 +67,7 @@ class DeviceGraph:
 
     def _read(self) -> None:
         """Partition by partition through pinned memory."""
-        largest = max((p.edges for p in self.store.partitions), default=0)
+        largest = self.store.largest_partition
         indices = cupyx.empty_pinned(largest, self.store.id_dtype)
         weights = cupyx.empty_pinned(largest if self.weights is not None else 0, np.float32)
         for number, part in enumerate(self.store.partitions):

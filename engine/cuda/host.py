@@ -8,8 +8,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.partition.errors import DeviceError
-
 
 def page_locked(count: int, dtype: Any) -> np.ndarray:
     """An array that every GPU can read; not of CuPy's pool, which keeps what is given back and takes up to twice what is asked for."""
@@ -32,23 +30,22 @@ class HostPartitions:
     """A store's partitions for any number of GPUs, read when first asked for; ``room`` bytes (None: enough) hold at least two a GPU: one that comes and
     one that is needed before.
 
-    One thread reads, so that what was asked for ahead comes in that order; bytes_read counts what came from the store.
+    One thread reads, so that what was asked for ahead comes in that order.
     """
 
     def __init__(self, store: Any, *, weights: bool, room: int | None = None, gpus: int = 1) -> None:
         self.store, self.weighted = store, weights
-        self.largest = max((p.edges for p in store.partitions), default=0)
+        self.largest = store.largest_partition
         each = max(self.largest * (store.id_dtype.itemsize + (4 if weights else 0)), 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
-        self.whole, self.closed = room is None, False
+        self.whole = room is None
         self.held: dict[int, Buffer] = {}  # the one used longest ago first
         self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, as a GPU made them: see tables.py
-        self.bytes_read = 0
         self.changed = threading.Condition()
         self.reader = ThreadPoolExecutor(1)
 
     def take(self, number: int) -> Buffer:
-        """A partition, read if need be; it stays until it is given back. DeviceError once the partitions are closed."""
+        """A partition, read if need be; it stays until it is given back."""
         with self.changed:
             while (buffer := self._begin(number, {})) is None:
                 self.changed.wait()  # all are in use, or still being read
@@ -90,8 +87,6 @@ class HostPartitions:
 
     def _begin(self, number: int, waiting: dict[int, int]) -> Buffer | None:
         """The partition's buffer, its reading under way; None where all others are wanted more, or in use."""
-        if self.closed:
-            raise DeviceError("the partitions in host memory are closed: another GPU has failed")
         if number in self.held:
             return self.held[number]
         buffer = self._room(number, waiting)
@@ -117,21 +112,13 @@ class HostPartitions:
         edges = self.store.partitions[number].edges
         weights = buffer.weights[:edges] if self.weighted else None
         self.store.read_partition(number, buffer.indices[:edges], weights)
-        self.bytes_read += buffer.indices[:edges].nbytes + (0 if weights is None else weights.nbytes)
 
     def _tell(self, _: Future) -> None:
         with self.changed:
             self.changed.notify_all()
 
-    def stop(self) -> None:
-        """Let nobody wait any more."""
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-
     def close(self) -> None:
         """Give the memory back; nothing reads from it any more."""
-        self.stop()
         self.reader.shutdown(cancel_futures=True)
         self.held.clear()
         self.tables.clear()

@@ -18,7 +18,7 @@ class Node:
         self.first: Any = None
         self.host: Any = None
         self.pieces: dict[int, tuple[Any, Any, Any]] = {}  # of a pooled graph: arrays of each partition
-        self.strengths: dict[int, Any] = {}  # row sums of each partition
+        self.strengths: dict[int, Any] = {}  # row sums of vertices, by the GPU that made them
 
     def resident(self, load: Callable[[], Any]) -> Any:
         """The graph on this GPU: loaded by the first that asks, copied from its memory by the others."""

@@ -31,7 +31,7 @@ class StreamedGraph(Pieces, Partitions):
     ) -> None:
         super().__init__(store, strength=strength)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, host.weighted
-        self.edges = max((p.edges for p in store.partitions), default=0)  # of a slot
+        self.edges = store.largest_partition  # of a slot
         count = min(len(store.partitions), capacity // max(self.edges * self.edge_bytes(), 1))
         self.slots = [self._slot() for _ in range(count)]
         self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
@@ -120,8 +120,8 @@ class StreamedGraph(Pieces, Partitions):
     def _make_ready(self, number: int) -> None:
         self._arrive(number)
         self.place(number, *self.slots[self.slot_of[number]])
-        self.tell()
         if self.layout == "table":
+            self.tell()
             self.build_table(self.builder, self.store.partitions[number])
 
     def evict(self, number: int) -> None:
