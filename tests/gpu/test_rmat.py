@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.gpu import device_or_skip
 
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.cuda.device import open_device
-from csaw.partition.errors import CsawError
 
-try:
-    DEVICE = open_device()
-except CsawError as error:
-    pytest.skip(str(error), allow_module_level=True)
+DEVICE = device_or_skip()
 
 
 @pytest.mark.parametrize(

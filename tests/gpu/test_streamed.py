@@ -1,0 +1,88 @@
+"""A graph larger than a GPU gives the sample of one that fits, whatever is where and when."""
+
+import re
+
+import pytest
+from helpers.cases import OPTIONS
+from helpers.gpu import device_or_skip, every_case, on_cpu
+from helpers.graphs import arrays_of, random_store, stored_arrays
+from helpers.invariance import assert_same
+
+from csaw.engine.run import execute, prepare
+from csaw.engine.schedule import Policy
+from csaw.partition.errors import BudgetError
+
+device_or_skip()
+
+
+@pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
+@every_case
+def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
+    options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=partitions)
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
+    policy = Policy(in_place=residency == "in place")
+    residency = "disk" if residency == "disk" else "streamed"
+    given = {
+        "device": "cuda",
+        "seed": 5,
+        "batch_size": 250,
+        "residency": residency,
+        "ids": "dense",
+        "policy": policy,
+        **options,
+    }
+    least = int(
+        re.search("raise --gpu-memory to ([0-9,]+)", refusal(store, algo, gpu_memory=1000, **given))[1].replace(",", "")
+    )
+    job = prepare(store, algo, gpu_memory=least, **given)
+    results = execute(job, tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    if not policy.in_place and results["sampled_edges"]:
+        assert results["transfers"] >= partitions // 2
+        assert results["evictions"] > 0
+
+
+@pytest.mark.parametrize("options", [{"weighted": False}, {"weighted": True}, {"select": "its"}, {"bias": "degree"}])
+def test_what_few_wait_for_is_read_in_place(tmp_path, options):
+    store = random_store(tmp_path / "g.zarr", vertices=4000, edges=60_000, partitions=6)
+    algo = "biased" if "bias" in options else "deepwalk"
+    options = options | {"seed": 5, "sources": list(range(7)), "walk_length": 60}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    given = {"device": "cuda", "residency": "streamed", "ids": "dense", **options}
+    plan = prepare(store, algo, **given).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 4
+    results = execute(prepare(store, algo, gpu_memory=memory, **given), tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    assert results["in_place"] > 0
+    assert results["transfers"] <= 2 * len(store.partitions)  # a weighted graph's tables are made once
+
+
+def refusal(store, algo, **options):
+    """What a budget that is too small is answered."""
+    with pytest.raises(BudgetError) as error:
+        prepare(store, algo, **options)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("switched", ["batching", "workload_aware", "balancing"])
+@pytest.mark.parametrize(
+    "algo", ["deepwalk", "node2vec", "biased", "neighbor", "forest-fire", "layer", "multidimensional"]
+)
+def test_switches_of_scheduling_change_no_byte(tmp_path, algo, switched):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
+    options = OPTIONS.get(algo, {}) | {"seed": 5, "instances": 40}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    given = {
+        "device": "cuda",
+        "residency": "streamed",
+        "ids": "dense",
+        "policy": Policy(in_place=False, **{switched: False}),
+    }
+    largest = max(p.edges for p in store.partitions)
+    job = prepare(store, algo, **given, **options)
+    memory = job.plan.fixed_bytes + job.plan.batch_bytes + 3 * 24 * largest
+    results = execute(prepare(store, algo, gpu_memory=memory, **given, **options), tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    assert results["transfers"] > 0
+    assert algo == "multidimensional" or results["kernel_seconds"] > 0

@@ -1,0 +1,156 @@
+"""What tests on a GPU share: every algorithm, method and layout; graphs with every trouble in them; and a skip where there is no GPU."""
+
+import numpy as np
+import pytest
+
+from csaw.engine import registry
+from csaw.engine.cuda.device import Device, open_device
+from csaw.engine.detectors import DETECTORS
+from csaw.partition.errors import CsawError
+from helpers.cases import OPTIONS
+from helpers.graphs import SQUARE, TROUBLED, WideStore, random_store, store_of
+
+MORE = [
+    ("neighbor", {"fanout": (5, 3), "replace": True}),
+    ("neighbor", {"fanout": (-1, 3)}),
+    ("neighbor", {"fanout": (7,), "bias": "none"}),
+    ("neighbor", {"fanout": (40, 2), "bias": "none"}),
+    ("neighbor", {"fanout": (3, 3), "bias": "degree", "select": "keys"}),
+    ("neighbor", {"fanout": (3, 3), "select": "its", "replace": True}),
+    ("neighbor", {"fanout": ()}),
+    *(("neighbor", {"fanout": (3, 3), "select": "its", "collision": c}) for c in ("bipartite", "repeated", "updated")),
+    *(
+        ("neighbor", {"fanout": (40, 3), "select": "its", "collision": c, "detect": d})
+        for c in ("bipartite", "repeated")
+        for d in DETECTORS
+    ),
+    ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "strided"}),
+    ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "linear"}),
+    ("snowball", {"neighbor_size": 3, "select": "its"}),
+    ("forest-fire", {"select": "its", "depth": 3, "detect": "contiguous"}),
+    ("node2vec", {"select": "its", "walk_length": 8}),
+    ("node2vec", {"p": 4.0, "q": 0.25}),
+    ("node2vec", {"p": 0.3, "q": 3.0, "layout": "csr"}),
+    ("node2vec", {"p": 0.3, "q": 3.0, "layout": "table"}),
+    ("deepwalk", {"layout": "alias"}),
+    ("deepwalk", {"layout": "table"}),
+    ("deepwalk", {"layout": "entries"}),
+    ("deepwalk", {"layout": "csr"}),
+    ("deepwalk", {"select": "its"}),
+    ("deepwalk", {"walk_length": 0}),
+    ("neighbor", {"fanout": (5, 3), "replace": True, "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (6, 3), "bias": "none", "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (3, 4), "bias": "degree", "transit_parallel": "on"}),
+    ("neighbor", {"fanout": (3, 4), "bias": "degree", "layout": "csr"}),
+    ("neighbor", {"fanout": (2, 2), "select": "its", "replace": True}),
+    ("snowball", {"neighbor_size": 3, "weighted": False, "depth": 4}),
+    ("forest-fire", {"weighted": False, "depth": 4}),
+    ("biased", {"edge_bias": "e.weight / (e.dst_degree + 1)"}),
+    (
+        "biased",
+        {"edge_bias": "e.weight * (1 + e.dst_degree) ** -0.75 + math.exp(-e.weight) * math.log(2 + e.src_degree)"},
+    ),
+    (
+        "node2vec",
+        {"edge_bias": "e.weight ** 0.3 if e.is_neighbor(e.prev, e.dst) else e.weight ** 2", "walk_length": 10},
+    ),
+    ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
+    ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),
+    ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
+]
+ON_A_GPU = ("layout", "detect", "transit_parallel")
+TREES = [
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.7, "depth": depth}) for depth in (0, 1, 2, 3, 4)),
+    *(("forest-fire", {"weighted": False, "burn_prob": 0.9, "depth": depth}) for depth in (1, 2)),
+    ("forest-fire", {"weighted": False, "burn_prob": 0.0}),
+    ("snowball", {"weighted": False, "neighbor_size": 0}),
+    ("snowball", {"weighted": False, "neighbor_size": 2}),
+    ("snowball", {"weighted": False, "neighbor_size": 40}),
+    ("snowball", {"weighted": False, "neighbor_size": 70, "depth": 1}),
+    ("layer", {"weighted": False, "neighbor_size": 10}),
+    ("layer", {"weighted": False, "neighbor_size": 1, "depth": 4}),
+    ("layer", {"weighted": False, "neighbor_size": 3, "depth": 3, "frontier_size": 2}),
+    ("layer", {"weighted": False, "neighbor_size": 40, "depth": 3, "frontier_size": 5}),
+    ("layer", {"weighted": False, "neighbor_size": 0}),
+    *(("random-edge", {"neighbor_size": size, "instances": 5}) for size in (0, 3, 100, 1000)),
+]
+BEYOND_A_BLOCK = [
+    ("forest-fire", {"weighted": False, "burn_prob": 0.95, "depth": 3, "instances": 20}),
+    ("layer", {"weighted": False, "neighbor_size": 5000, "frontier_size": 3}),
+    ("layer", {"weighted": False, "neighbor_size": 4, "select": "keys"}),
+    ("random-edge", {"neighbor_size": 5000, "instances": 5}),
+    ("random-edge", {"neighbor_size": 50, "instances": 5, "select": "keys"}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE + TREES + BEYOND_A_BLOCK
+
+
+every_case = pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
+
+
+def device_or_skip() -> Device:
+    """The first GPU; without one the calling module is skipped, with the reason."""
+    try:
+        return open_device()
+    except CsawError as error:
+        pytest.skip(str(error), allow_module_level=True)
+
+
+def on_cpu(options):
+    """The options without those that only a GPU has."""
+    return {name: value for name, value in options.items() if name not in ON_A_GPU}
+
+
+def hub_store(path, weighted):
+    """A vertex with more neighbors than a large block has threads, several times over."""
+    rng = np.random.default_rng(3)
+    edges = [(0, v, float(rng.integers(0, 9))) for v in range(1, 5000)]
+    edges += [(int(u), int(v), 1.5) for u, v in rng.integers(1, 5000, (3000, 2)) if u < v]
+    return store_of(path, sorted(set(edges)), directed=False, vertices=5001, weighted=weighted)
+
+
+def dense_store(path):
+    """Rows of hundreds, most of what they hold seen after a few neighbors; self loops."""
+    edges = [(u, v, 1.0) for u in range(300) for v in range(u, 300) if (7 * u + 3 * v) % 4]
+    return store_of(path, edges, directed=False, vertices=300, weighted=False)
+
+
+def repeated_store(path):
+    """Every edge many times over."""
+    pairs = np.sort(np.random.default_rng(5).integers(0, 12, (900, 2)), axis=1)
+    return store_of(path, [(int(u), int(v), 1.0) for u, v in pairs], directed=False, vertices=12)
+
+
+GRAPHS = {
+    "weighted": lambda path: random_store(path, partitions=3),
+    "plain": lambda path: random_store(path, weighted=False),
+    "directed": lambda path: random_store(path, directed=True, edges=900),
+    "troubled": lambda path: store_of(path, TROUBLED, directed=True, vertices=7),
+    "square": lambda path: store_of(path, SQUARE, directed=False),
+    "hub": lambda path: hub_store(path, True),
+    "dense": dense_store,
+    "repeated": repeated_store,
+    "wide": lambda path: WideStore(random_store(path, seed=2)),
+    "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
+    "one loop": lambda path: store_of(path, [(0, 0, 1)], directed=True),
+}
+
+
+def usable(store, algo, options):
+    """The options, fitted to the graph."""
+    options = dict(options)
+    if algo == "random-node":
+        options["frontier_size"] = min(options["frontier_size"], store.vertices)
+    if options.get("layout") == "csr" and algo == "neighbor":
+        return options
+    table = options.get("layout") in ("table", "alias")
+    if (table and not store.weighted) or (options.get("layout") in ("csr", "entries") and store.weighted):
+        options["weighted"] = False
+        options.pop("layout") if table else None
+    if store.id_dtype.itemsize == 8:
+        options.pop("transit_parallel", None)
+    if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
+        options.pop("layout")
+    if store.max_degree > 200 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
+        options["instances"] = min(options.get("instances", 60), 60 if algo != "random-edge" else 2)
+    return options
