@@ -1,6 +1,6 @@
 """A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -66,21 +66,12 @@ class DeviceGraph:
         return vertex, edges - self.indptr[vertex]
 
     def _read(self) -> None:
-        """Partition by partition through pinned memory."""
-        largest = self.store.largest_partition
-        indices = cupyx.empty_pinned(largest, self.store.id_dtype)
-        weights = cupyx.empty_pinned(largest if self.weights is not None else 0, np.float32)
-        for number, part in enumerate(self.store.partitions):
-            low, high = part.first_edge, part.first_edge + part.edges
-            self.store.read_partition(
-                number, indices[: part.edges], None if self.weights is None else weights[: part.edges]
-            )
-            self.indices[low:high].set(indices[: part.edges])
-            if self.weights is not None:
-                self.weights[low:high].set(weights[: part.edges])
-            cupy.cuda.get_current_stream().synchronize()  # the pinned memory is used again
-            self.transfers += 1
-            self.transfer_bytes += part.edges * (indices.itemsize + (4 if self.weights is not None else 0))
+        def there(part: Any) -> tuple[Any, Any]:
+            span = slice(part.first_edge, part.first_edge + part.edges)
+            return self.indices[span], None if self.weights is None else self.weights[span]
+
+        self.transfer_bytes += upload(self.store, self.store.partitions, there)
+        self.transfers += len(self.store.partitions)
 
     def _build(self, indptr: np.ndarray) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
@@ -125,6 +116,24 @@ class DeviceGraph:
     def check(self, bad: Any) -> None:
         """Raise the bias error that a kernel has noted."""
         check_bias(self.store, bad.tolist())
+
+
+def upload(store: Any, parts: Sequence[Any], there: Callable[[Any], tuple[Any, Any]]) -> int:
+    """Partition by partition through pinned memory to where ``there`` says: neighbors, and weights or None. The bytes that it took."""
+    largest, total = max((part.edges for part in parts), default=0), 0
+    indices, weights = cupyx.empty_pinned(largest, store.id_dtype), None
+    for part in parts:
+        to_indices, to_weights = there(part)
+        pairs = [(indices[: part.edges], to_indices)]
+        if to_weights is not None:
+            weights = cupyx.empty_pinned(largest, np.float32) if weights is None else weights
+            pairs.append((weights[: part.edges], to_weights))
+        store.read_partition(part.number, *(host for host, _ in pairs))
+        for host, device in pairs:
+            device.set(host)
+            total += host.nbytes
+        cupy.cuda.get_current_stream().synchronize()  # the pinned memory is used again
+    return total
 
 
 def blocks_of(vertices: int, device: Device) -> dict[int, int]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
+from csaw.engine.cuda.graph import upload
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
@@ -45,18 +45,11 @@ class PooledGraph(Pieces):
         node.meet()  # before anything is given back
 
     def _load(self, part: Any, builder: Kernels) -> tuple[Any, Any, Any]:
-        """A partition through pinned memory, and what its layout wants."""
-        pinned = cupyx.empty_pinned(part.edges, self.store.id_dtype)
-        pinned_weights = cupyx.empty_pinned(part.edges if self.weighted else 0, np.float32)
-        self.store.read_partition(part.number, pinned, pinned_weights if self.weighted else None)
+        """A partition, and what its layout wants."""
         indices = cupy.empty(part.edges, self.store.id_dtype)
         weights = cupy.empty(part.edges, np.float32) if self.weighted else None
-        indices.set(pinned)
-        if weights is not None:
-            weights.set(pinned_weights)
-        cupy.cuda.get_current_stream().synchronize()  # before the pinned memory is used again
+        self.transfer_bytes += upload(self.store, [part], lambda _: (indices, weights))
         self.transfers += 1
-        self.transfer_bytes += pinned.nbytes + pinned_weights.nbytes
         if self.layout != "table":
             return indices, weights, None
         table = cupy.empty(3 * part.edges, self.store.id_dtype)
