@@ -12,6 +12,8 @@ from csaw.engine.cpu.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.compile import njit
 
+TRIES = 8  # collisions of a pick after which it is drawn from what is left; collide.cuh has the same
+
 
 @njit(forceinline=True)
 def pick_word(seed, instance, slot, number):
@@ -56,6 +58,9 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
                of the draw is rescaled before it is used again, without which it is not uniform)
     repeated   draw again
     updated    rebuild the space without what is taken, after every pick
+
+    A pick that has met TRIES taken candidates is drawn from what is left of the space: where a few candidates have nearly all of the
+    weight, the others would be hit once in billions of tries.
     """
     total = accumulate(biases, count, largest, ctps)
     possible = 0
@@ -73,9 +78,16 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
         candidate = search(ctps, count, target)
         tally[0] += 1
         tally[3] += 1
+        tries = 0
         while COLLISION != "updated" and is_taken(candidate, picked, j, taken, tally):
             tally[1] += 1
             tally[3] += 1
+            tries += 1
+            if tries == TRIES:
+                number += uint64(k)
+                candidate = search_rest(ctps, count, picked, j, pick_word(seed, instance, slot, number))
+                tally[0] += 1
+                continue
             low = ctps[candidate - 1] if candidate > 0 else int64(0)
             width = ctps[candidate] - low
             rest = total - width
@@ -91,6 +103,31 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
             taken[candidate >> 6] |= uint64(1) << uint64(candidate & 63)
         picked[j] = candidate
     return k
+
+
+@njit
+def search_rest(ctps, count, picked, size, word):
+    """The candidate that a word draws from the space without the first ``size`` picks."""
+    target = int64(below_wide(word, uint64(rest_upto(ctps, count - 1, picked, size))))
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if rest_upto(ctps, middle, picked, size) > target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit
+def rest_upto(ctps, last, picked, size):
+    """The running sum up to candidate ``last`` without the first ``size`` picks."""
+    rest = ctps[last]
+    for i in range(size):
+        c = picked[i]
+        if c <= last:
+            rest -= ctps[c] - (ctps[c - 1] if c > 0 else int64(0))
+    return rest
 
 
 @njit

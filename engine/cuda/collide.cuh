@@ -11,6 +11,8 @@
 #define CONTIGUOUS 1
 #define LINEAR 2
 
+constexpr u32 TRIES = 8;  // collisions of a pick after which it is drawn from what is left: see engine/cpu/select.py
+
 struct Counts { u32 redraws, collisions, conflicts; u64 compared; };  // of one thread, beside its picks
 
 // Adds what a group has counted to the tally: see TALLY in engine/backend.py.
@@ -40,6 +42,30 @@ __device__ __forceinline__ void next_target(const i64* ctps, i64 candidate, i64 
         target = (i64)below(pick_word(seed, instance, slot, number), (u64)total);
         ++redraws;
     }
+}
+
+// The running sum up to candidate `last` without the first `size` picks: `lanes` threads share the work, 1 or a warp.
+__device__ __forceinline__ i64 rest_upto(const i64* ctps, i64 last, const i64* picked, i64 size, int lanes)
+{
+    i64 taken = 0;
+    for (i64 i = lanes == 1 ? 0 : lane_of(); i < size; i += lanes) {
+        const i64 c = picked[i];
+        if (c <= last) taken += ctps[c] - (c > 0 ? ctps[c - 1] : 0);
+    }
+    return ctps[last] - (lanes == 1 ? taken : warp_sum(taken));
+}
+
+// The candidate that a word draws from the space without the first `size` picks.
+__device__ __forceinline__ i64 search_rest(const i64* ctps, i64 count, const i64* picked, i64 size, u64 word, int lanes)
+{
+    const i64 target = (i64)below(word, (u64)rest_upto(ctps, count - 1, picked, size, lanes));
+    i64 low = 0, high = count - 1;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (rest_upto(ctps, middle, picked, size, lanes) > target) high = middle;
+        else low = middle + 1;
+    }
+    return low;
 }
 
 // Which candidates are taken already: see engine/detectors.py. A bit a candidate in words of 32, or the list of picks, its beginning in shared memory.
@@ -83,7 +109,8 @@ struct Taken {
 };
 
 // Settles k picks, 32 at a time, a lane each, as if one came after the other: a candidate is given up only to an earlier pick. In a turn, lanes pass by
-// what is taken; then all are settled before the first that has the candidate of an earlier one. taken.picks has the first candidates.
+// what is taken; then all are settled before the first that has the candidate of an earlier one, or that has tried often enough and waits for the
+// earlier ones, to be drawn from what they leave. taken.picks has the first candidates.
 __device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const i64* ctps, i64 count, const Taken& taken, i64 k, Counts& n)
 {
     const u32 self = 1u << lane_of();
@@ -93,18 +120,31 @@ __device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const i
     for (i64 base = 0; base < k; base += 32) {
         const i64 j = base + lane_of();
         bool open = j < k, fresh = open;
+        u32 tries = 0;
         u64 number = j;
-        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total), candidate = open ? taken.picks[j] : 0;
+        i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total), candidate = open ? taken.picks[j] : nothing;
         const auto pass = [&]() {
             ++n.collisions;
+            if (++tries == TRIES) {
+                candidate = nothing;
+                return;
+            }
             next_target(ctps, candidate, total, k, seed, instance, slot, number, target, n.redraws);
             candidate = search(ctps, count, target);
         };
         while (const u32 waiting = __ballot_sync(~0u, open)) {
-            while (fresh && taken.has(candidate, settled, n)) pass();
+            while (fresh && candidate >= 0 && taken.has(candidate, settled, n)) pass();
             fresh = false;
-            const u32 earlier = __match_any_sync(~0u, open ? candidate : nothing) & (self - 1), held = __ballot_sync(~0u, earlier);
-            const u32 now = waiting & ((held & -held) - 1);
+            const int first = __ffs(waiting) - 1;
+            if (__shfl_sync(~0u, candidate, first) < 0) {
+                const i64 rest = search_rest(ctps, count, taken.picks, settled, pick_word(seed, instance, slot, __shfl_sync(~0u, number, first) + k), 32);
+                if (lane_of() == first) {
+                    candidate = rest;
+                    ++n.redraws;
+                }
+            }
+            const u32 earlier = __match_any_sync(~0u, open ? candidate : nothing) & (self - 1);
+            const u32 held = __ballot_sync(~0u, open && (earlier || candidate < 0)), now = waiting & ((held & -held) - 1);
             if (DETECT != LINEAR) n.conflicts += (__match_any_sync(~0u, now & self ? taken.bit_of(candidate).word : nothing) & (self - 1)) != 0;
             if (now & self) {
                 taken.add(candidate, j);

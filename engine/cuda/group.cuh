@@ -20,11 +20,16 @@ __device__ __forceinline__ T across_warps(T value, F combine)
     return result;
 }
 
-__device__ __forceinline__ i64 group_sum(i64 value)
+__device__ __forceinline__ i64 warp_sum(i64 value)
 {
 #pragma unroll
     for (int gap = 16; gap; gap >>= 1) value += __shfl_xor_sync(~0u, value, gap);
-    return across_warps(value, [](i64 a, i64 b) { return a + b; });
+    return value;
+}
+
+__device__ __forceinline__ i64 group_sum(i64 value)
+{
+    return across_warps(warp_sum(value), [](i64 a, i64 b) { return a + b; });
 }
 
 // A sum whose last bits depend on the size of the group: for estimates.

@@ -124,13 +124,19 @@ extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 se
         const u32 k = min(hop.size, GRAPH.possible[parent.vertex]);
         for (; size < k; ++size) {
             u64 word_number = size;
+            u32 tries = 0;
             i64 target = (i64)below(pick_word(seed, parent.instance, slot, word_number), (u64)total), candidate = search(ctps, place.count, target);
             for (u32 j = 0; j < size; ++j) {
                 ++compared;
                 if (picked[j] != candidate) continue;
                 ++n.collisions;
-                next_target(ctps, candidate, total, k, seed, parent.instance, slot, word_number, target, n.redraws);
-                candidate = search(ctps, place.count, target);
+                if (++tries == TRIES) {
+                    candidate = search_rest(ctps, place.count, picked, size, pick_word(seed, parent.instance, slot, word_number + k), 1);
+                    ++n.redraws;
+                } else {
+                    next_target(ctps, candidate, total, k, seed, parent.instance, slot, word_number, target, n.redraws);
+                    candidate = search(ctps, place.count, target);
+                }
                 j = ~0u;  // look at all of them again
             }
             picked[size] = candidate;

@@ -16,11 +16,12 @@ BIASES = [3, 6, 2, 2, 2]
 MANY = 60_000
 
 
-@pytest.mark.parametrize(
-    "how",
-    [{"select": "its", "collision": c} for c in ("bipartite", "repeated", "updated")] + [{"select": "keys"}],
-    ids=["bipartite", "repeated", "updated", "keys"],
-)
+WITHOUT_REPLACEMENT = [{"select": "its", "collision": c} for c in ("bipartite", "repeated", "updated")] + [
+    {"select": "keys"}
+]
+
+
+@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=["bipartite", "repeated", "updated", "keys"])
 def test_without_replacement_is_successive_selection(tmp_path, how):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
     sources = np.zeros(MANY, np.int64)
@@ -28,6 +29,17 @@ def test_without_replacement_is_successive_selection(tmp_path, how):
         arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(3,), sources=sources, **how)["hop_1"].astype(int) - 1
     )
     assert_picks_are_successive(picks, BIASES)
+
+
+@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=["bipartite", "repeated", "updated", "keys"])
+def test_candidates_beside_far_heavier_ones_are_drawn_in_time_and_by_the_law(tmp_path, how):
+    heavy, light = [2**40, 2**41], [3, 6, 2, 2]
+    store = store_of(tmp_path / "g.zarr", [(0, v, w) for v, w in enumerate(heavy + light, 1)], directed=True)
+    sources = np.zeros(MANY, np.int64)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(5,), sources=sources, **how)
+    picks = drawn["hop_1"].astype(int) - 1
+    assert_picks_are_successive(picks[:, :2], heavy)
+    assert_picks_are_successive(picks[:, 2:] - 2, light)
 
 
 @pytest.mark.parametrize("how", [{}, {"select": "its"}, {"select": "keys"}], ids=["floyd", "its", "keys"])

@@ -45,14 +45,23 @@ DETECTED = [(c, d) for c in ("bipartite", "repeated") for d in (None, *DETECTORS
 
 @pytest.mark.parametrize(("collision", "detect"), [*DETECTED, ("updated", None)])
 @pytest.mark.parametrize(
-    "options", [{"fanout": (30, 3)}, {"fanout": (3, 2), "bias": "degree"}], ids=["weight", "degree"]
+    ("graph", "options"),
+    [
+        ("weighted", {"fanout": (30, 3)}),
+        ("weighted", {"fanout": (3, 2), "bias": "degree"}),
+        ("heavy", {"fanout": (7, 3)}),
+        ("heavy", {"fanout": (7, 3), "layout": "csr"}),
+    ],
+    ids=["weight", "degree", "heavy", "heavy-csr"],
 )
-def test_selection_counts_what_the_cpu_counts(tmp_path, options, collision, detect):
-    store = random_store(tmp_path / "g.zarr")
+def test_selection_counts_what_the_cpu_counts(tmp_path, graph, options, collision, detect):
+    if detect not in (None, "linear") and graph == "heavy":
+        options = options | {"layout": "csr"}
+    store = GRAPHS[graph](tmp_path / "g.zarr")
     given = {"select": "its", "collision": collision, "seed": 5, **options}
     on_gpu = prepare(store, "neighbor", device="cuda", detect=detect, **given)
     same = None if collision == "updated" else "linear" if on_gpu.plan.detect == "linear" else "contiguous"
-    expected = execute(prepare(store, "neighbor", device="cpu", detect=same, **given), tmp_path / "c.zarr")
+    expected = execute(prepare(store, "neighbor", device="cpu", detect=same, **on_cpu(given)), tmp_path / "c.zarr")
     found = execute(on_gpu, tmp_path / "g2.zarr")
     assert [found[name] for name in TALLY if name != "conflicts"] == [
         expected[name] for name in TALLY if name != "conflicts"

@@ -115,6 +115,13 @@ def dense_store(path):
     return store_of(path, edges, directed=False, vertices=300, weighted=False)
 
 
+def heavy_store(path):
+    """A few edges of every row have nearly all of its weight."""
+    rng = np.random.default_rng(6)
+    edges = {(int(u), int(v)): float(2 ** rng.integers(0, 40)) for u, v in np.sort(rng.integers(0, 90, (900, 2)))}
+    return store_of(path, [(u, v, w) for (u, v), w in edges.items()], directed=False, vertices=90)
+
+
 def repeated_store(path):
     """Every edge many times over."""
     pairs = np.sort(np.random.default_rng(5).integers(0, 12, (900, 2)), axis=1)
@@ -129,6 +136,7 @@ GRAPHS = {
     "square": lambda path: store_of(path, SQUARE, directed=False),
     "hub": lambda path: hub_store(path, True),
     "dense": dense_store,
+    "heavy": heavy_store,
     "repeated": repeated_store,
     "wide": lambda path: WideStore(random_store(path, seed=2)),
     "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
