@@ -71,7 +71,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     help="Force the graph's layout on the GPU.",
 )
 @click.option("--transit-parallel", type=click.Choice(["auto", "on", "off"]), default="auto",
-              help="On a GPU, sample neighbors of the same part of the graph together.")  # fmt: skip
+              help="On a GPU, draw neighbors of one part of the graph together; auto: in hops that gain by it.")  # fmt: skip
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option(
     "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."

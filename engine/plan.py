@@ -1,7 +1,7 @@
 """What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from csaw.engine.fit import Limits, Shape, on_devices, on_host
 from csaw.engine.methods import choose_select, starts_everywhere, tries
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
-from csaw.engine.tables import refuse_transit
+from csaw.engine.tables import refuse_transit, why_not_grouped
 from csaw.partition.errors import OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
@@ -55,7 +55,7 @@ class Plan:
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
     residency: str  # resident | pooled: over several GPUs | streamed: from host memory | disk
     threads: int
-    transit: str  # neighbors of the same part of the graph together: auto | on | off
+    transit: str  # parents whose rows are near each other draw together: auto, hop by hop | on | off
     detect: str  # how a repeated candidate is found: see detectors.py
     batch: int  # instances in flight
     graph_bytes: int
@@ -118,6 +118,8 @@ def make_plan(
     )  # fmt: skip
     if transit == "on":
         refuse_transit(plan, algorithm, store.id_dtype, sources.frontier_size)
+    if why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size) is not None:
+        plan = replace(plan, transit="off")
     return plan
 
 

@@ -1,7 +1,7 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -67,7 +67,6 @@ class CudaBackend(Backend):
         self.kernels = Kernels(kernels_of(self), device)
         self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
         self.kernels.set_graph(self.graph.address())
-        self.transits = Transits(self.graph) if plan.transit == "on" else None
 
     def begin(self, first: int, sources: np.ndarray) -> Any:
         if isinstance(self.algorithm, Walk):
@@ -76,6 +75,11 @@ class CudaBackend(Backend):
             return ClockWalks(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.in_pools else Traversals
         return kind(self, first, sources)
+
+    @cached_property
+    def transits(self) -> Transits:
+        """What parents of hops are grouped by."""
+        return Transits(self.graph)
 
     @property
     def tally(self) -> np.ndarray:

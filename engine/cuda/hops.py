@@ -6,9 +6,13 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.cuda.launch import BLOCK, WARP, struct
+from csaw.engine.cuda.launch import BLOCK, struct
+from csaw.engine.tables import worth_grouping
 
-BUCKETS, TILE, NEAR = 2048, 32, 8  # GROUP_BUCKETS, GROUP_TILE and NEAR of hops.cu
+BUCKETS, TILE, NEAR = 1024, 1024 * 16, 8  # GROUP_BUCKETS, GROUP_BLOCK GROUP_TILE and NEAR of hops.cu
+GROUP_BLOCK = 1024
+STAGED, PAIRS = 128, 640  # STAGED of hops.cu; pairs of picks that are worth a block
+UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
 
 
 class Transits:
@@ -35,43 +39,43 @@ class Hops:
         for size in self.backend.plan.sizes:
             parents = self.tables[-1]
             children = cupy.empty((len(parents), parents.shape[1] * size), parents.dtype)
-            self._hop(parents, children, size, slot)
+            if children.size > 0:
+                grouped = worth_grouping(self.backend.plan, self.backend.store.edges, parents.size, size)
+                (self._hop_grouped if grouped else self._hop)(parents, children, size, slot)
             self.tables.append(children)
             slot += parents.shape[1]
 
-    def _grouped(self, parents: Any) -> Any:
-        """Parents by where their rows are, {vertex, cell} of each; None where they keep their order."""
+    def _hop_grouped(self, parents: Any, children: Any, size: int, slot: int) -> None:
+        """Parents by where their rows are, {vertex, cell} of each; then their children in the order of cells."""
         kernels, transits = self.backend.kernels, self.backend.transits
-        if transits is None or parents.size == 0:
-            return None
+        tiles, given = -(-parents.size // TILE), (parents.size, parents, transits.coarse, transits.shift)
         counts = cupy.zeros(BUCKETS, np.uint32)
-        given = (parents.size, parents, transits.coarse, transits.shift)
-        kernels.launch("group_count", 4 * kernels.device.processors, BLOCK, *given, counts)
+        kernels.launch("group_count", tiles, GROUP_BLOCK, *given, counts)
         upto = cupy.cumsum(counts, dtype=np.uint32)
-        grouped = cupy.empty(2 * parents.size, np.uint32)
-        kernels.launch("group_scatter", -(-parents.size // (BLOCK * TILE)), BLOCK, *given, upto - counts, grouped)
-        return grouped
+        grouped, number = cupy.empty(2 * parents.size, np.uint32), cupy.empty(parents.size, np.uint32)
+        kernels.launch("group_scatter", tiles, GROUP_BLOCK, *given, upto - counts, grouped, number)
+        drawn = cupy.empty_like(children)
+        self._hop(parents, drawn, size, slot, grouped, upto[-1:])
+        pairs = parents.size * -(-size // 2)
+        kernels.launch("ungroup", -(-pairs // UNGROUP), BLOCK, parents.size, np.uint32(size), number, drawn, children)
 
-    def _hop(self, parents: Any, children: Any, size: int, slot: int) -> None:
-        kernels, seed = self.backend.kernels, np.uint64(self.backend.seed)
-        grouped = self._grouped(parents)
+    def _hop(self, parents: Any, children: Any, size: int, slot: int, grouped: Any = None, count: Any = None) -> None:
+        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
+        staged = BLOCK if by_sums else self._staged(parents.size, size)
         hop = struct(
             first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
-            parent=parents, child=children, grouped=grouped,
+            parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
         )  # fmt: skip
-        given = (hop, seed, self.counts[:1], self.counts[1:])
-        if size == 0:
-            return
-        if self.backend.plan.graph_layout == "ctps":
-            kernels.over("hop_by_ctps", parents.size, *given, self.backend.counts)
-        elif self.backend.by_table:
-            kernels.launch("hop_with_replacement", self._blocks(parents.size * -(-size // 2)), BLOCK, *given)
-        else:
-            kernels.launch("hop_distinct", self._blocks(parents.size * WARP // (WARP // size)), BLOCK, *given)
+        name = "by_ctps" if by_sums else "with_replacement" if self.backend.by_table else "distinct"
+        tally = (self.backend.counts,) if by_sums else ()
+        counts = self.counts[:1], self.counts[1:]
+        kernels.launch(
+            f"hop_{name}", -(-parents.size // staged), BLOCK, hop, np.uint64(self.backend.seed), *counts, *tally
+        )
 
-    def _blocks(self, threads: int) -> int:
-        """Enough for the device to choose from, few enough that what each adds to the counts is little."""
-        return min(-(-threads // BLOCK), 64 * self.backend.kernels.device.processors)
+    def _staged(self, parents: int, size: int) -> int:
+        """Parents a block: enough picks to keep it at work, and few enough that there are two blocks for each multiprocessor."""
+        return max(1, min(STAGED, 2 * PAIRS // size, parents // (2 * self.backend.kernels.device.processors)))
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})

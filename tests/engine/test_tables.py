@@ -6,6 +6,7 @@ from helpers.graphs import WideStore, arrays_of, random_store
 
 from csaw.engine.cuda.device import Device
 from csaw.engine.run import prepare
+from csaw.engine.tables import worth_grouping
 from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
@@ -53,6 +54,26 @@ def test_what_cannot_be_grouped_is_refused_with_a_way_out(tmp_path, options, rea
         prepare(store, transit_parallel="on", **given)
     for harmless in ("auto", "off"):
         prepare(store, transit_parallel=harmless, **given)
+
+
+@pytest.mark.parametrize(
+    ("transit", "edges", "parents", "worth"),
+    [
+        ("auto", 10**9, 10**6, False),
+        ("auto", 10**9, 10**7, True),
+        ("auto", 10**6, 10**7, False),
+        ("on", 10**6, 1, True),
+        ("off", 10**9, 10**7, False),
+    ],
+)
+def test_a_hop_is_grouped_where_it_reads_much_of_a_large_graph(tmp_path, transit, edges, parents, worth):
+    given = {"bias": "none", "device": GPU, "transit_parallel": transit} | TWO_HOPS
+    plan = prepare(random_store(tmp_path / "g.zarr"), **given).plan
+    assert worth_grouping(plan, edges, parents, 10) == worth
+
+
+def test_a_plan_says_where_nothing_can_be_grouped(tmp_path):
+    assert prepare(random_store(tmp_path / "g.zarr"), device="cpu", **TWO_HOPS).plan.transit == "off"
 
 
 def test_ids_of_64_bits_cannot_be_grouped(tmp_path):
