@@ -1,7 +1,8 @@
 """Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows."""
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
+SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
 DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
 CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
@@ -104,9 +106,11 @@ class Limits:
 def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     """Residency and batch in host memory."""
     store, row, instances, budget = shape.store, shape.row, shape.request.instances, limits.host_bytes
-    only = "table" if shape.table else "csr"
-    if limits.layout not in (None, only):
-        raise OptionError(f"--layout {limits.layout}: on the CPU this run reads {only}; other layouts are for GPUs")
+    possible = _host_layouts(shape)
+    if limits.layout not in (None, *possible):
+        raise OptionError(
+            f"--layout {limits.layout}: on the CPU this run reads {' or '.join(possible)}; other layouts are for GPUs"
+        )
     if limits.residency in ("streamed", "pooled"):
         raise OptionError(
             f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
@@ -121,6 +125,15 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     in_flight = limits.batch or max(
         1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row))
     )
+    sums = 8 * store.edges + 4 * store.vertices
+    layout = limits.layout or possible[0]
+    if layout == "ctps" and (fixed + graph + sums + in_flight * row > budget or limits.residency == "disk"):
+        if limits.layout:
+            raise OptionError(
+                f"--layout ctps takes {sums:,} bytes beside the graph, all in memory; raise --memory, or leave out --layout and --residency"
+            )
+        layout = "csr"
+    graph += sums if layout == "ctps" else 0
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
         _refuse_far(shape, "--memory")
@@ -134,11 +147,26 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
                 f"smaller partitions with csaw partition --partition-size"
             )
     membership = "filter" if filters and residency == "resident" else "search"
-    fit = _fit(only, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+    fit = _fit(layout, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
         fit["expected"] = _expected(shape, room, in_flight, per_edge, residency)
     return fit
+
+
+def _host_layouts(shape: Shape) -> tuple[str, ...]:
+    """Layouts that can serve a run on the CPU, the best first."""
+    if shape.table:
+        return ("table",)
+    if not shape.running_sums:
+        return ("csr",)
+    store, a = shape.store, shape.algorithm
+    frontier: int = getattr(a, "frontier_size", 1)
+    sizes: tuple[int, ...] = a.sizes()  # type: ignore[attr-defined]
+    parents = shape.request.instances * sum(accumulate(sizes[:-1], mul, initial=frontier))
+    row = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5  # frontiers meet hubs
+    worth = shape.detect is None and parents * row >= SUMMED_EDGES * store.edges
+    return ("ctps", "csr") if worth else ("csr", "ctps")
 
 
 def _refuse_far(shape: Shape, budget: str) -> None:

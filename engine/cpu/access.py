@@ -4,6 +4,7 @@ indptr    int64 [V + 1]   always whole
 indices   id    [E]       neighbors; of unloaded partitions there is address space but no memory
 weights   f32   [E]       only where the kernel reads them
 table     id    [3 E]     alias entries {neighbor, its alias, threshold}; in their place of indices and weights
+sums      i64   [E]       running sums of a row's biases, where selection searches in them; possible u32 [V] its edges with a bias above zero
 strength  f64   [V]       sum of a row's biases, where the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
 loaded    u8    [P]       partitions in memory; part_of u16 [V] the partition of each vertex
@@ -24,6 +25,8 @@ class GraphArrays(NamedTuple):
     indices: np.ndarray
     weights: np.ndarray
     table: np.ndarray
+    sums: np.ndarray
+    possible: np.ndarray
     strength: np.ndarray
     bloom: np.ndarray
     loaded: np.ndarray
@@ -38,6 +41,8 @@ def borrowed(graph):
         borrow(graph.indices),
         borrow(graph.weights),
         borrow(graph.table),
+        borrow(graph.sums),
+        borrow(graph.possible),
         borrow(graph.strength),
         borrow(graph.bloom),
         borrow(graph.loaded),

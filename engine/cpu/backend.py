@@ -119,8 +119,14 @@ class CpuBackend(Backend):
         return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.in_pools else ())
 
     def _constants(self) -> dict[str, Any]:
-        table = self.plan.graph_layout == "table"
-        return self.constants() | {"STREAMED": self.streamed, "TABLE": table, "MEMBERSHIP": self.second_order}
+        layout = self.plan.graph_layout
+        own = {
+            "STREAMED": self.streamed,
+            "TABLE": layout == "table",
+            "SUMS": layout == "ctps",
+            "MEMBERSHIP": self.second_order,
+        }
+        return self.constants() | own
 
     def _load_graph(self) -> HostGraph:
         rejection = self.select == "rejection"

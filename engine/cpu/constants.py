@@ -6,6 +6,7 @@ STREAMED = False  # partitions come and go: look before reading a row
 UNDIRECTED = False  # every edge has its reverse
 SIMPLE = False  # no edge is there twice
 TABLE = False  # alias entries instead of indices
+SUMS = False  # running sums of biases beside indices
 WEIGHTED = False
 MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 HAS_UPDATE = False

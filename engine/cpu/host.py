@@ -35,17 +35,19 @@ class Reserved:
 
 
 class HostGraph(Partitions):
-    """Loads and evicts partitions; builds the alias table, row sums and filters that the kernels were specialised for."""
+    """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the kernels were specialised for."""
 
     def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
                  bloom: bool, streamed: bool) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
-        self.table, self.weighted = bool(kernels.TABLE), weights
+        self.table, self.summed, self.weighted = bool(kernels.TABLE), bool(kernels.SUMS), weights
         edges, none = store.edges, np.dtype(store.id_dtype)
         self.indices = Reserved(edges, none)
         self.weights = Reserved(edges if weights else 0, np.dtype(np.float32))
         self.entries = Reserved(3 * edges if self.table else 0, none)
+        self.sums = Reserved(edges if self.summed else 0, np.dtype(np.int64))
+        self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if strength else 0, np.dtype(np.float64))
         self.bloom = Reserved(edges // 8 + 2 if bloom else 0, np.dtype(np.uint64))
         first = np.array([p.first_vertex for p in store.partitions], np.int64)
@@ -54,8 +56,8 @@ class HostGraph(Partitions):
             number = np.uint16 if len(first) <= 1 << 16 else np.uint32
             part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(number)
         self.arrays = GraphArrays(
-            store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.strength.array,
-            self.bloom.array, np.zeros(len(first), np.uint8), part_of,
+            store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
+            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first), np.uint8), part_of,
         )  # fmt: skip
         self.transfers, self.transfer_bytes = 0, 0
 
@@ -94,6 +96,9 @@ class HostGraph(Partitions):
             self.indices.release(low, high)
             if not self._reads_weights():
                 self.weights.release(low, high)
+        if self.summed:
+            self._over_vertices(part, self._build_sums)
+            self.weights.release(low, high)
         if self.bloom.array.size:
             self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
         self.arrays.loaded[number] = 1
@@ -114,6 +119,8 @@ class HostGraph(Partitions):
 
     def edge_bytes(self) -> int:
         """Bytes an edge takes while its partition is loaded."""
+        if self.summed:
+            return self.indices.item + self.sums.item
         kept = 3 * self.indices.item if self.table else self.indices.item
         return kept + (4 if self.weighted and (not self.table or self._reads_weights()) else 0)
 
@@ -122,6 +129,9 @@ class HostGraph(Partitions):
 
     def _build_table(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
+
+    def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
+        self.kernels.build_sums(self.params, self.arrays, first, last, bad)
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
         """``work`` on ranges of about equal edges of a partition's vertices, in threads."""

@@ -66,8 +66,14 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
     possible = 0
     for i in range(count):
         possible += biases[i] > 0.0
-        taken[i >> 6] = 0
-    k = min(k, possible)
+    return successive(seed, instance, slot, biases, count, largest, min(k, possible), ctps, total, taken, picked, tally)
+
+
+@njit
+def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, picked, tally):
+    """The k picks of ``by_inverse_transform`` once the space is there; ``biases`` are those to rebuild it from."""
+    if DETECT != "linear":
+        taken[: (count >> 6) + 1] = uint64(0)
     for j in range(k):
         if COLLISION == "updated" and j > 0:
             biases[picked[j - 1]] = 0.0

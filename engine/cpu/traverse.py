@@ -8,12 +8,13 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
+from csaw.engine.cpu.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, SUMS, TABLE, UNIFORM
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.select import (
     by_inverse_transform,
     by_keys,
     pick_word,
+    successive,
     uniform_distinct,
     with_replacement,
 )
@@ -88,6 +89,13 @@ def select_neighbors(
         found[i] = 0
         if count == 0 or k == 0:
             continue
+        if SUMS:
+            if k > picked.size:
+                picked = np.empty(k, np.int64)
+            found[i] = select_by_sums(graph, seed, instance[i], slot[i], v, row, count, k, biases, taken, picked, tally)
+            for j in range(found[i]):
+                out[start[i] + j] = neighbor_at(graph, row + picked[j])
+            continue
         if max(count, k) > room:
             room = 2 * max(count, k)
             biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
@@ -132,6 +140,27 @@ def select_neighbors(
             if KEYED:
                 out_key[start[i] + j] = keys[j]
         found[i] = size
+
+
+@njit
+def select_by_sums(graph, seed, instance, slot, v, row, count, k, biases, taken, picked, tally):
+    """As ``by_inverse_transform`` and its like from a whole row, its running sums made beforehand: picks compare with each other."""
+    sums = graph.sums[row : row + count]
+    total = sums[count - 1]
+    if total == 0:
+        return 0
+    where, at = uint64(instance), uint64(slot)
+    if REPLACE:
+        return with_replacement(seed, where, at, sums, count, False, k, picked)
+    if k < count:
+        k = min(k, int64(graph.possible[v]))
+        return successive(seed, where, at, biases, count, 1.0, k, sums, total, taken, picked, tally)
+    size = 0
+    for j in range(count):
+        if sums[j] > (sums[j - 1] if j > 0 else int64(0)):
+            picked[size] = j
+            size += 1
+    return size
 
 
 @njit(nogil=True)

@@ -110,6 +110,27 @@ def build_table(params, graph, first_vertex, last_vertex, bad):
         sweep(graph.table, row, count, units)
 
 
+@njit(nogil=True)
+def build_sums(params, graph, first_vertex, last_vertex, bad):
+    """The CTPS of the rows of some vertices, and how many of a row can be taken at all."""
+    biases, whole = np.empty(16, np.float64), np.empty(0, np.int64)
+    for v in range(first_vertex, last_vertex):
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        if count > biases.size:
+            biases = np.empty(2 * count, np.float64)
+        largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
+        if largest < 0.0:
+            return
+        sums = graph.sums[row : row + count]
+        sums[:] = 0
+        accumulate(biases, count, largest, sums)
+        possible = 0
+        for i in range(count):
+            possible += biases[i] > 0.0
+        graph.possible[v] = possible
+
+
 @njit
 def quantise(ctps, count, total, units):
     """Split count * 2^32 units of chance in proportion, exactly all of them, none to an edge of bias zero."""

@@ -16,12 +16,15 @@ BIASES = [3, 6, 2, 2, 2]
 MANY = 60_000
 
 
-WITHOUT_REPLACEMENT = [{"select": "its", "collision": c} for c in ("bipartite", "repeated", "updated")] + [
-    {"select": "keys"}
+WITHOUT_REPLACEMENT = [
+    *({"select": "its", "collision": c, "layout": how} for c in ("bipartite", "repeated") for how in ("csr", "ctps")),
+    {"select": "its", "collision": "updated"},
+    {"select": "keys"},
 ]
+WAYS = ["-".join(how[name] for name in ("collision", "layout") if name in how) or "keys" for how in WITHOUT_REPLACEMENT]
 
 
-@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=["bipartite", "repeated", "updated", "keys"])
+@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=WAYS)
 def test_without_replacement_is_successive_selection(tmp_path, how):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
     sources = np.zeros(MANY, np.int64)
@@ -31,7 +34,7 @@ def test_without_replacement_is_successive_selection(tmp_path, how):
     assert_picks_are_successive(picks, BIASES)
 
 
-@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=["bipartite", "repeated", "updated", "keys"])
+@pytest.mark.parametrize("how", WITHOUT_REPLACEMENT, ids=WAYS)
 def test_candidates_beside_far_heavier_ones_are_drawn_in_time_and_by_the_law(tmp_path, how):
     heavy, light = [2**40, 2**41], [3, 6, 2, 2]
     store = store_of(tmp_path / "g.zarr", [(0, v, w) for v, w in enumerate(heavy + light, 1)], directed=True)
@@ -51,11 +54,13 @@ def test_unweighted_subsets_are_equally_likely(tmp_path, how):
     assert_sets_are_equally_likely(drawn["hop_1"].astype(int) - 1, 5)
 
 
-@pytest.mark.parametrize("select", ["alias", "its"])
-def test_with_replacement_picks_are_independent(tmp_path, select):
+@pytest.mark.parametrize(
+    "how", [{}, {"select": "its", "layout": "csr"}, {"select": "its", "layout": "ctps"}], ids=["alias", "csr", "ctps"]
+)
+def test_with_replacement_picks_are_independent(tmp_path, how):
     store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
     drawn = arrays_of(
-        store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, select=select
+        store, tmp_path / "s.zarr", "neighbor", fanout=(2,), sources=np.zeros(MANY, int), replace=True, **how
     )
     assert_picks_are_independent(drawn["hop_1"].astype(int) - 1, BIASES, BIASES)
 

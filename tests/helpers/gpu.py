@@ -8,7 +8,7 @@ from csaw.engine.cuda.device import Device, open_device
 from csaw.engine.detectors import DETECTORS
 from csaw.partition.errors import CsawError
 from helpers.cases import OPTIONS
-from helpers.graphs import SQUARE, TROUBLED, WideStore, random_store, store_of
+from helpers.graphs import SQUARE, TROUBLED, WideStore, heavy_store, random_store, store_of
 
 MORE = [
     ("neighbor", {"fanout": (5, 3), "replace": True}),
@@ -113,13 +113,6 @@ def dense_store(path):
     """Rows of hundreds, most of what they hold seen after a few neighbors; self loops."""
     edges = [(u, v, 1.0) for u in range(300) for v in range(u, 300) if (7 * u + 3 * v) % 4]
     return store_of(path, edges, directed=False, vertices=300, weighted=False)
-
-
-def heavy_store(path):
-    """A few edges of every row have nearly all of its weight."""
-    rng = np.random.default_rng(6)
-    edges = {(int(u), int(v)): float(2 ** rng.integers(0, 40)) for u, v in np.sort(rng.integers(0, 90, (900, 2)))}
-    return store_of(path, [(u, v, w) for (u, v), w in edges.items()], directed=False, vertices=90)
 
 
 def repeated_store(path):

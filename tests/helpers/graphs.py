@@ -37,6 +37,13 @@ def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weight
                     partitions=partitions, weighted=weighted)  # fmt: skip
 
 
+def heavy_store(path):
+    """A few edges of every row have nearly all of its weight."""
+    rng = np.random.default_rng(6)
+    edges = {(int(u), int(v)): float(2 ** rng.integers(0, 40)) for u, v in np.sort(rng.integers(0, 90, (900, 2)))}
+    return store_of(path, [(u, v, w) for (u, v), w in edges.items()], directed=False, vertices=90)
+
+
 def rows_of(store, weighted):
     """The graph as lists of (neighbor, weight): nothing of the engine."""
     graph = store.load()
