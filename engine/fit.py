@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine import hooks
-from csaw.engine.algorithm import Algorithm, Walk
+from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
 from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import from_whole_rows
@@ -18,8 +18,9 @@ BATCH_BYTES = 256 << 20  # of samples in flight
 SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
 DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
-CTPS_PICKS = 32  # picks of a vertex that a GPU thread keeps apart: see hops.cu
+CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
+SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and what it keeps of each
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 NEAR_BYTES = (
     64 << 30
@@ -69,7 +70,7 @@ class Shape:
         return (
             hooks.edge_bias(a, r.weighted).static
             and min(a.sizes(), default=0) >= 0
-            and max(a.sizes(), default=0) <= CTPS_PICKS
+            and (a.replace or max(a.sizes(), default=0) <= CTPS_PICKS)
         )
 
     @property
@@ -155,7 +156,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
 
 
 def _host_layouts(shape: Shape) -> tuple[str, ...]:
-    """Layouts that can serve a run on the CPU, the best first."""
+    """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
     if shape.table:
         return ("table",)
     if not shape.running_sums:
@@ -165,7 +166,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     sizes: tuple[int, ...] = a.sizes()  # type: ignore[attr-defined]
     parents = shape.request.instances * sum(accumulate(sizes[:-1], mul, initial=frontier))
     row = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5  # frontiers meet hubs
-    worth = shape.detect is None and parents * row >= SUMMED_EDGES * store.edges
+    worth = shape.detect is None and min(parents, store.edges) * row >= SUMMED_EDGES * store.edges
     return ("ctps", "csr") if worth else ("csr", "ctps")
 
 
@@ -179,12 +180,20 @@ def _refuse_far(shape: Shape, budget: str) -> None:
 
 
 def _fit(
-    layout: str, membership: str, residency: str, batch: int, batch_bytes: int, graph: int, fixed: int, budget: int
+    layout: str,
+    membership: str,
+    residency: str,
+    batch: int,
+    batch_bytes: int,
+    graph: int,
+    fixed: int,
+    budget: int,
+    scratch: int = 0,
 ) -> dict[str, Any]:
     """Fields of a Plan."""
     return {
         "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch_bytes, "graph_bytes": graph,
-        "fixed_bytes": fixed, "budget_bytes": budget, "refused": {}, "expected": {},
+        "fixed_bytes": fixed, "budget_bytes": budget, "refused": {}, "expected": {}, "scratch_edges": scratch,
     }  # fmt: skip
 
 
@@ -214,8 +223,9 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     if limits.layout is not None and limits.layout not in possible:
         raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
     item = np.dtype(store.id_dtype).itemsize
-    scratch = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
-    fixed = 16 * (store.vertices + 1) + scratch
+    scratch = _scratch(shape, budget)
+    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
+    fixed = 16 * (store.vertices + 1) + build + _scratch_bytes(shape, budget)
     shared = shape.row_bytes
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
     table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
@@ -228,7 +238,7 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
         graph = store.edges * (shared + sizes[layout]) + extra[membership]
         if fixed + graph + least <= budget:
             in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return _fit(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget)
+            return _fit(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget, scratch)
     raise BudgetError(
         f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
         f"--residency and --layout"
@@ -253,7 +263,7 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
                 f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
             )
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    fixed, graph = _fixed(shape), int(held.max()) * _piece_bytes(shape)
+    fixed, graph = _fixed(shape, budget), int(held.max()) * _piece_bytes(shape)
     need = fixed + graph + min(row, budget)
     if need > budget or held.min() == 0:
         raise BudgetError(
@@ -261,13 +271,37 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
             f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
         )
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-    return _fit("table" if shape.table else "csr", "search", "pooled", in_flight, in_flight * row, graph, fixed, budget)
+    return _fit(
+        "table" if shape.table else "csr",
+        "search",
+        "pooled",
+        in_flight,
+        in_flight * row,
+        graph,
+        fixed,
+        budget,
+        _scratch(shape, budget),
+    )
 
 
-def _fixed(shape: Shape) -> int:
-    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what building a partition's table takes."""
+def _scratch(shape: Shape, budget: int) -> int:
+    """Candidates that selection on a GPU has room for at a time, and then the rest of the last row."""
+    a, store = shape.algorithm, shape.store
+    if not isinstance(a, Traversal) or a.clocks or shape.table:
+        return 0
+    return max(1, min(store.edges, SCRATCH_EDGES, budget // 8 // SCRATCH_BYTES))
+
+
+def _scratch_bytes(shape: Shape, budget: int) -> int:
+    scratch = _scratch(shape, budget)
+    return SCRATCH_BYTES * (scratch + shape.store.max_degree) if scratch else 0
+
+
+def _fixed(shape: Shape, budget: int) -> int:
+    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting, or building a partition's table, takes."""
     build = 16 + (shape.row_bytes if shape.only_tables else 0)
-    return 16 * (shape.store.vertices + 1) + (build * shape.store.largest_partition if shape.table else 0)
+    table = build * shape.store.largest_partition if shape.table else 0
+    return 16 * (shape.store.vertices + 1) + table + _scratch_bytes(shape, budget)
 
 
 def _piece_bytes(shape: Shape) -> int:
@@ -281,7 +315,11 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     _refuse_far(shape, "--gpu-memory")
     kept = shape.kept_bytes
-    slots, slot, fixed = 2 if shape.second_order else 1, store.largest_partition * _piece_bytes(shape), _fixed(shape)
+    slots, slot, fixed = (
+        2 if shape.second_order else 1,
+        store.largest_partition * _piece_bytes(shape),
+        _fixed(shape, budget),
+    )
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))
     need = fixed + slots * slot + in_flight * row
     if need > budget:
@@ -301,6 +339,7 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
         store.edges * _piece_bytes(shape),
         fixed,
         budget,
+        _scratch(shape, budget),
     )
     return fit | {"expected": _expected(shape, room, in_flight, kept, residency)}
 

@@ -12,7 +12,7 @@ from csaw.engine.fit import Limits, Shape, on_devices, on_host
 from csaw.engine.methods import choose_select, starts_everywhere, tries
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
-from csaw.engine.tables import refuse_transit, why_not_grouped
+from csaw.engine.tables import why_not_grouped
 from csaw.partition.errors import OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
@@ -60,6 +60,7 @@ class Plan:
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
+    scratch_edges: int  # candidates that selection on a GPU has room for at a time
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
@@ -116,11 +117,10 @@ def make_plan(
         transit=transit, detect=detector, output_bytes=sources.instances * row, host_bytes=limits.host_bytes // 2,
         policy=policy, **fit,
     )  # fmt: skip
-    if transit == "on":
-        refuse_transit(plan, algorithm, store.id_dtype, sources.frontier_size)
-    if why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size) is not None:
-        plan = replace(plan, transit="off")
-    return plan
+    reason = why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size)
+    if reason and transit == "on":
+        raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
+    return replace(plan, transit="off") if reason else plan
 
 
 def _share(instances: int, devices: int, group: int) -> int:

@@ -7,7 +7,6 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from csaw.engine.algorithm import Algorithm, Traversal
-from csaw.partition.errors import OptionError
 
 PICKS = {"cpu": 64, "cuda": 32}  # of a parent that must differ: compared with each other; on a GPU by a warp
 PARENTS = 2**32  # grouped ones are numbered in 32 bits
@@ -38,15 +37,8 @@ def in_tables(plan: Any, algorithm: Algorithm) -> bool:
     )
 
 
-def refuse_transit(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_size: int) -> None:
-    """OptionError where parents cannot be grouped by where their rows are."""
-    if (reason := why_not_grouped(plan, algorithm, ids, frontier_size)) is not None:
-        raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
-
-
 def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_size: int) -> str | None:
     """Why parents cannot be grouped by where their rows are; None where they can."""
-    widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
     if plan.device == "cpu":
         return "it groups parents on a GPU, and this run is on the CPU"
     if isinstance(algorithm, Traversal) and plan.residency == "pooled":
@@ -57,13 +49,14 @@ def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_siz
         return f"it is for tables of neighbors, uniform or by a fixed bias, and {algorithm.name()} with --select {plan.select} and these options makes none"
     if ids.itemsize > 4:
         return f"grouped vertices take 32 bits, and this graph's ids {8 * ids.itemsize}"
+    widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
     if plan.batch * widest >= PARENTS:
         return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents and at most {PARENTS - 1:,} can be grouped: lower --batch-size to {(PARENTS - 1) // widest:,}"
     return None
 
 
 def worth_grouping(plan: Any, edges: int, parents: int, size: int) -> bool:
-    """Whether a hop gains by grouping its parents: it must read most of what memory gives at a time more than once."""
+    """Whether a hop gains by grouping its parents: it must read most lines of memory of the graph more than once."""
     if plan.transit != "auto":
         return plan.transit == "on"
     return edges > CACHED_EDGES and parents * size >= WORTH_GROUPING[plan.graph_layout] * edges

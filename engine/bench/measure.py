@@ -16,12 +16,14 @@ from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule import Schedule
 from csaw.partition.errors import CsawError
 
+ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too
+
 
 class Timed:
     """A work with its graph loaded and its kernels compiled. Samples stay where they were drawn, in the order in which they are written."""
 
     def __init__(self, store: Any, work: Work, *, device: str, threads: int | None, turns: int) -> None:
-        options = work.options if device != "cpu" else {k: v for k, v in work.options.items() if k != "layout"}
+        options = {k: v for k, v in work.options.items() if device != "cpu" or k != "layout" or v in ON_CPU}
         self.work, self.device = work, device
         batch = {} if device == "cpu" else {"batch_size": work.instances}
         self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,

@@ -89,6 +89,11 @@ class CpuBackend(Backend):
                 entries, graph, seed, f.instance, f.slot, f.vertex, f.start, f.capacity, f.found, f.out
             )
 
+        def by_sums(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            kernels.select_by_sums(
+                entries, graph, seed, f.instance, f.slot, f.vertex, f.start, f.capacity, f.found, f.out, tally
+            )
+
         def from_rows(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             kernels.select_neighbors(
                 entries, graph, self.params, seed, f.depth, f.instance, f.slot, f.vertex, f.previous, f.source,
@@ -100,7 +105,8 @@ class CpuBackend(Backend):
                 entries, graph, f.vertex, f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.offset, f.out
             )
 
-        self.in_slices(entries, SLICE, by_table if self.by_table else from_pools if f.trying else from_rows)
+        way = by_table if self.by_table else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
+        self.in_slices(entries, SLICE, way)
 
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays

@@ -12,7 +12,10 @@ from csaw.engine.cpu.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.compile import njit
 
-TRIES = 8  # collisions of a pick after which it is drawn from what is left; collide.cuh has the same
+TRIES, MORE_TRIES = (
+    8,
+    5,
+)  # collisions of a pick j after which it is drawn from what is left: 8 + (j >> 5); collide.cuh has the same
 
 
 @njit(forceinline=True)
@@ -51,7 +54,7 @@ def is_taken(candidate, picked, size, taken, tally):
 
 
 @njit
-def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, picked, tally):
+def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, targets, picked, tally):
     """k of the pool by successive selection: inverse transform, with COLLISION deciding what a repeated candidate costs.
 
     bipartite  shrink the region of the hit candidate out of the space and search again (C-SAW, section IV-B, repaired: the rest
@@ -59,29 +62,34 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
     repeated   draw again
     updated    rebuild the space without what is taken, after every pick
 
-    A pick that has met TRIES taken candidates is drawn from what is left of the space: where a few candidates have nearly all of the
-    weight, the others would be hit once in billions of tries.
+    A pick that has met many taken candidates is drawn from what is left of the space: where a few candidates have nearly all of the
+    weight, the others would be hit once in billions of tries. What is left takes as long to find as there are picks before.
     """
     total = accumulate(biases, count, largest, ctps)
     possible = 0
     for i in range(count):
         possible += biases[i] > 0.0
-    return successive(seed, instance, slot, biases, count, largest, min(k, possible), ctps, total, taken, picked, tally)
+    k = min(k, possible)
+    return successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally)
 
 
 @njit
-def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, picked, tally):
-    """The k picks of ``by_inverse_transform`` once the space is there; ``biases`` are those to rebuild it from."""
+def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally):
+    """The k picks of ``by_inverse_transform`` once the space is there; ``biases``, ``largest``: what "updated" rebuilds it from."""
     if DETECT != "linear":
         taken[: (count >> 6) + 1] = uint64(0)
+    if COLLISION != "updated":
+        search_first(seed, instance, slot, k, ctps, count, total, targets, picked)
     for j in range(k):
-        if COLLISION == "updated" and j > 0:
-            biases[picked[j - 1]] = 0.0
-            total = accumulate(biases, count, largest, ctps)
-            tally[5] += count
         number = uint64(j)
-        target = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
-        candidate = search(ctps, count, target)
+        if COLLISION == "updated":
+            if j > 0:
+                biases[picked[j - 1]] = 0.0
+                total = accumulate(biases, count, largest, ctps)
+                tally[5] += count
+            targets[j] = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
+            picked[j] = search(ctps, count, targets[j])
+        target, candidate = targets[j], picked[j]
         tally[0] += 1
         tally[3] += 1
         tries = 0
@@ -89,7 +97,7 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
             tally[1] += 1
             tally[3] += 1
             tries += 1
-            if tries == TRIES:
+            if tries == TRIES + (j >> MORE_TRIES):
                 number += uint64(k)
                 candidate = search_rest(ctps, count, picked, j, pick_word(seed, instance, slot, number))
                 tally[0] += 1
@@ -109,6 +117,23 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
             taken[candidate >> 6] |= uint64(1) << uint64(candidate & 63)
         picked[j] = candidate
     return k
+
+
+@njit
+def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
+    """The first target and candidate of every pick, searched side by side: what one reads does not wait for another's."""
+    for j in range(k):
+        targets[j] = int64(below_wide(pick_word(seed, instance, slot, uint64(j)), uint64(total)))
+        picked[j] = 0  # so many of the sums are known not to exceed the target
+    step = int64(1)
+    while step < count:
+        step <<= 1
+    while step > 1:
+        step >>= 1
+        for j in range(k):
+            upto = picked[j] + step
+            if upto < count and ctps[upto - 1] <= targets[j]:
+                picked[j] = upto
 
 
 @njit
@@ -196,12 +221,11 @@ def sift_down(keys, picked, size, time, i):
 
 
 @njit
-def with_replacement(seed, instance, slot, ctps, count, uniform, k, picked):
+def with_replacement(seed, instance, slot, ctps, count, uniform, k, targets, picked):
     """k independent picks, uniform or by the CTPS."""
+    if not uniform:
+        search_first(seed, instance, slot, k, ctps, count, ctps[count - 1], targets, picked)
+        return k
     for j in range(k):
-        word = pick_word(seed, instance, slot, uint64(j))
-        if uniform:
-            picked[j] = int64(below(word, uint64(count)))
-        else:
-            picked[j] = search(ctps, count, int64(below_wide(word, uint64(ctps[count - 1]))))
+        picked[j] = int64(below(pick_word(seed, instance, slot, uint64(j)), uint64(count)))
     return k

@@ -8,7 +8,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, SUMS, TABLE, UNIFORM
+from csaw.engine.cpu.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.select import (
     by_inverse_transform,
@@ -81,7 +81,8 @@ def select_neighbors(
     graph = borrowed(graph)
     room = 64
     biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
-    pool, picked, taken = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint64)
+    pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    taken = np.empty(room, np.uint64)
     for i in entries:
         v, k = vertex[i], capacity[i]
         row = graph.indptr[v]
@@ -89,17 +90,11 @@ def select_neighbors(
         found[i] = 0
         if count == 0 or k == 0:
             continue
-        if SUMS:
-            if k > picked.size:
-                picked = np.empty(k, np.int64)
-            found[i] = select_by_sums(graph, seed, instance[i], slot[i], v, row, count, k, biases, taken, picked, tally)
-            for j in range(found[i]):
-                out[start[i] + j] = neighbor_at(graph, row + picked[j])
-            continue
         if max(count, k) > room:
             room = 2 * max(count, k)
             biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
-            pool, picked, taken = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint64)
+            pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+            taken = np.empty(room, np.uint64)
         chosen = pool[:0]
         if POOLED:
             count = fill_pool(graph, v, row, count, seen, seen_from[i], seen_to[i], pool)
@@ -121,7 +116,7 @@ def select_neighbors(
         elif REPLACE:
             if not UNIFORM:
                 accumulate(biases, count, largest, ctps)
-            size = with_replacement(seed, where, at, ctps, count, UNIFORM, k, picked)
+            size = with_replacement(seed, where, at, ctps, count, UNIFORM, k, targets, picked)
         elif k >= count:
             size = 0
             for j in range(count):
@@ -133,7 +128,7 @@ def select_neighbors(
         else:
             if UNIFORM:
                 biases[:count] = 1.0
-            size = by_inverse_transform(seed, where, at, biases, count, largest, k, ctps, taken, picked, tally)
+            size = by_inverse_transform(seed, where, at, biases, count, largest, k, ctps, taken, targets, picked, tally)
         for j in range(size):
             position = row + (chosen[picked[j]] if POOLED else picked[j])
             out[start[i] + j] = neighbor_at(graph, position)
@@ -142,24 +137,62 @@ def select_neighbors(
         found[i] = size
 
 
+@njit(nogil=True)
+def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, tally):
+    """As ``select_neighbors`` from whole rows whose running sums were made beforehand: entries in groups, their lines asked for ahead."""
+    graph = borrowed(graph)
+    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    picked, targets, biases, taken = (
+        np.empty(1, np.int64),
+        np.empty(1, np.int64),
+        np.empty(0, np.float64),
+        np.empty(0, np.uint64),
+    )
+    for group in range(0, entries.size, AHEAD):
+        here = min(AHEAD, entries.size - group)
+        for j in range(here):
+            prefetch(graph.indptr, uint64(vertex[entries[group + j]]))
+            prefetch(graph.possible, uint64(vertex[entries[group + j]]))
+        for j in range(here):
+            v = vertex[entries[group + j]]
+            rows[j], counts[j] = graph.indptr[v], graph.indptr[v + 1] - graph.indptr[v]
+            if counts[j] > 0:
+                prefetch(graph.sums, uint64(rows[j] + counts[j] - 1))
+                prefetch(graph.sums, uint64(rows[j] + (counts[j] >> 1)))
+                prefetch(graph.indices, uint64(rows[j]))
+        for j in range(here):
+            i = entries[group + j]
+            row, count, k = rows[j], counts[j], capacity[i]
+            found[i] = 0
+            if count == 0 or k == 0 or graph.sums[row + count - 1] == 0:
+                continue
+            if k > picked.size:
+                picked, targets = np.empty(k, np.int64), np.empty(k, np.int64)
+            sums, where, at = graph.sums[row : row + count], uint64(instance[i]), uint64(slot[i])
+            if REPLACE:
+                size = with_replacement(seed, where, at, sums, count, False, k, targets, picked)
+            elif k < count:
+                k = min(k, int64(graph.possible[vertex[i]]))
+                total = sums[count - 1]
+                size = successive(seed, where, at, biases, count, 1.0, k, sums, total, taken, targets, picked, tally)
+            else:
+                size = with_weight(sums, count, picked)
+            for n in range(size):
+                prefetch(graph.indices, uint64(row + picked[n]))
+            for n in range(size):
+                out[start[i] + n] = neighbor_at(graph, row + picked[n])
+            found[i] = size
+
+
 @njit
-def select_by_sums(graph, seed, instance, slot, v, row, count, k, biases, taken, picked, tally):
-    """As ``by_inverse_transform`` and its like from a whole row, its running sums made beforehand: picks compare with each other."""
-    sums = graph.sums[row : row + count]
-    total = sums[count - 1]
-    if total == 0:
-        return 0
-    where, at = uint64(instance), uint64(slot)
-    if REPLACE:
-        return with_replacement(seed, where, at, sums, count, False, k, picked)
-    if k < count:
-        k = min(k, int64(graph.possible[v]))
-        return successive(seed, where, at, biases, count, 1.0, k, sums, total, taken, picked, tally)
-    size = 0
+def with_weight(sums, count, picked):
+    """All candidates whose bias is above zero."""
+    size, before = 0, int64(0)
     for j in range(count):
-        if sums[j] > (sums[j - 1] if j > 0 else int64(0)):
+        if sums[j] > before:
             picked[size] = j
             size += 1
+        before = sums[j]
     return size
 
 

@@ -16,7 +16,7 @@ from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
-from csaw.engine.cuda.hops import Hops, Transits
+from csaw.engine.cuda.hops import Hops
 from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.node import Node
@@ -24,6 +24,7 @@ from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import StreamedGraph
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.tables import StreamedTables
+from csaw.engine.cuda.transits import Transits
 from csaw.engine.cuda.trees import Trees
 from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
@@ -37,7 +38,6 @@ from csaw.engine.traversals import Traversals
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
 SPARE_KEYS = 64
 PASSES = 3  # over a row whose biases are computed: see weigh.cuh
-SCRATCH_EDGES = 1 << 25  # candidates that selection has room for at a time, 33 bytes each
 
 
 class CudaBackend(Backend):
@@ -79,7 +79,7 @@ class CudaBackend(Backend):
     @cached_property
     def transits(self) -> Transits:
         """What parents of hops are grouped by."""
-        return Transits(self.graph)
+        return Transits(self.graph, self.kernels)
 
     @property
     def tally(self) -> np.ndarray:
@@ -170,9 +170,9 @@ class CudaBackend(Backend):
             return
         upto = cupy.cumsum(room)
         total = int(upto[-1])
-        cuts = [0, entries.size]
-        if total > SCRATCH_EDGES:
-            marks = cupy.searchsorted(upto, cupy.arange(SCRATCH_EDGES, total, SCRATCH_EDGES)).tolist()
+        cuts, most = [0, entries.size], self.plan.scratch_edges
+        if total > most:
+            marks = cupy.searchsorted(upto, cupy.arange(most, total, most)).tolist()
             cuts = sorted({0, *marks, entries.size})
         for low, high in pairwise(cuts):
             before = int(upto[low - 1]) if low else 0

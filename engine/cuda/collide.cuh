@@ -11,7 +11,8 @@
 #define CONTIGUOUS 1
 #define LINEAR 2
 
-constexpr u32 TRIES = 8;  // collisions of a pick after which it is drawn from what is left: see engine/cpu/select.py
+// Collisions of pick j after which it is drawn from what is left: see engine/cpu/select.py.
+__device__ __forceinline__ i64 most_tries(i64 j) { return 8 + (j >> 5); }
 
 struct Counts { u32 redraws, collisions, conflicts; u64 compared; };  // of one thread, beside its picks
 
@@ -120,12 +121,12 @@ __device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const i
     for (i64 base = 0; base < k; base += 32) {
         const i64 j = base + lane_of();
         bool open = j < k, fresh = open;
-        u32 tries = 0;
+        i64 tries = 0;
         u64 number = j;
         i64 target = (i64)below(pick_word(seed, instance, slot, number), (u64)total), candidate = open ? taken.picks[j] : nothing;
         const auto pass = [&]() {
             ++n.collisions;
-            if (++tries == TRIES) {
+            if (++tries == most_tries(j)) {
                 candidate = nothing;
                 return;
             }

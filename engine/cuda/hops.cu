@@ -1,5 +1,5 @@
 // Neighbor sampling whose samples are tables: children of column c of a table are columns c f .. c f + f - 1 of the next one.
-// Picks are uniform or from the alias table, so nothing but the parent decides them.
+// Picks are uniform, from alias tables, or by running sums, so nothing but the parent decides them.
 #include "collide.cuh"
 
 struct Hop {
@@ -7,29 +7,29 @@ struct Hop {
     u32 width, size, slot;       // columns of the parents' table, neighbors of each, slot of its first column
     const vertex_t* parent;
     vertex_t* child;             // in the order in which parents are numbered: of cells, or of groups
-    const uint2* grouped;        // {vertex, cell} of every parent, those near each other in the graph together; null: in order of cell
+    const uint2* grouped;        // {vertex, cell} of every cell with a vertex, those near each other in the graph together; null: in order of cell
     const u32* grouped_parents;  // how many those are
     u32 staged;                  // parents of a block
 };
 
-struct Parent { i64 cell; vertex_t vertex; u64 instance; u32 column; };
+struct Parent { vertex_t vertex; u64 instance; u32 column; };
+
+struct Part { i64 quotient; u32 rest; };
+
+// 64-bit division takes many times as long.
+__device__ __forceinline__ Part divided(i64 number, u32 by)
+{
+    const i64 quotient = number < 1ll << 32 ? (u32)number / by : number / by;
+    return {quotient, (u32)(number - quotient * by)};
+}
 
 __device__ __forceinline__ i64 parents_of(const Hop& hop) { return hop.grouped ? *hop.grouped_parents : hop.parents; }
 
 __device__ __forceinline__ Parent parent_at(const Hop& hop, i64 number)
 {
-    Parent p = {number, NONE, 0, 0};
-    if (hop.grouped) {
-        const uint2 item = hop.grouped[number];
-        p.cell = item.y;
-        p.vertex = (vertex_t)item.x;
-    } else {
-        p.vertex = hop.parent[number];
-    }
-    const i64 local = hop.parents < 1ll << 32 ? (u32)p.cell / hop.width : p.cell / hop.width;
-    p.instance = hop.first + local;
-    p.column = (u32)(p.cell - local * hop.width);
-    return p;
+    const uint2 item = hop.grouped ? hop.grouped[number] : make_uint2(0, 0);
+    const Part cell = divided(hop.grouped ? item.y : number, hop.width);
+    return {hop.grouped ? (vertex_t)item.x : hop.parent[number], (u64)(hop.first + cell.quotient), cell.rest};
 }
 
 // Columns 2 pair and 2 pair + 1 of a parent's children; one store where that is aligned.
@@ -96,12 +96,14 @@ extern "C" __global__ __launch_bounds__(256) void hop_with_replacement(Hop hop, 
             const Words words = philox(seed, parents.instance[i], parents.slot[i], pair);
             Place unused;
             bool known;
-            const Asked first = ask(place, word64(words, 0)), second = ask(place, word64(words, 1));
+            const bool both = 2 * pair + 1 < hop.size;
+            Asked first = ask(place, word64(words, 0)), second;
+            if (both) second = ask(place, word64(words, 1));
             child[0] = (vertex_t)answer(first, unused, known);
-            child[1] = (vertex_t)answer(second, unused, known);
+            if (both) child[1] = (vertex_t)answer(second, unused, known);
         }
         put_pair(hop.child + (base + i) * hop.size, hop.size, pair, child[0], child[1]);
-        found += (child[0] != NONE) + (2 * pair + 1 < hop.size && child[1] != NONE);
+        found += (child[0] != NONE) + (child[1] != NONE);
     }
     count_up(found, without, dead, edges);
 }
@@ -163,7 +165,7 @@ constexpr int CTPS_PICKS = 32;
 extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
 {
     const i64 number = (i64)blockIdx.x * blockDim.x + threadIdx.x, parents = parents_of(hop);
-    const Parent parent = number < parents ? parent_at(hop, number) : Parent{0, NONE, 0, 0};
+    const Parent parent = number < parents ? parent_at(hop, number) : Parent{NONE, 0, 0};
     const Place place = parent.vertex == NONE ? Place{0, 0} : locate(parent.vertex);
     const i64* ctps = (const i64*)GRAPH.entries + place.row;
     const u64 slot = hop.slot + parent.column;
@@ -182,13 +184,13 @@ extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 se
         const u32 k = min(hop.size, GRAPH.possible[parent.vertex]);
         for (; size < k; ++size) {
             u64 word_number = size;
-            u32 tries = 0;
+            i64 tries = 0;
             i64 target = (i64)below(pick_word(seed, parent.instance, slot, word_number), (u64)total), candidate = search(ctps, place.count, target);
             for (u32 j = 0; j < size; ++j) {
                 ++compared;
                 if (picked[j] != candidate) continue;
                 ++n.collisions;
-                if (++tries == TRIES) {
+                if (++tries == most_tries(size)) {
                     candidate = search_rest(ctps, place.count, picked, size, pick_word(seed, parent.instance, slot, word_number + k), 1);
                     ++n.redraws;
                 } else {
@@ -208,95 +210,6 @@ extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 se
     if (!REPLACE) add_up(n, picks, tally);
 }
 
-// Transit parallelism (NextDoor, EuroSys 2021, section 6): parents whose rows are near each other go together, so that what is random over the
-// whole graph becomes random in a few megabytes. One counting pass and one scattering pass over `buckets` ranges of edges; a bucket's
-// order is that of chance, and nothing depends on it.
-constexpr int GROUP_BUCKETS = 1024, GROUP_BLOCK = 1024, GROUP_TILE = 16;  // ranges of edges; threads of a block, parents of each
-constexpr int NEAR = 8;                                                   // log2 of the vertices that share an entry of `coarse`
-
-// The bucket of a vertex: that of the vertices around it, or where those have too many edges for one bucket, its own.
-__device__ __forceinline__ u32 bucket_of(vertex_t v, const u32* coarse, int shift)
-{
-    const u32 bucket = __ldg(coarse + (v >> NEAR));
-    return bucket != ~0u ? bucket : (u32)(GRAPH.indptr[v] >> shift);
-}
-
-// The vertices of a block's tile, `GROUP_BLOCK` apart in a thread.
-__device__ __forceinline__ void load_tile(i64 parents, const vertex_t* parent, vertex_t* vertex)
-{
-    const i64 base = (i64)blockIdx.x * GROUP_BLOCK * GROUP_TILE + threadIdx.x;
-#pragma unroll
-    for (int k = 0; k < GROUP_TILE; ++k) vertex[k] = base + k * GROUP_BLOCK < parents ? __ldg(parent + base + k * GROUP_BLOCK) : NONE;
-}
-
-extern "C" __global__ __launch_bounds__(GROUP_BLOCK) void group_count(i64 parents, const vertex_t* parent, const u32* coarse, i64 shift, u32* counts)
-{
-    __shared__ u32 held[GROUP_BUCKETS];
-    vertex_t vertex[GROUP_TILE];
-    load_tile(parents, parent, vertex);
-    for (int b = threadIdx.x; b < GROUP_BUCKETS; b += GROUP_BLOCK) held[b] = 0;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < GROUP_TILE; ++k)
-        if (vertex[k] != NONE) atomicAdd(held + bucket_of(vertex[k], coarse, (int)shift), 1u);
-    __syncthreads();
-    for (int b = threadIdx.x; b < GROUP_BUCKETS; b += GROUP_BLOCK)
-        if (held[b]) atomicAdd(counts + b, held[b]);
-}
-
-// `next` is where the next parent of each bucket goes; `number` gets where that of each cell went, NONE where there is no parent. A tile is put in
-// order in shared memory, so that what goes to a bucket is written together.
-extern "C" __global__ __launch_bounds__(GROUP_BLOCK) void group_scatter(i64 parents, const vertex_t* parent, const u32* coarse, i64 shift, u32* next,
-                                                                        uint2* grouped, u32* number)
-{
-    __shared__ u32 held[GROUP_BUCKETS], to[GROUP_BUCKETS];
-    __shared__ unsigned short order[GROUP_BLOCK * GROUP_TILE];
-    const i64 base = (i64)blockIdx.x * GROUP_BLOCK * GROUP_TILE;
-    vertex_t vertex[GROUP_TILE];
-    u32 seat[GROUP_TILE];  // bucket, and rank in it
-    load_tile(parents, parent, vertex);
-    for (int b = threadIdx.x; b < GROUP_BUCKETS; b += GROUP_BLOCK) held[b] = 0;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < GROUP_TILE; ++k) {
-        if (vertex[k] == NONE) continue;
-        const u32 bucket = bucket_of(vertex[k], coarse, (int)shift);
-        seat[k] = bucket | atomicAdd(held + bucket, 1u) * GROUP_BUCKETS;
-    }
-    __syncthreads();
-    i64 before = 0;
-    for (int first = 0; first < GROUP_BUCKETS; first += GROUP_BLOCK) {
-        const int b = first + threadIdx.x;
-        const u32 count = b < GROUP_BUCKETS ? held[b] : 0;
-        i64 sum;
-        const i64 begin = before + group_scan(count, sum) - count;
-        if (b < GROUP_BUCKETS) {
-            held[b] = (u32)begin;
-            to[b] = count ? atomicAdd(next + b, count) - (u32)begin : 0;
-        }
-        before += sum;
-        __syncthreads();
-    }
-#pragma unroll
-    for (int k = 0; k < GROUP_TILE; ++k) {
-        const u32 local = k * GROUP_BLOCK + threadIdx.x;
-        if (base + local >= parents) continue;
-        u32 place = ~0u;
-        if (vertex[k] != NONE) {
-            const u32 bucket = seat[k] % GROUP_BUCKETS, at = held[bucket] + seat[k] / GROUP_BUCKETS;
-            order[at] = (unsigned short)local;
-            place = to[bucket] + at;
-        }
-        number[base + local] = place;
-    }
-    __syncthreads();
-    for (u32 at = threadIdx.x; at < before; at += GROUP_BLOCK) {
-        const u32 local = order[at];
-        const vertex_t v = parent[base + local];
-        grouped[to[bucket_of(v, coarse, (int)shift)] + at] = make_uint2((u32)v, (u32)(base + local));
-    }
-}
-
 // Children of grouped parents, back in the order of cells. A thread has several reads under way.
 extern "C" __global__ __launch_bounds__(256) void ungroup(i64 cells, u32 size, const u32* number, const vertex_t* drawn, vertex_t* child)
 {
@@ -309,8 +222,8 @@ extern "C" __global__ __launch_bounds__(256) void ungroup(i64 cells, u32 size, c
         const i64 t = base + k * blockDim.x;
         first[k] = second[k] = NONE;
         if (t >= all) continue;
-        const i64 cell = all < 1ll << 32 ? (u32)t / pairs : t / pairs;
-        const u32 column = 2 * (u32)(t - cell * pairs), from = __ldg(number + cell);
+        const Part cell = divided(t, pairs);
+        const u32 column = 2 * cell.rest, from = __ldg(number + cell.quotient);
         if (from == ~0u) continue;
         const vertex_t* at = drawn + (i64)from * size + column;
         first[k] = __ldg(at);
@@ -320,7 +233,7 @@ extern "C" __global__ __launch_bounds__(256) void ungroup(i64 cells, u32 size, c
     for (int k = 0; k < AHEAD; ++k) {
         const i64 t = base + k * blockDim.x;
         if (t >= all) continue;
-        const i64 cell = all < 1ll << 32 ? (u32)t / pairs : t / pairs;
-        put_pair(child + cell * size, size, (u32)(t - cell * pairs), first[k], second[k]);
+        const Part cell = divided(t, pairs);
+        put_pair(child + cell.quotient * size, size, cell.rest, first[k], second[k]);
     }
 }

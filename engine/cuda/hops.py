@@ -9,21 +9,8 @@ from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, struct
 from csaw.engine.tables import worth_grouping
 
-BUCKETS, TILE, NEAR = 1024, 1024 * 16, 8  # GROUP_BUCKETS, GROUP_BLOCK GROUP_TILE and NEAR of hops.cu
-GROUP_BLOCK = 1024
-STAGED, PAIRS = 128, 640  # STAGED of hops.cu; pairs of picks that are worth a block
+STAGED, PICKS = 128, 1280  # STAGED of hops.cu; picks that are worth a block
 UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
-
-
-class Transits:
-    """Which range of edges a vertex belongs to: what parents are grouped by. Made once a graph."""
-
-    def __init__(self, graph: Any) -> None:
-        self.shift = max(graph.store.edges // BUCKETS, 1).bit_length()
-        first = graph.indptr[:: 1 << NEAR]
-        held = cupy.diff(cupy.concatenate([first, graph.indptr[-1:]]))
-        narrow = held <= 1 << self.shift
-        self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
 
 
 class Hops:
@@ -46,18 +33,12 @@ class Hops:
             slot += parents.shape[1]
 
     def _hop_grouped(self, parents: Any, children: Any, size: int, slot: int) -> None:
-        """Parents by where their rows are, {vertex, cell} of each; then their children in the order of cells."""
-        kernels, transits = self.backend.kernels, self.backend.transits
-        tiles, given = -(-parents.size // TILE), (parents.size, parents, transits.coarse, transits.shift)
-        counts = cupy.zeros(BUCKETS, np.uint32)
-        kernels.launch("group_count", tiles, GROUP_BLOCK, *given, counts)
-        upto = cupy.cumsum(counts, dtype=np.uint32)
-        grouped, number = cupy.empty(2 * parents.size, np.uint32), cupy.empty(parents.size, np.uint32)
-        kernels.launch("group_scatter", tiles, GROUP_BLOCK, *given, upto - counts, grouped, number)
+        """Parents by where their rows are; then their children in the order of cells."""
+        grouped, number, count = self.backend.transits.group(parents)
         drawn = cupy.empty_like(children)
-        self._hop(parents, drawn, size, slot, grouped, upto[-1:])
-        pairs = parents.size * -(-size // 2)
-        kernels.launch("ungroup", -(-pairs // UNGROUP), BLOCK, parents.size, np.uint32(size), number, drawn, children)
+        self._hop(parents, drawn, size, slot, grouped, count)
+        blocks = -(-parents.size * -(-size // 2) // UNGROUP)
+        self.backend.kernels.launch("ungroup", blocks, BLOCK, parents.size, np.uint32(size), number, drawn, children)
 
     def _hop(self, parents: Any, children: Any, size: int, slot: int, grouped: Any = None, count: Any = None) -> None:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
@@ -75,7 +56,7 @@ class Hops:
 
     def _staged(self, parents: int, size: int) -> int:
         """Parents a block: enough picks to keep it at work, and few enough that there are two blocks for each multiprocessor."""
-        return max(1, min(STAGED, 2 * PAIRS // size, parents // (2 * self.backend.kernels.device.processors)))
+        return max(1, min(STAGED, PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})

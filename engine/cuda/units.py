@@ -96,7 +96,7 @@ def _files(backend: Backend) -> tuple[str, ...]:
     if tree_span(backend):
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):
-        return ("hops.cu",)
+        return ("hops.cu", "transits.cu")
     return ("select.cu", "pools.cu") if backend.in_pools else ("select.cu",)
 
 

@@ -7,7 +7,7 @@ from helpers.graphs import random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
-from csaw.engine.cpu.select import TRIES
+from csaw.engine.cpu.select import MORE_TRIES, TRIES
 from csaw.engine.detectors import DETECTORS
 from csaw.engine.methods import COLLISIONS
 from csaw.engine.random import words
@@ -31,9 +31,9 @@ def slow_counts(biases, picks):
     for instance in range(INSTANCES):
         taken = []
         for pick in range(picks):
-            candidate, tries = None, 0
+            candidate, tries, most = None, 0, TRIES + (pick >> MORE_TRIES)
             while candidate is None or candidate in taken:
-                left = [0 if tries == TRIES and i in taken else bias << shift for i, bias in enumerate(biases)]
+                left = [0 if tries == most and i in taken else bias << shift for i, bias in enumerate(biases)]
                 upto, number = list(accumulate(left)), pick + picks * tries
                 w = [int(word) for word in words(SEED, instance, 0, number >> 1)]
                 target = ((w[2] << 32 | w[3]) if number & 1 else (w[0] << 32 | w[1])) * upto[-1] >> 64
@@ -42,7 +42,7 @@ def slow_counts(biases, picks):
                 tries += 1
             counts["iterations"] += tries
             counts["collisions"] += tries - 1
-            counts["rest"] += tries > TRIES
+            counts["rest"] += tries > most
             taken.append(candidate)
     return counts
 

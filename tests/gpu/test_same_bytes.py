@@ -13,7 +13,9 @@ from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()
 
+from csaw.engine import tables
 from csaw.engine.cuda import backend, trees  # they import CuPy
+from csaw.engine.cuda.transits import Transits
 from csaw.engine.cuda.units import tree_span
 
 
@@ -68,6 +70,41 @@ def test_selection_counts_what_the_cpu_counts(tmp_path, graph, options, collisio
     ]
     assert expected["conflicts"] == 0
     assert (found["conflicts"] > 0) == (on_gpu.plan.detect in ("strided", "contiguous"))
+
+
+@pytest.mark.parametrize(("collision", "detect"), DETECTED)
+def test_rows_of_hundreds_with_a_few_heavy_edges(tmp_path, collision, detect):
+    rng = np.random.default_rng(8)
+    edges = [
+        (u, v, float(2 ** rng.integers(0, 40)))
+        for u, size in ((0, 2300), (1, 200), (2, 70))
+        for v in range(3, 3 + size)
+    ]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, vertices=2400)
+    given = {"fanout": (64,), "select": "its", "collision": collision, "seed": 5, "sources": [0, 1, 2] * 8}
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", detect=detect, **given))
+
+
+@pytest.mark.parametrize("options", [{"replace": True}, {}, {"bias": "degree"}], ids=["replaced", "distinct", "degree"])
+def test_parents_of_many_tiles_are_grouped(tmp_path, options):
+    store = random_store(tmp_path / "g.zarr", vertices=70_000, edges=150_000)
+    given = {"fanout": (5, 3), "bias": "none", "instances": 9_001, "seed": 5} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)
+    grouped = {"device": "cuda", "transit_parallel": "on"}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", **grouped, **given))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", **grouped, batch_size=5_333, **given))
+
+
+def test_hops_that_gain_by_it_are_grouped(tmp_path, monkeypatch):
+    store = random_store(tmp_path / "g.zarr")
+    sizes, group = [], Transits.group
+    monkeypatch.setattr(tables, "CACHED_EDGES", 0)
+    monkeypatch.setattr(Transits, "group", lambda self, parents: (sizes.append(parents.size), group(self, parents))[1])
+    given = {"fanout": (2, 50), "replace": True, "bias": "none", "instances": 20, "seed": 5}
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", **given))
+    assert sizes == [40]
 
 
 def test_a_bad_bias_names_its_edge(tmp_path):
