@@ -3,7 +3,10 @@
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.cpu.clocks import AT, PREV
 from csaw.engine.schedule import crowds
+
+TURNS = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
 
 
 class ClockWalks:
@@ -15,9 +18,10 @@ class ClockWalks:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.graph.store.id_dtype)
         shape = sources.shape
-        self.sources, self.at = sources, sources.astype(np.int64)
-        self.prev, self.moves = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
-        self.times, self.heap = np.empty(shape, np.float64), np.empty(shape, np.int64)
+        self.sources = sources
+        self.walkers = np.zeros((*shape, 4), np.int64)
+        self.walkers[:, :, AT], self.walkers[:, :, PREV] = sources, -1
+        self.keys, self.heap = np.empty(shape, np.float64), np.empty(shape, np.int64)
         self.step, self.alive = np.zeros(shape[0], np.int64), np.full(shape[0], self.length > 0, np.uint8)
         self.src = np.empty((shape[0], self.length), self.dtype)
         self.dst = np.empty((shape[0], self.length), self.dtype)
@@ -26,22 +30,24 @@ class ClockWalks:
     def _start(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend
         b.kernels.start_clocks(
-            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.at, self.times, self.heap, bad
+            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.walkers, self.keys, self.heap, bad
         )
 
     def wants(self) -> np.ndarray:
         waiting = np.flatnonzero(self.alive)
-        here = self.backend.graph.partition_of(self.at[waiting, self.heap[waiting, 0]])
+        here = self.backend.graph.partition_of(self.walkers[waiting, self.heap[waiting, 0], AT])
         return crowds(np, here, here, self.backend.graph.loaded.size)
 
     def advance(self) -> None:
-        self.backend.in_slices(np.flatnonzero(self.alive), 1, self._task)
+        todo = np.flatnonzero(self.alive)
+        share = todo.size // (2 * self.backend.plan.threads)
+        self.backend.in_slices(todo, min(max(share, 1), TURNS), self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend
         b.kernels.run_clocks(
-            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.length, self.at, self.prev,
-            self.times, self.moves, self.heap, self.step, self.alive, self.src, self.dst, bad,
+            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.length, self.walkers,
+            self.keys, self.heap, self.step, self.alive, self.src, self.dst, bad,
         )  # fmt: skip
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

@@ -2,104 +2,126 @@
 
 Walker w of an instance reads slot w: draw m, words 0-1 for its m-th waiting time, words 2-3 for the neighbor it then takes. So the walkers of an
 instance are independent, and the earliest ``length`` events are the sample whatever computes them.
+
+walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge that the next one takes, where biases are equal
+keys     f64   [instances, walkers]     when they move next, a min-heap by (time, walker); heap int64 the walkers in its order
 """
 
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.access import borrowed, is_loaded, neighbor_at
+from csaw.engine.cpu.access import borrowed, is_loaded, neighbor_at, prefetch_edge
 from csaw.engine.cpu.constants import UNIFORM, vertex_bias
+from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, neg_log, philox
 from csaw.partition.compile import njit
 
+AT, PREV, MOVE, SPOT = 0, 1, 2, 3
+
 
 @njit
-def next_time(params, graph, seed, instance, walker, move, now, prev, v, bad):
-    """When a walker at v moves next: never from a dead end."""
+def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
+    """When a walker at v moves next, never from a dead end, and by which edge."""
     rate = float(vertex_bias(params, graph, seed, instance, move, v, prev, v, -1, 1.0))
     if not (rate >= 0.0) or rate == np.inf:
         bad[0], bad[1], bad[2] = 1, v, v
-        return np.inf
-    if rate == 0.0 or graph.indptr[v] == graph.indptr[v + 1]:
-        return np.inf
-    w0, w1, _, _ = philox(seed, uint64(instance), uint64(walker), uint64(move))
-    return now + neg_log((w0 << SHIFT) | w1) / rate
+        return np.inf, int64(0)
+    row = graph.indptr[v]
+    count = graph.indptr[v + 1] - row
+    if rate == 0.0 or count == 0:
+        return np.inf, int64(0)
+    w0, w1, w2, w3 = philox(seed, uint64(instance), uint64(walker), uint64(move))
+    spot = row + int64(below((w2 << SHIFT) | w3, uint64(count))) if UNIFORM else row
+    return now + neg_log((w0 << SHIFT) | w1) / rate, spot
 
 
 @njit
-def earliest(heap, times, cell):
-    """Sift the walker in ``cell`` down a min-heap by (time, walker)."""
-    walker = heap[cell]
+def sift(keys, heap, cell):
+    """Sift the walker in ``cell`` down the heap."""
+    key, walker = keys[cell], heap[cell]
     while 2 * cell + 1 < heap.size:
         child = 2 * cell + 1
-        if child + 1 < heap.size and before(times, heap[child + 1], heap[child]):
+        if child + 1 < heap.size and before(keys[child + 1], heap[child + 1], keys[child], heap[child]):
             child += 1
-        if not before(times, heap[child], walker):
+        if not before(keys[child], heap[child], key, walker):
             break
-        heap[cell] = heap[child]
+        keys[cell], heap[cell] = keys[child], heap[child]
         cell = child
-    heap[cell] = walker
+    keys[cell], heap[cell] = key, walker
 
 
 @njit(forceinline=True)
-def before(times, a, b):
-    return times[a] < times[b] or (times[a] == times[b] and a < b)
+def before(time, walker, other_time, other):
+    return time < other_time or (time == other_time and walker < other)
 
 
 @njit(nogil=True)
-def start_clocks(todo, first, graph, params, seed, at, times, heap, bad):
+def start_clocks(todo, first, graph, params, seed, walkers, keys, heap, bad):
     """First waiting times of some instances' walkers, and the heap over them."""
     graph = borrowed(graph)
     for i in todo:
-        for w in range(at.shape[1]):
-            times[i, w] = next_time(params, graph, seed, first + i, w, 0, 0.0, -1, at[i, w], bad)
+        for w in range(heap.shape[1]):
+            at = walkers[i, w, AT]
+            keys[i, w], walkers[i, w, SPOT] = next_event(params, graph, seed, first + i, w, 0, 0.0, -1, at, bad)
             heap[i, w] = w
-        for cell in range(at.shape[1] // 2, -1, -1):
-            earliest(heap[i], times[i], cell)
+        for cell in range(heap.shape[1] // 2, -1, -1):
+            sift(keys[i], heap[i], cell)
 
 
 @njit(nogil=True)
-def run_clocks(todo, first, graph, params, seed, length, at, prev, times, moves, heap, step, alive, src, dst, bad):
-    """Events of some instances, until each has ``length``, every walker is stuck, or the next one's row is not in memory."""
+def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, step, alive, src, dst, bad):
+    """Events of some instances, until each has ``length``, every walker is stuck, or the next one's row is not in memory.
+
+    The instances take turns, an event each, so that none waits for another's memory.
+    """
     graph = borrowed(graph)
     room = 64
     biases, ctps, whole = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(0, np.int64)
-    for i in todo:
-        while True:
+    lane, moved, lanes = todo.copy(), np.empty(todo.size, np.int64), todo.size
+    while lanes > 0:
+        for j in range(lanes - 1, -1, -1):
+            i = lane[j]
             w = heap[i, 0]
-            v = at[i, w]
-            if step[i] == length or times[i, w] == np.inf:
-                alive[i] = 0
-                break
-            if not is_loaded(graph, v):
-                break
-            row = graph.indptr[v]
-            count = graph.indptr[v + 1] - row
-            _, _, w2, w3 = philox(seed, uint64(first + i), uint64(w), uint64(moves[i, w]))
-            word = (w2 << SHIFT) | w3
-            if UNIFORM:
-                position = row + int64(below(word, uint64(count)))
-            else:
+            v = walkers[i, w, AT]
+            over = step[i] == length or keys[i, 0] == np.inf
+            if over or not is_loaded(graph, v):
+                alive[i] = not over
+                lanes -= 1
+                lane[j], moved[j] = lane[lanes], moved[lanes]
+                continue
+            position = walkers[i, w, SPOT]
+            if not UNIFORM:
+                row = graph.indptr[v]
+                count = graph.indptr[v + 1] - row
                 if count > room:
                     room = 2 * count
                     biases, ctps = np.empty(room, np.float64), np.empty(room, np.int64)
-                largest = weigh(
-                    params, graph, seed, first + i, moves[i, w], v, prev[i, w], v, row, whole, count, biases, bad
-                )
+                prev, move = walkers[i, w, PREV], walkers[i, w, MOVE]
+                largest = weigh(params, graph, seed, first + i, move, v, prev, v, row, whole, count, biases, bad)
                 if largest < 0.0:
                     return
                 if accumulate(biases, count, largest, ctps) == 0:
-                    times[i, w] = np.inf
-                    earliest(heap[i], times[i], 0)
+                    keys[i, 0], moved[j] = np.inf, -1
+                    sift(keys[i], heap[i], 0)
                     continue
-                position = row + inverse_transform(ctps, count, word)
+                _, _, w2, w3 = philox(seed, uint64(first + i), uint64(w), uint64(move))
+                position = row + inverse_transform(ctps, count, (w2 << SHIFT) | w3)
             then = neighbor_at(graph, position)
+            prefetch(graph.indptr, uint64(then))
             src[i, step[i]], dst[i, step[i]] = v, then
             step[i] += 1
-            moves[i, w] += 1
-            at[i, w], prev[i, w] = then, v
-            times[i, w] = next_time(params, graph, seed, first + i, w, moves[i, w], times[i, w], v, then, bad)
+            walkers[i, w, AT], walkers[i, w, PREV] = then, v
+            walkers[i, w, MOVE] += 1
+            moved[j] = w
+        for j in range(lanes):
+            i, w = lane[j], moved[j]
+            if w < 0:
+                continue
+            at, prev, move = walkers[i, w, AT], walkers[i, w, PREV], walkers[i, w, MOVE]
+            keys[i, 0], spot = next_event(params, graph, seed, first + i, w, move, keys[i, 0], prev, at, bad)
             if bad[0]:
                 return
-            earliest(heap[i], times[i], 0)
+            walkers[i, w, SPOT] = spot
+            prefetch_edge(graph, uint64(spot))
+            sift(keys[i], heap[i], 0)

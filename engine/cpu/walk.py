@@ -10,7 +10,6 @@ from numba import int64, uint64
 from csaw.engine.cpu.access import (
     bloom_word,
     borrowed,
-    first_at_least,
     is_loaded,
     neighbor_at,
     prefetch_edge,
@@ -22,6 +21,7 @@ from csaw.engine.cpu.constants import (
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
     SIMPLE,
+    STREAMED,
     TABLE,
     UNDIRECTED,
     WEIGHTED,
@@ -122,16 +122,49 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
 
 
 @njit
-def return_weight(graph, v, prev, row, end):
-    """The sum of weights of the edges v -> prev."""
-    if SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED:
-        return 1.0  # the walk came along that edge
-    total = 0.0
-    position = first_at_least(graph, row, end, prev)
-    while position < end and neighbor_at(graph, position) == prev:
-        total += float(graph.weights[position]) if WEIGHTED else 1.0
-        position += 1
-    return total
+def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
+    """For lanes that begin a step, the sum of weights of the edges back to where they came from, into ``returns``.
+
+    The lanes search side by side, so that none waits for another's memory; ``low``, ``high`` and ``goal`` are theirs to use. An edge that
+    is there once weighs the same from both ends: the shorter row is searched.
+    """
+    known = (
+        SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
+    )  # the walk came along that edge
+    for j in range(lanes):
+        low[j] = high[j] = 0
+        if trial[j] != 0:
+            continue
+        returns[j] = 1.0 if known and back[j] >= 0 else 0.0
+        if known or back[j] < 0 or counts[j] == 0:
+            continue
+        low[j], high[j], goal[j] = rows[j], rows[j] + counts[j], back[j]
+        if SIMPLE and UNDIRECTED and not STREAMED:
+            first, end = graph.indptr[back[j]], graph.indptr[back[j] + 1]
+            if end - first < counts[j]:
+                low[j], high[j], goal[j] = first, end, here[j]
+        prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
+    searching = not known
+    while searching:
+        searching = False
+        for j in range(lanes):
+            if low[j] < high[j]:
+                searching = True
+                middle = (low[j] + high[j]) >> 1
+                if neighbor_at(graph, middle) < goal[j]:
+                    low[j] = middle + 1
+                else:
+                    high[j] = middle
+                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
+                if WEIGHTED and low[j] == high[j]:
+                    prefetch(graph.weights, uint64(low[j]))
+    for j in range(lanes):
+        if known or trial[j] != 0 or back[j] < 0 or counts[j] == 0:
+            continue
+        position, end = low[j], graph.indptr[(here[j] if goal[j] == back[j] else back[j]) + 1]
+        while position < end and neighbor_at(graph, position) == goal[j]:
+            returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
+            position += 1
 
 
 @njit(nogil=True)
@@ -144,11 +177,11 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
     graph = borrowed(graph)
     low, high, returning = bounds
     apart = returning > high
-    graph = borrowed(graph)
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
+    low_at, high_at, returns = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
     lanes, taken = 0, 0
     while True:
         while lanes < LANES and taken < todo.size:
@@ -166,18 +199,19 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             coin[j] = fraction((w2 << SHIFT) | w3)
         for j in range(lanes):
             v = uint64(here[j])
-            row = graph.indptr[v]
-            count = graph.indptr[v + uint64(1)] - row
-            rows[j], counts[j], decided[j] = row, count, 0
-            if apart and count > 0 and back[j] >= 0:
-                more = return_weight(graph, here[j], back[j], row, row + count) * (returning - high)
-                whole = (graph.strength[v] if WEIGHTED else float(count)) * high + more
+            rows[j], counts[j], decided[j] = graph.indptr[v], graph.indptr[v + uint64(1)] - graph.indptr[v], 0
+        if apart:
+            find_returns(graph, lanes, here, back, trial, rows, counts, low_at, high_at, goal, returns)
+        for j in range(lanes):
+            if apart and counts[j] > 0 and back[j] >= 0:
+                more = returns[j] * (returning - high)
+                whole = (graph.strength[here[j]] if WEIGHTED else float(counts[j])) * high + more
                 share = more / whole if whole > 0.0 else 0.0
                 if coin[j] < share:
                     decided[j] = 1
                     continue
                 coin[j] = (coin[j] - share) / (1.0 - share)
-            prefetch_edge(graph, uint64(row) + below(words[j], uint64(count)))
+            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
         for j in range(lanes):
             if decided[j]:
                 goal[j] = back[j]
@@ -211,7 +245,12 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
                 save(w, v, then, t, length, at, prev, step, alive, out)
                 lanes -= 1
                 lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
-                instance[j], steps[j], trial[j] = instance[lanes], steps[lanes], trial[lanes]
+                instance[j], steps[j], trial[j], returns[j] = (
+                    instance[lanes],
+                    steps[lanes],
+                    trial[lanes],
+                    returns[lanes],
+                )
 
 
 @njit(nogil=True)
