@@ -74,6 +74,12 @@ class Shape:
         )
 
     @property
+    def clock_sums(self) -> bool:
+        """Whether walkers with clocks may search in such sums, which they do on the CPU."""
+        a, r = self.algorithm, self.request
+        return isinstance(a, Traversal) and a.clocks and r.select == "its" and hooks.edge_bias(a, r.weighted).static
+
+    @property
     def asks_members(self) -> bool:
         return asks_members(self.algorithm, self.request.weighted)
 
@@ -159,12 +165,16 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
     if shape.table:
         return ("table",)
-    if not shape.running_sums:
-        return ("csr",)
     store, a = shape.store, shape.algorithm
-    frontier: int = getattr(a, "frontier_size", 1)
-    sizes: tuple[int, ...] = a.sizes()  # type: ignore[attr-defined]
-    parents = shape.request.instances * sum(accumulate(sizes[:-1], mul, initial=frontier))
+    sizes: tuple[int, ...]
+    if shape.running_sums:
+        frontier: int = getattr(a, "frontier_size", 1)
+        sizes = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
+    elif shape.clock_sums:
+        sizes = a.sizes()  # type: ignore[attr-defined]
+    else:
+        return ("csr",)
+    parents = shape.request.instances * sum(sizes)
     row = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5  # frontiers meet hubs
     worth = shape.detect is None and min(parents, store.edges) * row >= SUMMED_EDGES * store.edges
     return ("ctps", "csr") if worth else ("csr", "ctps")

@@ -3,7 +3,7 @@
 Walker w of an instance reads slot w: draw m, words 0-1 for its m-th waiting time, words 2-3 for the neighbor it then takes. So the walkers of an
 instance are independent, and the earliest ``length`` events are the sample whatever computes them.
 
-walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge that the next one takes, where biases are equal
+walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge that the next one takes, where biases are equal or summed
 keys     f64   [instances, walkers]     when they move next, a min-heap by (time, walker); heap int64 the walkers in its order
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.access import borrowed, is_loaded, neighbor_at, prefetch_edge
-from csaw.engine.cpu.constants import UNIFORM, vertex_bias
+from csaw.engine.cpu.constants import SUMS, UNIFORM, vertex_bias
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, neg_log, philox
@@ -29,10 +29,14 @@ def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
         return np.inf, int64(0)
     row = graph.indptr[v]
     count = graph.indptr[v + 1] - row
-    if rate == 0.0 or count == 0:
+    if rate == 0.0 or count == 0 or (SUMS and graph.sums[row + count - 1] == 0):
         return np.inf, int64(0)
     w0, w1, w2, w3 = philox(seed, uint64(instance), uint64(walker), uint64(move))
-    spot = row + int64(below((w2 << SHIFT) | w3, uint64(count))) if UNIFORM else row
+    spot = row
+    if UNIFORM:
+        spot += int64(below((w2 << SHIFT) | w3, uint64(count)))
+    elif SUMS:
+        spot += inverse_transform(graph.sums[row : row + count], count, (w2 << SHIFT) | w3)
     return now + neg_log((w0 << SHIFT) | w1) / rate, spot
 
 
@@ -91,7 +95,7 @@ def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, st
                 lane[j], moved[j] = lane[lanes], moved[lanes]
                 continue
             position = walkers[i, w, SPOT]
-            if not UNIFORM:
+            if not UNIFORM and not SUMS:
                 row = graph.indptr[v]
                 count = graph.indptr[v + 1] - row
                 if count > room:

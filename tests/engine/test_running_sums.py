@@ -34,6 +34,14 @@ def test_sums_of_the_graph_or_of_each_row(tmp_path, make, options, collision):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", layout="ctps", **given))
 
 
+@pytest.mark.parametrize("make", [random_store, heavy_store])
+def test_walkers_with_clocks_search_in_them_too(tmp_path, make):
+    store = make(tmp_path / "g.zarr")
+    given = {"seed": 5, "instances": 20, "frontier_size": 7, "walk_length": 200}
+    expected = arrays_of(store, tmp_path / "r.zarr", "multidimensional", layout="csr", **given)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "multidimensional", layout="ctps", **given))
+
+
 def test_they_are_made_where_many_rows_will_be_asked_for(tmp_path):
     store = random_store(tmp_path / "g.zarr")
     layouts = [prepare(store, "neighbor", fanout=(4, 3), instances=n).plan.graph_layout for n in (1, 10_000)]
