@@ -21,6 +21,7 @@ WORKS = (
     REPLACED,
     DISTINCT,
     Work("25 x 10, weighted, with replacement", "neighbor", 1_000_000, FANOUT | {"replace": True, "weighted": True}),
+    Work("25 x 10, weighted, without replacement", "neighbor", 1_000_000, FANOUT | {"weighted": True}),
     BIASED,
     FOREST_FIRE,
     Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
