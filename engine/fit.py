@@ -75,7 +75,7 @@ class Shape:
 
     @property
     def clock_sums(self) -> bool:
-        """Whether walkers with clocks may search in such sums, which they do on the CPU."""
+        """Whether walkers with clocks may search in such sums."""
         a, r = self.algorithm, self.request
         return isinstance(a, Traversal) and a.clocks and r.select == "its" and hooks.edge_bias(a, r.weighted).static
 
@@ -385,6 +385,8 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
     if walk and shape.request.select in ("uniform", "rejection") and not wide:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+    if shape.clock_sums:
+        return ("ctps", "csr")
     if shape.running_sums:
         return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
     return ("csr",)

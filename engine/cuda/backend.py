@@ -56,7 +56,7 @@ class CudaBackend(Backend):
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
-        self.selects_in_groups = not self.constants()["UNIFORM"]
+        self.selects_in_groups = not self.constants()["UNIFORM"] and plan.graph_layout != "ctps"
         self.reads_rows = reads_rows(algorithm, self.select, self.weighted)
         self.in_tables, self.sparse_pools, self.tree_span = (
             in_tables(plan, algorithm),

@@ -15,7 +15,7 @@ struct Clocks {
 };
 
 #define INFINITE (1.0 / 0.0)
-#define GROUPED (!UNIFORM)  // a group a walker, to select from whole rows; else a thread
+#define GROUPED (!UNIFORM && LAYOUT != CTPS)  // a group a walker, to select from whole rows; else a thread
 
 __device__ __forceinline__ i64 instance_of(const Clocks& c, i64 w)
 {
@@ -35,9 +35,11 @@ __device__ __forceinline__ void wait(Clock& k, const Clocks& c, const Params& pa
     k.place = locate(k.v);
     const Context context = {-1, k.v, -1, {0, 0}, k.place, {0, 0}};
     const double rate = vertex_bias(params, context, seed, instance, k.move, k.v, k.prev, k.v, -1, 1.0);
-    k.rate = k.place.count > 0 ? rate : 0.0;
+    bool leads_on = k.place.count > 0;
+    if (LAYOUT == CTPS && leads_on) leads_on = ((const i64*)GRAPH.entries)[k.place.row + k.place.count - 1] > 0;
+    k.rate = leads_on ? rate : 0.0;
     k.next = INFINITE;
-    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || k.place.count == 0) return;
+    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || !leads_on) return;
     k.next = now + neg_log(draw64(seed, instance, w - i * c.walkers, k.move)) / rate;
 }
 
@@ -73,6 +75,9 @@ __device__ __forceinline__ bool event(Clock& k, const Clocks& c, const Params& p
             k.rate = 0.0;
             return false;
         }
+    } else if (LAYOUT == CTPS) {
+        const i64* sums = (const i64*)GRAPH.entries + k.place.row;
+        index = search(sums, k.place.count, (i64)below(word, (u64)sums[k.place.count - 1]));
     } else {
         index = (i64)below(word, (u64)k.place.count);
     }

@@ -29,6 +29,7 @@ MORE = [
     ("layer", {"weighted": False}),
     ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
+    ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
 ]

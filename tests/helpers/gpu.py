@@ -57,6 +57,10 @@ MORE = [
     ("snowball", {"neighbor_size": 2, "edge_bias": "e.weight * e.src_degree"}),
     ("layer", {"depth": 2, "neighbor_size": 3, "bias": "degree"}),
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight"}),
+    (
+        "multidimensional",
+        {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight", "layout": "csr"},
+    ),
     ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
 ]
 ON_A_GPU = ("layout", "detect", "transit_parallel")
@@ -142,7 +146,7 @@ def usable(store, algo, options):
     options = dict(options)
     if algo == "random-node":
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
-    if options.get("layout") == "csr" and algo == "neighbor":
+    if options.get("layout") == "csr" and algo in ("neighbor", "multidimensional"):
         return options
     table = options.get("layout") in ("table", "alias")
     if (table and not store.weighted) or (options.get("layout") in ("csr", "entries") and store.weighted):
