@@ -144,15 +144,19 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
         _refuse_far(shape, "--memory")
-        in_flight = limits.batch or max(1, min(instances, budget // 4 // row))
-        largest, slots = store.largest_partition * per_edge, 2 if shape.second_order else 1
-        need = fixed + slots * largest + in_flight * row
+        largest, slots, batch = (
+            store.largest_partition * per_edge,
+            2 if shape.second_order else 1,
+            (limits.batch or 1) * row,
+        )
+        need = fixed + slots * largest + batch
         if need > budget:
             raise BudgetError(
-                f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
+                f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {batch:,} for "
                 f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
                 f"smaller partitions with csaw partition --partition-size"
             )
+        in_flight = limits.batch or max(1, min(instances, min(budget // 4, budget - fixed - slots * largest) // row))
     membership = "filter" if filters and residency == "resident" else "search"
     fit = _fit(layout, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
     if residency == "disk":
@@ -233,9 +237,8 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     if limits.layout is not None and limits.layout not in possible:
         raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
     item = np.dtype(store.id_dtype).itemsize
-    scratch = _scratch(shape, budget)
     build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
-    fixed = 16 * (store.vertices + 1) + build + _scratch_bytes(shape, budget)
+    fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
     shared = shape.row_bytes
     sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
     table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
@@ -247,6 +250,8 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     for membership, layout in [*near, *ways]:
         graph = store.edges * (shared + sizes[layout]) + extra[membership]
         if fixed + graph + least <= budget:
+            scratch, more = _scratch(shape, budget - fixed - graph - least)
+            fixed += more
             in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
             return _fit(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget, scratch)
     raise BudgetError(
@@ -273,13 +278,15 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
                 f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
             )
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    fixed, graph = _fixed(shape, budget), int(held.max()) * _piece_bytes(shape)
+    fixed, graph = _fixed(shape), int(held.max()) * _piece_bytes(shape)
     need = fixed + graph + min(row, budget)
     if need > budget or held.min() == 0:
         raise BudgetError(
             f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
             f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
         )
+    scratch, more = _scratch(shape, budget - need)
+    fixed += more
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
     return _fit(
         "table" if shape.table else "csr",
@@ -290,28 +297,34 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
         graph,
         fixed,
         budget,
-        _scratch(shape, budget),
+        scratch,
     )
 
 
-def _scratch(shape: Shape, budget: int) -> int:
-    """Candidates that selection on a GPU has room for at a time, and then the rest of the last row."""
-    a, store = shape.algorithm, shape.store
-    if not isinstance(a, Traversal) or a.clocks or shape.table:
-        return 0
-    return max(1, min(store.edges, SCRATCH_EDGES, budget // 8 // SCRATCH_BYTES))
+def _selects_from_rows(shape: Shape) -> bool:
+    """Whether candidates are kept while neighbors are selected on a GPU."""
+    return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.table
 
 
-def _scratch_bytes(shape: Shape, budget: int) -> int:
-    scratch = _scratch(shape, budget)
-    return SCRATCH_BYTES * (scratch + shape.store.max_degree) if scratch else 0
+def _least_scratch(shape: Shape) -> int:
+    """Bytes for the candidates of the longest row, and then of another one."""
+    return 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape) else 0
 
 
-def _fixed(shape: Shape, budget: int) -> int:
-    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting, or building a partition's table, takes."""
+def _scratch(shape: Shape, left: int) -> tuple[int, int]:
+    """For how many candidates at a time there is room, and what that takes of the bytes that are left beside the least."""
+    if not _selects_from_rows(shape):
+        return 0, 0
+    least = max(shape.store.max_degree, 1)
+    more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, left // 8 // SCRATCH_BYTES))
+    return least + more, more * SCRATCH_BYTES
+
+
+def _fixed(shape: Shape) -> int:
+    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting at least, or building a partition's table, takes."""
     build = 16 + (shape.row_bytes if shape.only_tables else 0)
     table = build * shape.store.largest_partition if shape.table else 0
-    return 16 * (shape.store.vertices + 1) + table + _scratch_bytes(shape, budget)
+    return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
 
 
 def _piece_bytes(shape: Shape) -> int:
@@ -328,16 +341,20 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     slots, slot, fixed = (
         2 if shape.second_order else 1,
         store.largest_partition * _piece_bytes(shape),
-        _fixed(shape, budget),
+        _fixed(shape),
     )
-    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget // 4) // row))
-    need = fixed + slots * slot + in_flight * row
+    batch = (limits.batch or 1) * row
+    need = fixed + slots * slot + batch
     if need > budget:
         raise BudgetError(
-            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {in_flight * row:,} for "
+            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {batch:,} for "
             f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
             f"with csaw partition --partition-size, or use --device cpu"
         )
+    scratch, more = _scratch(shape, budget - need)
+    fixed += more
+    most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
+    in_flight = limits.batch or max(1, min(shape.most, most // row))
     residency = limits.residency or ("streamed" if store.edges * kept <= limits.host_bytes // 2 else "disk")
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     fit = _fit(
@@ -349,7 +366,7 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
         store.edges * _piece_bytes(shape),
         fixed,
         budget,
-        _scratch(shape, budget),
+        scratch,
     )
     return fit | {"expected": _expected(shape, room, in_flight, kept, residency)}
 

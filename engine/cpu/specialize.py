@@ -9,6 +9,7 @@ import importlib.util
 import logging
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,7 +54,7 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
 def _load(name: str, text: str) -> ModuleType:
     path = cache_dir() / "kernels" / f"{name}.py"
     if not path.exists():
-        log.info("compiling kernels for this algorithm: once on this machine, some seconds")
+        _announce()
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_text(text)
@@ -65,6 +66,12 @@ def _load(name: str, text: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@cache
+def _announce() -> None:
+    """Said once, however many are compiled."""
+    log.info("compiling kernels: once on this machine, some seconds for each algorithm")
 
 
 def _body(file: str) -> str:

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def cubin(
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
     with COMPILING:
         if not path.exists():
-            log.info("compiling kernels for %s: once on this machine, some seconds", architecture)
+            _announce(architecture)
             parts = [_kernels(text, architecture)]
             parts += [_hook(hook, params, architecture) for hook in used.values() if _compiled(hook)]
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,6 +80,12 @@ def _versions() -> str:
         return " ".join(version(name) for name in ("numba-cuda", "cuda-core", "cuda-bindings"))
     except ModuleNotFoundError as error:
         raise DeviceError(f"CUDA kernels cannot be compiled: {error.name} is missing; {INSTALL}") from error
+
+
+@cache
+def _announce(architecture: str) -> None:
+    """Said once, however many are compiled."""
+    log.info("compiling kernels for %s: once on this machine, some seconds for each algorithm", architecture)
 
 
 def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:

@@ -1,5 +1,7 @@
 """What a plan says of memory."""
 
+import re
+
 import pytest
 from helpers.graphs import random_store
 
@@ -8,7 +10,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.plan import make_plan
 from csaw.engine.run import prepare
 from csaw.engine.sources import Sources
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 
@@ -55,3 +57,18 @@ def test_a_pooled_graph_needs_gpus_that_reach_each_other(tmp_path):
     )
     with pytest.raises(OptionError, match="several GPUs"):
         make_plan(store, walks, sources, pair[:1], residency="pooled", **given)
+
+
+@pytest.mark.parametrize("device", ["cpu", GPU])
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "snowball", "layer"])
+def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, algo, device):
+    store = random_store(tmp_path / "g.zarr", vertices=500, edges=6000, partitions=6)
+    budget, residency = ("memory", "disk") if device == "cpu" else ("gpu_memory", "streamed")
+    given = {"device": device, "residency": residency} | ({"num_walks": 50} if algo in ("deepwalk", "node2vec") else {})
+    with pytest.raises(BudgetError, match="raise --") as refusal:
+        prepare(store, algo, **given, **{budget: 1000})
+    asked = int(re.search(r"raise --[a-z-]+ to ([0-9,]+)", str(refusal.value))[1].replace(",", ""))
+    plan = prepare(store, algo, **given, **{budget: asked}).plan
+    assert plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 12 <= asked
+    with pytest.raises(BudgetError):
+        prepare(store, algo, **given, **{budget: asked - 1})
