@@ -68,7 +68,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--layout",
     type=click.Choice(["csr", "entries", "table", "alias", "ctps"]),
-    help="Force what a step reads: csr, or on the CPU ctps, on a GPU any other.",
+    help="Force what a step reads; entries and alias are for GPUs.",
 )
 @click.option("--transit-parallel", type=click.Choice(["auto", "on", "off"]), default="auto",
               help="On a GPU, draw neighbors of one part of the graph together; auto: in hops that gain by it.")  # fmt: skip
