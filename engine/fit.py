@@ -1,7 +1,10 @@
-"""Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows."""
+"""Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows, here that of the host.
+
+fit_devices.py does the same for the memory of GPUs.
+"""
 
 from dataclasses import dataclass
-from itertools import accumulate, product
+from itertools import accumulate
 from operator import mul
 from typing import Any
 
@@ -12,19 +15,12 @@ from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
 from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import from_whole_rows
-from csaw.partition.errors import BudgetError, CsawError, OptionError
+from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
 SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
-DEVICE_BATCH_BYTES = 4 << 30  # the same on a GPU, with what sampling needs beside them
-DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
 CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
-SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and what it keeps of each
-ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
-NEAR_BYTES = (
-    64 << 30
-)  # of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/benchmarks.md)
 
 
 @dataclass(frozen=True)
@@ -143,12 +139,9 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     graph += sums if layout == "ctps" else 0
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
-        _refuse_far(shape, "--memory")
-        largest, slots, batch = (
-            store.largest_partition * per_edge,
-            2 if shape.second_order else 1,
-            (limits.batch or 1) * row,
-        )
+        refuse_far(shape, "--memory")
+        largest, slots = store.largest_partition * per_edge, 2 if shape.second_order else 1
+        batch = (limits.batch or 1) * row
         need = fixed + slots * largest + batch
         if need > budget:
             raise BudgetError(
@@ -158,10 +151,10 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
             )
         in_flight = limits.batch or max(1, min(instances, min(budget // 4, budget - fixed - slots * largest) // row))
     membership = "filter" if filters and residency == "resident" else "search"
-    fit = _fit(layout, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+    fit = fields(layout, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        fit["expected"] = _expected(shape, room, in_flight, per_edge, residency)
+        fit["expected"] = expected(shape, room, in_flight, per_edge, residency)
     return fit
 
 
@@ -184,7 +177,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     return ("ctps", "csr") if worth else ("csr", "ctps")
 
 
-def _refuse_far(shape: Shape, budget: str) -> None:
+def refuse_far(shape: Shape, budget: str) -> None:
     """OptionError where questions could not be answered from the partitions that are loaded."""
     if asks_far(shape.algorithm, shape.request.weighted):
         raise OptionError(
@@ -193,7 +186,7 @@ def _refuse_far(shape: Shape, budget: str) -> None:
         )
 
 
-def _fit(
+def fields(
     layout: str,
     membership: str,
     residency: str,
@@ -211,167 +204,7 @@ def _fit(
     }  # fmt: skip
 
 
-def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
-    """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
-    forced = limits.residency
-    if forced == "pooled":
-        return _pooled(shape, devices, limits)
-    if forced in ("streamed", "disk"):
-        return _streamed(shape, devices, limits)
-    try:
-        return _resident(shape, limits)
-    except BudgetError as error:
-        if forced == "resident" or limits.layout is not None:
-            raise
-        refused = {"resident": str(error)}
-    try:
-        return _pooled(shape, devices, limits) | {"refused": refused}
-    except CsawError as error:
-        return _streamed(shape, devices, limits) | {"refused": refused | {"pooled": str(error)}}
-
-
-def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
-    """The whole graph on each GPU, in the widest layout that fits and is worth building."""
-    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
-    possible = _layouts(shape)
-    if limits.layout is not None and limits.layout not in possible:
-        raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
-    item = np.dtype(store.id_dtype).itemsize
-    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
-    fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
-    shared = shape.row_bytes
-    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
-    table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
-    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
-    answers = ("search",) if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
-    least = min(row, budget)
-    ways = list(product(answers, (limits.layout,) if limits.layout else possible))
-    near = [(m, way) for m, way in ways if store.edges * sizes[way] + extra[m] <= NEAR_BYTES]
-    for membership, layout in [*near, *ways]:
-        graph = store.edges * (shared + sizes[layout]) + extra[membership]
-        if fixed + graph + least <= budget:
-            scratch, more = _scratch(shape, budget - fixed - graph - least)
-            fixed += more
-            in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return _fit(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget, scratch)
-    raise BudgetError(
-        f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
-        f"--residency and --layout"
-    )
-
-
-def owners(store: Any, devices: int) -> list[int]:
-    """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
-    return [
-        min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
-    ]
-
-
-def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
-    """The graph spread over GPUs that read each other's memory, a batch on each."""
-    store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
-    if count < 2:
-        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
-    for a, b in product(devices, devices):
-        if a is not b and b.number not in a.peers:
-            raise OptionError(
-                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
-            )
-    held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    fixed, graph = _fixed(shape), int(held.max()) * _piece_bytes(shape)
-    need = fixed + graph + min(row, budget)
-    if need > budget or held.min() == 0:
-        raise BudgetError(
-            f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
-            f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
-        )
-    scratch, more = _scratch(shape, budget - need)
-    fixed += more
-    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-    return _fit(
-        "table" if shape.table else "csr",
-        "search",
-        "pooled",
-        in_flight,
-        in_flight * row,
-        graph,
-        fixed,
-        budget,
-        scratch,
-    )
-
-
-def _selects_from_rows(shape: Shape) -> bool:
-    """Whether candidates are kept while neighbors are selected on a GPU."""
-    return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.table
-
-
-def _least_scratch(shape: Shape) -> int:
-    """Bytes for the candidates of the longest row, and then of another one."""
-    return 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape) else 0
-
-
-def _scratch(shape: Shape, left: int) -> tuple[int, int]:
-    """For how many candidates at a time there is room, and what that takes of the bytes that are left beside the least."""
-    if not _selects_from_rows(shape):
-        return 0, 0
-    least = max(shape.store.max_degree, 1)
-    more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, left // 8 // SCRATCH_BYTES))
-    return least + more, more * SCRATCH_BYTES
-
-
-def _fixed(shape: Shape) -> int:
-    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting at least, or building a partition's table, takes."""
-    build = 16 + (shape.row_bytes if shape.only_tables else 0)
-    table = build * shape.store.largest_partition if shape.table else 0
-    return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
-
-
-def _piece_bytes(shape: Shape) -> int:
-    """Bytes of an edge of a partition on a GPU."""
-    table = 3 * np.dtype(shape.store.id_dtype).itemsize if shape.table else 0
-    return table + (0 if shape.only_tables else shape.row_bytes)
-
-
-def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
-    """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
-    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
-    _refuse_far(shape, "--gpu-memory")
-    kept = shape.kept_bytes
-    slots, slot, fixed = (
-        2 if shape.second_order else 1,
-        store.largest_partition * _piece_bytes(shape),
-        _fixed(shape),
-    )
-    batch = (limits.batch or 1) * row
-    need = fixed + slots * slot + batch
-    if need > budget:
-        raise BudgetError(
-            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {batch:,} for "
-            f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
-            f"with csaw partition --partition-size, or use --device cpu"
-        )
-    scratch, more = _scratch(shape, budget - need)
-    fixed += more
-    most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
-    in_flight = limits.batch or max(1, min(shape.most, most // row))
-    residency = limits.residency or ("streamed" if store.edges * kept <= limits.host_bytes // 2 else "disk")
-    room = (budget - fixed - in_flight * row) // max(slot, 1)
-    fit = _fit(
-        "table" if shape.table else "csr",
-        "search",
-        residency,
-        in_flight,
-        in_flight * row,
-        store.edges * _piece_bytes(shape),
-        fixed,
-        budget,
-        scratch,
-    )
-    return fit | {"expected": _expected(shape, room, in_flight, kept, residency)}
-
-
-def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
+def expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
     """About what streaming will take, if instances are spread evenly over partitions: copies of partitions to GPUs, bytes, seconds."""
     store, parts = shape.store, max(len(shape.store.partitions), 1)
     away = max(parts - room, 0) / parts  # of steps that lead out of what is loaded
@@ -392,18 +225,3 @@ def _expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str
         "bytes": round(copied),
         "seconds": round(seconds, 3),
     }
-
-
-def _layouts(shape: Shape) -> tuple[str, ...]:
-    """Layouts that can serve a run on a GPU, the fastest first."""
-    walk, wide = isinstance(shape.algorithm, Walk), np.dtype(shape.store.id_dtype).itemsize > 4
-    if shape.table:
-        return ("alias", "table") if walk and not wide else ("table",)
-    if walk and shape.request.select in ("uniform", "rejection") and not wide:
-        steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
-        return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
-    if shape.clock_sums:
-        return ("ctps", "csr")
-    if shape.running_sums:
-        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
-    return ("csr",)

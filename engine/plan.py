@@ -8,7 +8,8 @@ import numpy as np
 
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.detectors import choose_detector
-from csaw.engine.fit import Limits, Shape, on_devices, on_host
+from csaw.engine.fit import Limits, Shape, on_host
+from csaw.engine.fit_devices import on_devices
 from csaw.engine.methods import choose_select, starts_everywhere, tries
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources

@@ -128,9 +128,8 @@ def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal,
     The lanes search side by side, so that none waits for another's memory; ``low``, ``high`` and ``goal`` are theirs to use. An edge that
     is there once weighs the same from both ends: the shorter row is searched.
     """
-    known = (
-        SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
-    )  # the walk came along that edge
+    # The walk came along that edge.
+    known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
     for j in range(lanes):
         low[j] = high[j] = 0
         if trial[j] != 0:

@@ -12,7 +12,7 @@ from csaw.engine.backend import check_bias
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.node import copied
-from csaw.engine.fit import ALIAS_CHUNK
+from csaw.engine.fit_devices import ALIAS_CHUNK
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 

@@ -9,7 +9,7 @@ from csaw.engine.cuda.graph import upload
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
-from csaw.engine.fit import owners
+from csaw.engine.fit_devices import owners
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
