@@ -11,11 +11,9 @@ from csaw.engine.schedule import crowds
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
-AHEAD, AHEAD_GROWS = (
-    1 / 64,
-    2,
-)  # share of the events that a round aims at: first looks are short, for walkers speed up on their way to hubs
-SPAN_EVENTS = 20  # events that a span of time holds, about
+BLIND = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
+EVENT = np.dtype([("time", np.float64), ("number", np.uint32), ("instance", np.uint32)])  # while they are put in order
+SPAN_EVENTS = 4  # events that a span of time holds, about
 
 
 class ClockWalks:
@@ -31,15 +29,18 @@ class ClockWalks:
         n = self.sources.size
         self.state = {
             "at": self.sources.ravel().copy(), "prev": cupy.full(n, -1, np.int64), "moves": cupy.zeros(n, np.int64),
-            "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64),
+            "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64), "queue": cupy.empty(n, np.int64),
         }  # fmt: skip
+        self.looks = cupy.zeros(4 + self.instances, np.int64)  # what the host looks at
+        self.tally, self.settled = self.looks[:4], self.looks[4:]
         self.capacity = self.length + self.length // 4 + 64
         self.events = self._room(self.capacity)
         self.count = cupy.zeros(self.instances, np.uint64)
-        self.horizon = cupy.zeros(self.instances, np.float64)
-        self.settled, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
-        self.ahead = 0.0
+        self.since, self.horizon = cupy.zeros(self.instances, np.float64), cupy.zeros(self.instances, np.float64)
+        self.done = cupy.zeros(self.instances, np.int64)
+        self.rounds = 0
         self.samples: dict[str, Any] = {}  # once all is done
+        self.kept = np.zeros(self.instances, np.int64)  # events of each instance's sample
 
     def _room(self, capacity: int) -> dict[str, Any]:
         return {name: cupy.empty((self.instances, capacity), kind or self.dtype) for name, kind in EVENTS.items()}
@@ -47,7 +48,7 @@ class ClockWalks:
     def _clocks(self) -> np.ndarray:
         return struct(
             first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
-            **self.state, **self.events, count=self.count, horizon=self.horizon, settled=self.settled, done=self.done,
+            **self.state, tally=self.tally, **self.events, count=self.count, since=self.since, horizon=self.horizon, settled=self.settled, done=self.done,
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
@@ -69,31 +70,36 @@ class ClockWalks:
         kernels, seed = backend.kernels, np.uint64(backend.seed)
         if walkers == 0 or self.samples:
             return
+        if self.rounds == 0:
+            kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
         resident = kernels.device.processors * (32 if backend.selects_in_groups else 8)
         blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
-        if self.ahead == 0:
-            kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
+        settlers = HUB_BLOCK if self.walkers > BLOCK else WARP
         while True:
             if not self._waits():
-                self.ahead = min(AHEAD_GROWS * self.ahead, 1.05) if self.ahead else AHEAD
-                settlers = HUB_BLOCK if self.walkers > BLOCK else WARP
-                kernels.launch("settle_clocks", self.instances, settlers, self._clocks(), self.ahead)
-                backend.check()
-                if bool(self.done.all()):
+                kernels.launch("settle_clocks", self.instances, settlers, self._clocks())
+                self.rounds += 1
+            self.tally.fill(0)
+            kernels.over("find_clocks", walkers, self._clocks())
+            if backend.streamed or self.rounds > BLIND:
+                looks = self.looks.get()
+                queued, _, unfinished, full = looks[:4].tolist()
+                if unfinished == 0:
                     break
+                if full:
+                    self._grow()
+                if queued == 0:
+                    return
             kernels.launch(
                 "run_clocks", min(blocks, resident), block, self._clocks(), kernels.params, seed, backend.bad
             )
-            if int(self.count.max()) > self.capacity:
-                self._grow()
-            elif self._waits():
-                return
-        self.settled = cupy.minimum(self.settled, self.length)
-        self.samples = self._samples()
+        self.kept = np.minimum(looks[4:], self.length)
+        self.samples = self._samples(looks[4:])
+        backend.check()
 
     def _waits(self) -> bool:
         """Whether walkers still have to move before the horizon, for which their rows must be loaded."""
-        return self.backend.streamed and self.ahead > 0 and self.wants().size > 0
+        return self.backend.streamed and self.rounds > 0 and self.wants().size > 0
 
     def _grow(self) -> None:
         cupy.minimum(self.count, self.capacity, out=self.count)  # those beyond were asked for and not written
@@ -102,25 +108,25 @@ class ClockWalks:
         for name, events in old.items():
             self.events[name][:, : events.shape[1]] = events
 
-    def _samples(self) -> dict[str, Any]:
-        """The first ``length`` events of each instance in order of time, ties in order of walker."""
-        kernels, slots = self.backend.kernels, self.instances * self.capacity
-        buckets = max(self.capacity // SPAN_EVENTS, 1)
-        held = cupy.zeros(self.instances * buckets, np.uint32)
-        upto = self.settled.cumsum()
-        total = int(upto[-1]) if self.instances else 0
-        src, dst = cupy.empty(total, self.dtype), cupy.empty(total, self.dtype)
-        depth, start = cupy.empty(total, np.int64), upto - self.settled
-        given = {"buckets": buckets, "held": held, "start": start, "src": src, "dst": dst, "depth": depth}
-        clocks, empty = self._clocks(), cupy.empty(0, np.uint32)
-        kernels.over("count_spans", slots, clocks, struct(**self._order(given, empty, empty)))
-        sums = cupy.cumsum(held, dtype=np.uint32)
-        event = cupy.empty(int(sums[-1]) if slots else 0, np.uint32)
-        order = struct(**self._order(given, sums, event))
-        kernels.over("fill_spans", slots, clocks, order)
-        kernels.over("rank_spans", self.instances * buckets * WARP, clocks, order)
+    def _samples(self, settled: np.ndarray) -> dict[str, Any]:
+        """The first ``length`` of the settled events of each instance in order of time, ties in order of walker."""
+        kernels, clocks, slots = self.backend.kernels, self._clocks(), self.instances * self.capacity
+        kept, spans = self.kept, max(self.capacity // SPAN_EVENTS, 1)
+        held, place = cupy.zeros(self.instances * spans, np.uint32), cupy.empty(slots, np.uint32)
+        event = cupy.empty(int(settled.sum()) * EVENT.itemsize, np.uint8)
+        start = cupy.asarray(kept.cumsum() - kept)
+        src, dst, depth = (cupy.empty(int(kept.sum()), kind) for kind in (self.dtype, self.dtype, np.int64))
+
+        def order(upto: Any) -> np.ndarray:
+            return struct(spans=spans, held=held, place=place, upto=upto, event=event, events=event.nbytes // EVENT.itemsize, start=start,
+                          src=src, dst=dst, depth=depth)  # fmt: skip
+
+        kernels.over("count_spans", slots, clocks, order(held))
+        ordered = order(cupy.cumsum(held, dtype=np.uint32))
+        kernels.over("fill_spans", slots, clocks, ordered)
+        kernels.over("rank_spans", event.nbytes // EVENT.itemsize, clocks, ordered)
         return {
-            "counts": self.settled,
+            "counts": cupy.asarray(kept),
             "src": src,
             "dst": dst,
             "depth": depth,
@@ -128,16 +134,11 @@ class ClockWalks:
             "sources": self.sources.ravel().astype(self.dtype),
         }
 
-    @staticmethod
-    def _order(given: dict[str, Any], upto: Any, event: Any) -> dict[str, Any]:
-        """Members of the struct Order, in its order."""
-        return {name: given[name] for name in ("buckets", "held")} | {"upto": upto, "event": event} | given
-
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
     def edges(self) -> int:
-        return int(self.settled.sum())
+        return int(self.kept.sum())
 
     def dead_ends(self) -> int:
-        return int((self.settled < self.length).sum())
+        return int((self.kept < self.length).sum())

@@ -5,16 +5,24 @@
 struct Clocks {
     i64 first, instances, walkers, length, capacity;
     i64 *at, *prev, *moves;  // of a walker
-    double *next, *rate;     // when it moves next, and how fast it is
+    double *next, *rate;     // when it moves next; how fast it was where it started
+    i64* queue;              // walkers that move before their instance's horizon
+    u64* tally;              // how many they are and how many of them are taken; instances that are not done, and those of them without room
     double* time;            // of an event; events of instance i from i * capacity on, in any order
     vertex_t *src, *dst;
     u32* walker;
     u64* count;              // of an instance: events asked for, also beyond its capacity
-    double* horizon;
+    double *since, *horizon; // all events before `since` are drawn since the last look; the next ones are those up to the horizon
     i64 *settled, *done;     // events that no other can precede any more; whether they are enough
 };
 
 #define INFINITE (1.0 / 0.0)
+#define LATEST 1.7976931348623157e308
+#define QUEUED 0
+#define TAKEN 1
+#define OPEN 2
+#define FULL 3
+#define SPARE_LANES 16  // of a warp: as many take walkers at a time
 #define GROUPED (!UNIFORM && LAYOUT != CTPS)  // a group a walker, to select from whole rows; else a thread
 
 __device__ __forceinline__ i64 instance_of(const Clocks& c, i64 w)
@@ -24,23 +32,31 @@ __device__ __forceinline__ i64 instance_of(const Clocks& c, i64 w)
 
 struct Clock {  // a walker while it is looked after
     i64 v, prev, move;
-    double next, rate;
+    double next;
     Place place;
+    u64 word;  // chooses the neighbor
 };
 
-// How long the walker waits where it stands since `now`.
-__device__ __forceinline__ void wait(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, double now, i64* bad)
+// What the walker draws where it stands: word 0 for its waiting time, word 1 for the neighbor it then takes.
+__device__ __forceinline__ Words draw(const Clock& k, const Clocks& c, u64 seed, i64 w, i64 i)
+{
+    return philox(seed, c.first + i, w - i * c.walkers, k.move);
+}
+
+// How long the walker waits where it stands, and where `place` is, since `now`; gives its rate.
+__device__ __forceinline__ double wait(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, double now, i64* bad)
 {
     const i64 i = instance_of(c, w), instance = c.first + i;
-    k.place = locate(k.v);
     const Context context = {-1, k.v, -1, {0, 0}, k.place, {0, 0}};
     const double rate = vertex_bias(params, context, seed, instance, k.move, k.v, k.prev, k.v, -1, 1.0);
     bool leads_on = k.place.count > 0;
     if (LAYOUT == CTPS && leads_on) leads_on = ((const i64*)GRAPH.entries)[k.place.row + k.place.count - 1] > 0;
-    k.rate = leads_on ? rate : 0.0;
     k.next = INFINITE;
-    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || !leads_on) return;
-    k.next = now + neg_log(draw64(seed, instance, w - i * c.walkers, k.move)) / rate;
+    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || !leads_on) return 0.0;
+    const Words words = draw(k, c, seed, w, i);
+    k.next = now + neg_log(word64(words, 0)) / rate;
+    k.word = word64(words, 1);
+    return rate;
 }
 
 __device__ __forceinline__ void save(const Clock& k, const Clocks& c, i64 w)
@@ -49,96 +65,144 @@ __device__ __forceinline__ void save(const Clock& k, const Clocks& c, i64 w)
     c.prev[w] = k.prev;
     c.moves[w] = k.move;
     c.next[w] = k.next;
-    c.rate[w] = k.rate;
 }
 
 extern "C" __global__ void start_clocks(Clocks c, Params params, u64 seed, i64* bad)
 {
     const i64 w = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (w >= c.instances * c.walkers) return;
-    Clock k = {c.at[w], -1, 0, 0.0, 0.0, {0, 0}};
-    wait(k, c, params, seed, w, 0.0, bad);
+    Clock k = {c.at[w], -1, 0, 0.0, locate(c.at[w]), 0};
+    c.rate[w] = wait(k, c, params, seed, w, 0.0, bad);
     save(k, c, w);
 }
 
-// One event: select a neighbor, note the event, go there, wait anew. False when there is no room for it, or no way to go.
-__device__ __forceinline__ bool event(Clock& k, const Clocks& c, const Params& params, u64 seed, i64 w, i64* bad)
+// Ask for the neighbor that the walker goes to: `position` is -1 where there is none.
+__device__ __forceinline__ Asked choose(const Clock& k, const Clocks& c, const Params& params, u64 seed, i64 i, i64* bad)
 {
-    const i64 i = instance_of(c, w), instance = c.first + i, number = w - i * c.walkers;
-    const u64 word = word64(philox(seed, instance, number, k.move), 1);
-    i64 index = 0;
+    if (!GROUPED && LAYOUT != CTPS) return ask(k.place, k.word);
+    i64 index;
     if (GROUPED) {
         const Place before = k.prev < 0 ? Place{0, 0} : locate(k.prev);
-        index = inverse_transform(params, seed, {k.place, k.v, k.prev, k.v, instance, k.move, before}, word, bad);
-        if (index < 0) {
-            k.next = INFINITE;
-            k.rate = 0.0;
-            return false;
-        }
-    } else if (LAYOUT == CTPS) {
-        const i64* sums = (const i64*)GRAPH.entries + k.place.row;
-        index = search(sums, k.place.count, (i64)below(word, (u64)sums[k.place.count - 1]));
+        index = inverse_transform(params, seed, {k.place, k.v, k.prev, k.v, c.first + i, k.move, before}, k.word, bad);
     } else {
-        index = (i64)below(word, (u64)k.place.count);
+        const i64* sums = (const i64*)GRAPH.entries + k.place.row;
+        index = search(sums, k.place.count, (i64)below(k.word, (u64)sums[k.place.count - 1]));
     }
-    const bool leads = !GROUPED || threadIdx.x == 0;
-    u64 slot = leads ? atomicAdd(c.count + i, 1ull) : 0;
-    if (GROUPED) slot = __shfl_sync(~0u, slot, 0);
-    if (slot >= c.capacity) return false;  // goes on when there is more room
-    const i64 then = neighbor_at(k.place.row + index);
-    if (leads) {
-        const i64 at = i * c.capacity + slot;
-        c.time[at] = k.next;
-        c.src[at] = (vertex_t)k.v;
-        c.dst[at] = (vertex_t)then;
-        c.walker[at] = (u32)number;
-    }
-    ++k.move;
-    k.prev = k.v;
-    k.v = then;
-    wait(k, c, params, seed, w, k.next, bad);
-    return true;
+    Asked q;
+    q.position = index < 0 ? -1 : k.place.row + index;
+    if (index >= 0 && !WIDE) q.a.x = *index_at(q.position);
+    return q;
 }
 
-// Every walker to its instance's horizon. Few have much to do: whoever is done looks for the next one that has anything.
-extern "C" __global__ void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
+// Room for an event in each instance that lanes have one of; lanes with the same instance ask together, for they are many and its counter is one.
+__device__ __forceinline__ i64 slot_of(const Clocks& c, bool goes, i64 i)
 {
-    const i64 walkers = c.instances * c.walkers, stride = GROUPED ? gridDim.x : (i64)gridDim.x * blockDim.x;
-    i64 w = GROUPED ? (i64)blockIdx.x : (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u32 peers = __match_any_sync(~0u, goes ? (u32)i : ~0u);
+    const int leader = __ffs(peers) - 1;
+    u64 slot = 0;
+    if (goes && lane_of() == leader) slot = atomicAdd(c.count + i, GROUPED ? 1ull : (u64)__popc(peers));
+    slot = __shfl_sync(~0u, slot, leader);
+    return (i64)slot + (GROUPED ? 0 : __popc(peers & lanes_below()));
+}
+
+// Queue the walkers that have anything to do.
+extern "C" __global__ void find_clocks(Clocks c)
+{
+    const i64 w = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    bool due = w < c.instances * c.walkers;
+    if (due) {
+        const i64 i = instance_of(c, w);
+        due = !c.done[i];
+        if (due && w == i * c.walkers) {
+            atomicAdd(c.tally + OPEN, 1ull);
+            if ((i64)c.count[i] > c.capacity) atomicAdd(c.tally + FULL, 1ull);
+        }
+        due = due && c.next[w] <= c.horizon[i] && is_loaded(c.at[w]);
+    }
+    __shared__ u32 found[32];
+    __shared__ u64 first;
+    const u32 all = __ballot_sync(~0u, due), warp = threadIdx.x >> 5;
+    if (lane_of() == 0) found[warp] = __popc(all);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u32 total = 0;
+        for (u32 other = 0; other < blockDim.x >> 5; ++other) total += found[other];
+        first = total ? atomicAdd(c.tally + QUEUED, (u64)total) : 0;
+    }
+    __syncthreads();
+    u64 at = first + __popc(all & lanes_below());
+    for (u32 other = 0; other < warp; ++other) at += found[other];
+    if (due) c.queue[at] = w;
+}
+
+// Every queued walker to its instance's horizon. Few have much to do: lanes that are done take other ones, some together, for all wait while they do.
+extern "C" __global__ __launch_bounds__(256, 6) void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
+{
+    const i64 queued = (i64)c.tally[QUEUED];
+    bool more = queued > 0;
+    i64 w = -1, i = 0;
     Clock k;
-    double horizon = -1.0;
-    bool busy = false;
+    double horizon = 0.0;
     while (true) {
-        if (!busy) {
-            for (; w < walkers; w += stride) {
-                const i64 i = instance_of(c, w);
-                horizon = c.done[i] ? -1.0 : c.horizon[i];
-                if (c.next[w] <= horizon && is_loaded(c.at[w])) break;
+        const u32 idle = __ballot_sync(~0u, w < 0);
+        if (more && __popc(idle) >= SPARE_LANES) {
+            const int wanted = GROUPED ? 1 : __popc(idle);
+            u64 first = lane_of() == 0 ? atomicAdd(c.tally + TAKEN, (u64)wanted) : 0;
+            first = __shfl_sync(~0u, first, 0);
+            more = (i64)first + wanted < queued;
+            const i64 mine = (i64)first + (GROUPED ? 0 : __popc(idle & lanes_below()));
+            if (w < 0 && mine < queued) {
+                w = c.queue[mine];
+                i = instance_of(c, w);
+                horizon = c.horizon[i];
+                k = {c.at[w], c.prev[w], c.moves[w], c.next[w], locate(c.at[w]), 0};
+                k.word = word64(draw(k, c, seed, w, i), 1);
             }
-            if (w >= walkers) return;
-            k = {c.at[w], c.prev[w], c.moves[w], c.next[w], c.rate[w], locate(c.at[w])};
+        } else if (idle == ~0u) {
+            return;
         }
-        const bool went = event(k, c, params, seed, w, bad);
-        busy = went && k.next <= horizon && k.next < INFINITE && is_loaded(k.v);
-        if (!busy) {
-            if (!GROUPED || threadIdx.x == 0) save(k, c, w);
-            w += stride;
+        Asked asked;
+        asked.position = -1;
+        if (w >= 0) asked = choose(k, c, params, seed, i, bad);
+        const bool goes = asked.position >= 0;
+        const i64 slot = slot_of(c, goes, i);  // while the neighbor is on its way
+        if (w < 0) continue;
+        bool on = goes && slot < c.capacity;  // without room, later
+        if (on) {
+            bool known;
+            const i64 then = answer(asked, k.place, known);
+            if (!known) k.place = locate(then);
+            if (!GROUPED || threadIdx.x == 0) {
+                const i64 at = i * c.capacity + slot;
+                c.time[at] = k.next;
+                c.src[at] = (vertex_t)k.v;
+                c.dst[at] = (vertex_t)then;
+                c.walker[at] = (u32)(w - i * c.walkers);
+            }
+            ++k.move;
+            k.prev = k.v;
+            k.v = then;
+            wait(k, c, params, seed, w, k.next, bad);
+            on = k.next <= horizon && is_loaded(k.v);
+        } else if (!goes) {
+            k.next = INFINITE;
         }
+        if (on) continue;
+        if (!GROUPED || threadIdx.x == 0) save(k, c, w);
+        w = -1;
     }
 }
 
-// A group an instance: what is settled, and how far the next round goes. `ahead` scales the number of events that a round aims at.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c, double ahead)
+// A group an instance: what is settled, and how far the next round goes. Where that is does not matter to the sample: too near takes more rounds, too
+// far draws events in vain. The first look is short, each next one at most 8 times as far; the rate so far is an estimate, that since the last look
+// another, and the lower one less often disturbed by a walker on a hub, which moves once and is gone.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c)
 {
     const i64 i = blockIdx.x;
     if (c.done[i]) return;
-    double soonest = INFINITE, rate = 0.0;
-    for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) {
-        soonest = fmin(soonest, c.next[i * c.walkers + w]);
-        rate += c.rate[i * c.walkers + w];
-    }
+    double soonest = INFINITE;
+    for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) soonest = fmin(soonest, c.next[i * c.walkers + w]);
     soonest = -group_max(-soonest);
-    rate = group_total(rate);
     const i64 held = min((i64)c.count[i], c.capacity);
     i64 settled = 0;
     for (i64 e = threadIdx.x; e < held; e += blockDim.x) settled += c.time[i * c.capacity + e] < soonest;
@@ -150,20 +214,34 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c, 
         for (i64 e = threadIdx.x; e < held; e += blockDim.x) latest = fmax(latest, c.time[i * c.capacity + e]);
         soonest = group_max(latest) * 1.0000001 + 1e-300;
     }
-    if (threadIdx.x == 0) {
-        c.count[i] = held;
-        c.settled[i] = settled;
-        c.done[i] = done;
-        c.horizon[i] = done ? soonest : soonest + ((c.length - settled) * ahead + 1.0) / rate;
+    double rate = 0.0;
+    if (settled == 0)
+        for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) rate += c.rate[i * c.walkers + w];
+    rate = group_total(rate);
+    if (threadIdx.x != 0) return;
+    const double left = (double)(c.length - settled), before = c.since[i];
+    double horizon = soonest;
+    if (!done && settled == 0) horizon += (c.length / 64.0 + 1.0) / rate;
+    else if (!done) {
+        rate = fmin((settled + 1) / soonest, (settled - c.settled[i] + 1) / (soonest - before));
+        horizon = fmin(8.0 * soonest, soonest + (1.05 * left + 2.0 * sqrt(left) + 1.0) / rate);
     }
+    c.settled[i] = settled;
+    c.done[i] = done;
+    c.since[i] = soonest;
+    c.horizon[i] = fmin(horizon, LATEST);
 }
 
-// The settled events in order of time, ties in order of walker: counted into `buckets` spans of time an instance, then ranked within each.
+// The settled events in order of time, ties in order of walker: put into `spans` spans of time an instance, then ranked within each.
+struct alignas(16) Event { double time; u32 number, instance; };  // the number within its instance
+
 struct Order {
-    i64 buckets;
-    u32* held;           // [instances * buckets] events of a span
+    i64 spans;
+    u32* held;           // [instances * spans] events of a span
+    u32* place;          // of an event in its span, in any order
     const u32* upto;     // running sums of `held`
-    u32* event;          // events by span, each as its number within the instance
+    Event* event;        // span by span
+    i64 events;
     const i64* start;    // of an instance in the output
     vertex_t *src, *dst;
     i64* depth;
@@ -171,52 +249,42 @@ struct Order {
 
 __device__ __forceinline__ i64 span_of(const Clocks& c, const Order& o, i64 i, double time)
 {
-    return i * o.buckets + min(o.buckets - 1, (i64)(time / c.horizon[i] * (double)o.buckets));
+    return i * o.spans + min(o.spans - 1, (i64)(time / c.horizon[i] * (double)o.spans));
 }
+
+__device__ __forceinline__ u32 first_of(const Order& o, i64 span) { return span ? o.upto[span - 1] : 0; }
 
 extern "C" __global__ void count_spans(Clocks c, Order o)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
-    if (i < c.instances && e - i * c.capacity < (i64)c.count[i] && c.time[e] < c.horizon[i]) atomicAdd(o.held + span_of(c, o, i, c.time[e]), 1u);
+    if (i < c.instances && e - i * c.capacity < (i64)c.count[i] && c.time[e] < c.horizon[i])
+        o.place[e] = atomicAdd(o.held + span_of(c, o, i, c.time[e]), 1u);
 }
 
-// `held` goes down to zero again.
 extern "C" __global__ void fill_spans(Clocks c, Order o)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
     if (i >= c.instances || e - i * c.capacity >= (i64)c.count[i] || !(c.time[e] < c.horizon[i])) return;
     const i64 span = span_of(c, o, i, c.time[e]);
-    o.event[o.upto[span] - atomicSub(o.held + span, 1u)] = (u32)(e - i * c.capacity);
+    o.event[first_of(o, span) + o.place[e]] = {c.time[e], (u32)(e - i * c.capacity), (u32)i};
 }
 
-// A warp a span: an event's rank is how many of its span come before it.
+// A thread an event: its rank is how many of its span come before it.
 extern "C" __global__ void rank_spans(Clocks c, Order o)
 {
-    const i64 span = (i64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, i = span / o.buckets;
-    if (i >= c.instances) return;
-    const u32 origin = i ? o.upto[i * o.buckets - 1] : 0, begin = span ? o.upto[span - 1] : 0, end = o.upto[span];
-    const i64 base = i * c.capacity;
-    for (u32 block = begin; block < end; block += 32) {
-        const u32 own = block + lane_of();
-        const i64 event = own < end ? base + o.event[own] : 0;
-        const double time = own < end ? c.time[event] : 0.0;
-        const u32 walker = own < end ? c.walker[event] : 0;
-        i64 rank = begin - origin;
-        for (u32 other = begin; other < end; other += 32) {
-            const u32 theirs = other + lane_of();
-            const i64 their_event = theirs < end ? base + o.event[theirs] : 0;
-            const double their_time = theirs < end ? c.time[their_event] : INFINITE;
-            const u32 their_walker = theirs < end ? c.walker[their_event] : 0;
-            for (int lane = 0; lane < min(32u, end - other); ++lane) {
-                const double t = __shfl_sync(~0u, their_time, lane);
-                const u32 by = __shfl_sync(~0u, their_walker, lane);
-                rank += t < time || (t == time && by < walker);
-            }
-        }
-        if (own >= end || rank >= c.length) continue;
-        const i64 at = o.start[i] + rank;
-        o.src[at] = c.src[event];
-        o.dst[at] = c.dst[event];
-        o.depth[at] = rank;
+    const i64 at = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= o.events) return;
+    const Event own = o.event[at];
+    const i64 i = own.instance, span = span_of(c, o, i, own.time), base = i * c.capacity, number = base + own.number;
+    const u32 begin = first_of(o, span), end = first_of(o, span + 1), origin = first_of(o, i * o.spans);
+    i64 rank = begin - origin;
+    for (u32 other = begin; other < end; ++other) {
+        const Event theirs = o.event[other];
+        rank += theirs.time < own.time || (theirs.time == own.time && other != at && c.walker[base + theirs.number] < c.walker[number]);
     }
+    if (rank >= c.length) return;
+    const i64 to = o.start[i] + rank;
+    o.src[to] = c.src[number];
+    o.dst[to] = c.dst[number];
+    o.depth[to] = rank;
 }

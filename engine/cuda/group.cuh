@@ -6,6 +6,8 @@
 
 __device__ __forceinline__ int lane_of() { return threadIdx.x & 31; }
 
+__device__ __forceinline__ u32 lanes_below() { return (1u << lane_of()) - 1; }
+
 // Across the warps of a block: every thread gives its warp's value, every thread gets all of them by `combine`.
 template <typename T, typename F>
 __device__ __forceinline__ T across_warps(T value, F combine)

@@ -42,6 +42,19 @@ def test_what_outgrows_its_room_is_drawn_again(tmp_path, monkeypatch, algo, opti
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
 
 
+@pytest.mark.parametrize("layout", ["csr", "entries"])
+def test_walkers_that_speed_up_are_given_more_room(tmp_path, layout):
+    """From a leaf at rate 1 into a clique at rate 299: the first look ahead holds more events than there is room for."""
+    clique = [(u, v, 1.0) for u in range(300) for v in range(300) if u != v]
+    store = store_of(tmp_path / "g.zarr", [*clique, *((300 + leaf, leaf, 1.0) for leaf in range(300))], directed=True)
+    options = {"frontier_size": 2, "instances": 100, "walk_length": 500, "weighted": False}
+    expected = arrays_of(store, tmp_path / "s.zarr", "multidimensional", seed=5, **options)
+    assert_same(
+        expected,
+        arrays_of(store, tmp_path / "s.zarr", "multidimensional", seed=5, device="cuda", layout=layout, **options),
+    )
+
+
 DETECTED = [(c, d) for c in ("bipartite", "repeated") for d in (None, *DETECTORS)]
 
 

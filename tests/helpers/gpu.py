@@ -62,6 +62,10 @@ MORE = [
         {"frontier_size": 3, "instances": 20, "walk_length": 40, "edge_bias": "e.weight", "layout": "csr"},
     ),
     ("multidimensional", {"frontier_size": 70, "instances": 3, "walk_length": 700}),
+    (
+        "multidimensional",
+        {"frontier_size": 70, "instances": 30, "walk_length": 300, "weighted": False, "layout": "entries"},
+    ),
 ]
 ON_A_GPU = ("layout", "detect", "transit_parallel")
 TREES = [

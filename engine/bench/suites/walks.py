@@ -14,7 +14,7 @@ UNIFORM = Work("uniform walk", "deepwalk", MANY, LONG, 32e9)
 WEIGHTED = Work("weighted walk", "deepwalk", MANY, LONG | {"weighted": True}, 30e9)
 NODE2VEC = Work("node2vec p=2 q=.5", "node2vec", MANY, LONG | {"p": 2.0, "q": 0.5}, 17e9)
 MULTIDIMENSIONAL = Work("multidimensional, frontier 2000", "multidimensional", 2000,
-                        {"frontier_size": 2000, "walk_length": 20000, "weighted": False}, 5e9)  # fmt: skip
+                        {"frontier_size": 2000, "walk_length": 20000, "weighted": False, "layout": "entries"}, 5e9)  # fmt: skip
 WORKS = (
     UNIFORM,
     WEIGHTED,
