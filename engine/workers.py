@@ -176,22 +176,24 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
 
 
 def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor) -> None:
+    """Two units at a time in memory: one is drawn or its first groups are written while the other's last groups are."""
     writer = units.writer
-    with ThreadPoolExecutor(1) as writing:
-        pending: Future | None = None
+    with ThreadPoolExecutor(2) as writing:
+        before: Future | None = None
         for unit in units:
             try:
                 drawn = batches.draw(
                     unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
                 )
-                if pending:
-                    pending.result()
             except BaseException:
                 units.give_back(unit)
                 raise
             pending = writing.submit(_write_unit, units, writers, unit, drawn)
-        if pending:
-            pending.result()
+            if before:
+                before.result()
+            before = pending
+        if before:
+            before.result()
 
 
 def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
