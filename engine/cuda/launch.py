@@ -5,6 +5,7 @@ Arguments keep the types that the kernels declare: an int is an i64, a float a d
 """
 
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import cupy
@@ -51,16 +52,26 @@ class Kernels:
 
 def struct(**members: Any) -> np.ndarray:
     """Members by value as a C struct."""
-    values = {name: _argument(value) for name, value in members.items()}
-    values = {name: np.uint64(v.data.ptr) if isinstance(v, cupy.ndarray) else v for name, v in values.items()}
-    layout = _layout(tuple((name, value.dtype) for name, value in values.items()))
-    return np.array([tuple(values.values())], layout)
+    codes, values = zip(*map(_member, members.values()), strict=True)
+    layout = _layout("".join(codes))
+    return np.frombuffer(bytearray(layout.pack(*values)), np.dtype((np.void, layout.size)))
+
+
+def _member(value: Any) -> tuple[str, Any]:
+    """A member's type, as the module struct has it, and its value; of an array its address."""
+    kind = type(value)
+    if kind is cupy.ndarray:
+        return "Q", value.data.ptr
+    if value is None:
+        return "Q", 0
+    if kind is int or kind is bool:
+        return "q", value
+    return ("d", value) if kind is float else (value.dtype.char, value)
 
 
 @cache
-def _layout(fields: tuple[tuple[str, np.dtype], ...]) -> np.dtype:
-    """Making it takes longer than the rest of a launch."""
-    return np.dtype(list(fields), align=True)
+def _layout(codes: str) -> Struct:
+    return Struct(f"@{codes}0q")  # as long as an array of them needs
 
 
 def _argument(value: Any) -> Any:

@@ -192,7 +192,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
         "--algo",
         "node2vec",
         "--num-walks",
-        "200",
+        "120",
         "--walk-length",
         "80",
         "--batch-size",

@@ -247,6 +247,8 @@ def timed(what, work, times, **more):
         ("instances", [row("1", 2.0, instances=2000)], None),
         ("transit", [timed("transit", "a, transit-parallel", 1.1), timed("transit", "b, transit-parallel", 2.0)], True),
         ("transit", [timed("transit", "a, transit-parallel", 0.9), timed("transit", "b, transit-parallel", 2.0)], False),
+        ("from-disk", [timed("from-disk", "walk", 0.8), timed("from-disk", "neighbors", 0.9)], True),
+        ("from-disk", [timed("from-disk", "walk", 0.7), timed("from-disk", "neighbors", 0.9)], False),
         ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.3, process_times=0.5)], True),
         ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.4, process_times=0.3)], False),
         ("ingest", [timed("ingest", "polars read_csv, unique, sort, np.save", 0.1, process_times=0.3)], None),

@@ -6,6 +6,7 @@ from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
 from csaw.engine import registry
+from csaw.engine.algorithm import Walk
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError
 
@@ -55,6 +56,10 @@ STREAMED = (
 )
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options):
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
+    if issubclass(registry.find(algo), Walk):
+        options = options | {
+            "walk_length": min(options.get("walk_length", 80), 15)
+        }  # nearly every step brings a partition
     resident = prepare(store, algo, seed=5, **options)
     assert resident.plan.residency == "resident"
     batch = 8

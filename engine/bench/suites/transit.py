@@ -1,6 +1,7 @@
 """Neighbors of the same part of the graph drawn together, or instance by instance: NextDoor figures 7 and 8, on a GPU."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from statistics import geometric_mean
 
 from csaw.engine.bench.context import Context
@@ -9,11 +10,17 @@ from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
 CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"
 WAYS = {"off": "sample-parallel", "on": "transit-parallel"}
+FEWER = (100_000, 400_000)  # sources: the fewer picks an edge of the graph, the less they share
 WORKS = (
     REPLACED,
     DISTINCT,
     REPLACED.having("5 x 48, with replacement", fanout=(5, 48)),
     REPLACED.having("10 x 25, with replacement", fanout=(10, 25)),
+    *(
+        replace(work, name=f"{work.name}, {count:,} sources", instances=count, goal=None)
+        for work in (REPLACED, DISTINCT)
+        for count in FEWER
+    ),
 )
 
 

@@ -1,0 +1,126 @@
+"""Graphs that no memory holds: a whole run, from a disk whose files are dropped from the page cache, against its partition reads alone."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.parted import room_for
+from csaw.engine.bench.rows import Row, Verdict, figure, measured
+from csaw.engine.bench.work import Work
+from csaw.engine.run import execute, prepare
+from csaw.partition import GraphStore, write_graph
+
+CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk"
+MOST = 1.3
+PARTITIONS, FIT = 32, 4  # of which so many fit in host memory, and as many in that of a GPU
+WORKS = (
+    Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
+    Work("10 x 5, without replacement", "neighbor", 300_000, {"fanout": (10, 5), "bias": "none"}),
+)
+
+
+class ColdStore(GraphStore):
+    """A store that notes the partitions that are read, and leaves none of them in the page cache."""
+
+    def __init__(self, store: GraphStore) -> None:
+        super().__init__(store.path, store.attributes)
+        self.reads: list[int] = []
+        _forget(self.path)
+
+    def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
+        super().read_partition(number, indices_out, weights_out)
+        self.reads.append(number)
+        _forget(self._array(number, "indices"))
+
+    def seconds_of(self, reads: list[int]) -> float:
+        """What reading these partitions again takes, one after the other."""
+        room = np.empty(self.largest_partition, self.id_dtype)
+        began = time.perf_counter()
+        for number in reads:
+            self.read_partition(number, room[: self.partitions[number].edges])
+        return time.perf_counter() - began
+
+
+def rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        with tempfile.TemporaryDirectory(dir=context.out) as folder:
+            cold = Graph(graph.label, _on_disk(graph.store, Path(folder)))
+            for work in context.wanted(WORKS):
+                yield _row(context, cold, work, Path(folder, "samples.zarr"))
+
+
+def _on_disk(store: Any, folder: Path) -> ColdStore:
+    """The store where it is, or a copy in ``folder`` if it is only in memory or in too few partitions."""
+    if not store.path.is_dir() or len(store.partitions) < PARTITIONS:
+        graph = store.load()
+        store = write_graph(
+            folder / "cold.zarr", graph.indptr, graph.indices, graph.weights, directed=store.directed, partitions=PARTITIONS
+        )  # fmt: skip
+        os.sync()  # only what is written can be dropped
+    return ColdStore(store)
+
+
+def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
+    options = work.options | {"residency": "disk"} | _budgets(context, graph.store, work)
+    edges, shares, took, reads, alone = [], [], [], [], []
+    for turn in range(context.repeats + 1):
+        instances = work.instances if turn else min(work.instances, 64)  # the first compiles
+        job = prepare(
+            graph.store,
+            work.algo,
+            device=context.kind,
+            threads=context.threads,
+            instances=instances,
+            seed=turn,
+            **options,
+        )
+        graph.store.reads.clear()
+        results = execute(job, out, overwrite=True)
+        if turn:
+            reads.append(list(graph.store.reads))
+            alone.append(graph.store.seconds_of(reads[-1]))
+            took.append(results["run_seconds"])
+            edges.append(results["seps_run"])
+            shares.append(alone[-1] / took[-1])
+    copied = sum(graph.store.partitions[number].edges for number in reads[-1]) * graph.store.id_dtype.itemsize
+    return context.on(graph) | {
+        "work": work.name, **figure(edges), "seconds": figure(took)["rate"], "instances": work.instances, "transfers": len(reads[-1]), "transfer_bytes": copied,
+        "times": figure(shares)["rate"], "times_of": "reading alone",
+    }  # fmt: skip
+
+
+def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
+    """Options that let so many partitions be in host memory, and on a GPU."""
+    plan = prepare(
+        store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
+    ).plan
+    if not context.on_gpu:
+        return {"memory": room_for(plan, store, FIT)}
+    partition = store.largest_partition * store.id_dtype.itemsize
+    return {"memory": 2 * FIT * partition, "gpu_memory": room_for(plan, store, FIT)}  # half of memory is for partitions
+
+
+def _forget(folder: Path) -> None:
+    """Drop a folder's files from the page cache."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            descriptor = os.open(file, os.O_RDONLY)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    found = measured(rows)
+    if not found:
+        return Verdict(None, "nothing was measured")
+    worst = min(found, key=lambda row: row["times"])
+    return Verdict(
+        worst["times"] >= 1 / MOST, f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}"
+    )
