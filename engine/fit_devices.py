@@ -13,7 +13,7 @@ DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs b
 DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
 SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and what it keeps of each
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
-# Of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/benchmarks.md).
+# Of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/tuning.md).
 NEAR_BYTES = 64 << 30
 
 

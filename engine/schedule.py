@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-READ_BYTES = 1400  # copied to a GPU in the time of a random read over the bus: see docs/benchmarks.md
+READ_BYTES = 1400  # copied to a GPU in the time of a random read over the bus: see docs/tuning.md
 
 
 @dataclass(frozen=True)

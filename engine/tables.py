@@ -10,7 +10,7 @@ from csaw.engine.algorithm import Algorithm, Traversal
 
 PICKS = {"cpu": 64, "cuda": 32}  # of a parent that must differ: compared with each other; on a GPU by a warp
 PARENTS = 2**32  # grouped ones are numbered in 32 bits
-# Picks of a hop an edge of the graph from which grouping pays: measured, docs/benchmarks.md.
+# Picks of a hop an edge of the graph from which grouping pays: measured, docs/tuning.md.
 WORTH_GROUPING = {"csr": 0.05, "table": 0.075, "ctps": 0.004}
 CACHED_EDGES = 1 << 24  # that a GPU's cache holds: what is random in there costs little
 

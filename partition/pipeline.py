@@ -1,7 +1,7 @@
 """Text or tables to a graph store, in three passes over spooled arrays: parse, number and deal to buckets of rows, build rows.
 
 Memory: ``memory`` bounds the spools. On top of it come arrays of the number of vertices (about 40 bytes each) or of the id range, what the
-threads have in work (about 100 MiB), and the interpreter with Numba (170 MiB): see docs/benchmarks.md.
+threads have in work (about 100 MiB), and the interpreter with Numba (170 MiB): see docs/tuning.md.
 """
 
 import os

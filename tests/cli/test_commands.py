@@ -218,3 +218,16 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     assert csaw(*whole, cwd=tmp_path).returncode == 0
     assert contents(tmp_path / "w.zarr") == contents(tmp_path / "v.zarr")
     assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_bundle_installs_without_a_network(tmp_path):
+    bundle = ROOT / "csaw-bundle.tar"
+    subprocess.run([ROOT / "scripts" / "bundle"], check=True, env=os.environ | {"PYTHON": sys.executable})
+    try:
+        subprocess.run(["tar", "-xf", bundle, "-C", tmp_path], check=True)
+    finally:
+        bundle.unlink()
+    offline = os.environ | {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PYTHON": sys.executable}
+    subprocess.run([tmp_path / "csaw-bundle" / "install", tmp_path / "venv"], check=True, env=offline)
+    subprocess.run([tmp_path / "venv/bin/csaw", "sample", "karate", tmp_path / "walks.zarr"], check=True, env=offline)
