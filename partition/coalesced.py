@@ -35,6 +35,10 @@ class Coalesced(GraphStore):
             )
             at += part.edges
 
+    def read_ahead(self, number: int, weights: bool) -> None:
+        for part in self.parts[number]:
+            self.store.read_ahead(part.number, weights)
+
     def vertex_ids(self) -> np.ndarray | None:
         return self.store.vertex_ids()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.loader import read_array
+from csaw.partition.loader import read_ahead, read_array
 
 FORMAT_VERSION = 1
 IDENTITY, STRING = "identity", "string"
@@ -79,6 +79,11 @@ class GraphStore:
         read_array(self._array(number, "indices"), indices_out)
         if weights_out is not None:
             read_array(self._array(number, "weights"), weights_out)
+
+    def read_ahead(self, number: int, weights: bool) -> None:
+        """Let the system begin to bring a partition's files into its page cache, where it can."""
+        for name in ("indices", "weights") if weights else ("indices",):
+            read_ahead(self._array(number, name))
 
     def load(self) -> Graph:
         """The whole graph in memory."""

@@ -8,7 +8,7 @@ from helpers.invariance import assert_instances_are_64_bits, assert_request_deci
 from csaw.engine import registry
 from csaw.engine.algorithm import Walk
 from csaw.engine.run import execute, prepare
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, StoreError
 
 MORE = [
     ("neighbor", {"fanout": (4, 3), "replace": True}),
@@ -94,3 +94,12 @@ def test_questions_that_loaded_partitions_cannot_answer_are_refused(tmp_path):
             prepare(store, algo, edge_bias=bias, **given)
         arrays_of(store, tmp_path / "s.zarr", algo, edge_bias=bias, weighted=False, instances=5)
     assert prepare(store, "deepwalk", edge_bias=near, **given).plan.residency == "disk"
+
+
+def test_a_partition_without_its_file_is_an_error_also_when_it_is_read_ahead(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
+    plan = prepare(store, "deepwalk").plan
+    memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 3
+    next(store._array(7, "indices").glob("c/0")).unlink()
+    with pytest.raises(StoreError, match="cannot be opened"):
+        execute(prepare(store, "deepwalk", memory=memory, batch_size=plan.batch), tmp_path / "w.zarr")

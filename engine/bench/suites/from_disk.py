@@ -101,10 +101,9 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     plan = prepare(
         store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
     ).plan
-    if not context.on_gpu:
-        return {"memory": room_for(plan, store, FIT)}
+    room = {"batch_size": plan.batch, "gpu_memory" if context.on_gpu else "memory": room_for(plan, store, FIT)}
     partition = store.largest_partition * store.id_dtype.itemsize
-    return {"memory": 2 * FIT * partition, "gpu_memory": room_for(plan, store, FIT)}  # half of memory is for partitions
+    return {"memory": 2 * FIT * partition} | room  # on a GPU half of memory is for partitions
 
 
 def _forget(folder: Path) -> None:
