@@ -178,8 +178,8 @@ def _layouts(shape: Shape) -> tuple[str, ...]:
     walk, wide = isinstance(shape.algorithm, Walk), np.dtype(shape.store.id_dtype).itemsize > 4
     if shape.table:
         return ("alias", "table") if walk and not wide else ("table",)
-    walkers = walk or shape.algorithm.clocks  # type: ignore[attr-defined]
-    if walkers and shape.request.select in ("uniform", "rejection") and not wide:
+    one_edge = walk or shape.algorithm.clocks  # type: ignore[attr-defined]  # a step
+    if one_edge and shape.request.select in ("uniform", "rejection") and not wide:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
     if shape.clock_sums:

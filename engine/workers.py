@@ -176,7 +176,10 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, write
 
 
 def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor) -> None:
-    """Two units at a time in memory: one is drawn or its first groups are written while the other's last groups are."""
+    """Two units at a time on the device: one is drawn, or its first groups are written, while the other's last groups are.
+
+    A unit of subgraphs leaves the device as a whole, so it waits until the one before is written.
+    """
     writer = units.writer
     with ThreadPoolExecutor(2) as writing:
         before: Future | None = None
@@ -185,6 +188,8 @@ def _draw_and_write(batches: Batches, units: Units, writers: ThreadPoolExecutor)
                 drawn = batches.draw(
                     unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
                 )
+                if before and (before.done() or writer.layout == "subgraphs"):
+                    before.result()
             except BaseException:
                 units.give_back(unit)
                 raise

@@ -37,7 +37,7 @@ class ClockWalks:
         self.events = self._room(self.capacity)
         self.count = cupy.zeros(self.instances, np.uint64)
         self.since, self.horizon = cupy.zeros(self.instances, np.float64), cupy.zeros(self.instances, np.float64)
-        self.done = cupy.zeros(self.instances, np.int64)
+        self.last, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
         self.rounds = 0
         self.samples: dict[str, Any] = {}  # once all is done
         self.kept = np.zeros(self.instances, np.int64)  # events of each instance's sample
@@ -48,7 +48,7 @@ class ClockWalks:
     def _clocks(self) -> np.ndarray:
         return struct(
             first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
-            **self.state, tally=self.tally, **self.events, count=self.count, since=self.since, horizon=self.horizon, settled=self.settled, done=self.done,
+            **self.state, tally=self.tally, **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
@@ -82,6 +82,7 @@ class ClockWalks:
             self.tally.fill(0)
             kernels.over("find_clocks", walkers, self._clocks())
             if backend.streamed or self.rounds > BLIND:
+                backend.check()
                 looks = self.looks.get()
                 queued, _, unfinished, full = looks[:4].tolist()
                 if unfinished == 0:
@@ -95,7 +96,6 @@ class ClockWalks:
             )
         self.kept = np.minimum(looks[4:], self.length)
         self.samples = self._samples(looks[4:])
-        backend.check()
 
     def _waits(self) -> bool:
         """Whether walkers still have to move before the horizon, for which their rows must be loaded."""
@@ -121,8 +121,8 @@ class ClockWalks:
             return struct(spans=spans, held=held, place=place, upto=upto, event=event, events=event.nbytes // EVENT.itemsize, start=start,
                           src=src, dst=dst, depth=depth)  # fmt: skip
 
-        kernels.over("count_spans", slots, clocks, order(held))
-        ordered = order(cupy.cumsum(held, dtype=np.uint32))
+        kernels.over("count_spans", slots, clocks, order(upto=held))  # not read yet
+        ordered = order(upto=cupy.cumsum(held, dtype=np.uint32))
         kernels.over("fill_spans", slots, clocks, ordered)
         kernels.over("rank_spans", event.nbytes // EVENT.itemsize, clocks, ordered)
         return {

@@ -12,7 +12,8 @@ struct Clocks {
     vertex_t *src, *dst;
     u32* walker;
     u64* count;              // of an instance: events asked for, also beyond its capacity
-    double *since, *horizon; // all events before `since` are drawn since the last look; the next ones are those up to the horizon
+    double *since, *horizon; // when a walker moved next at the last look: all events before are drawn; and how far the next ones go
+    i64* last;               // the walker that moves next: at the same time, events of those up to it are drawn
     i64 *settled, *done;     // events that no other can precede any more; whether they are enough
 };
 
@@ -119,26 +120,39 @@ extern "C" __global__ void find_clocks(Clocks c)
         }
         due = due && c.next[w] <= c.horizon[i] && is_loaded(c.at[w]);
     }
-    __shared__ u32 found[32];
     __shared__ u64 first;
-    const u32 all = __ballot_sync(~0u, due), warp = threadIdx.x >> 5;
-    if (lane_of() == 0) found[warp] = __popc(all);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        u32 total = 0;
-        for (u32 other = 0; other < blockDim.x >> 5; ++other) total += found[other];
-        first = total ? atomicAdd(c.tally + QUEUED, (u64)total) : 0;
-    }
-    __syncthreads();
-    u64 at = first + __popc(all & lanes_below());
-    for (u32 other = 0; other < warp; ++other) at += found[other];
-    if (due) c.queue[at] = w;
+    i64 total;
+    const i64 place = group_scan(due, total) - due;
+    if (threadIdx.x == 0 && total) first = atomicAdd(c.tally + QUEUED, (u64)total);
+    group_sync();
+    if (due) c.queue[first + place] = w;
+}
+
+// The walker that a lane gets when some of its warp ask for one together; none (-1) for lanes that have one, and when no more are queued.
+__device__ __forceinline__ i64 take_walker(const Clocks& c, u32 idle, i64 queued, bool& more)
+{
+    const int wanted = GROUPED ? 1 : __popc(idle);
+    u64 first = lane_of() == 0 ? atomicAdd(c.tally + TAKEN, (u64)wanted) : 0;
+    first = __shfl_sync(~0u, first, 0);
+    more = (i64)first + wanted < queued;
+    const i64 mine = (i64)first + (GROUPED ? 0 : __popc(idle & lanes_below()));
+    const bool asks = idle & 1u << lane_of();
+    return asks && mine < queued ? c.queue[mine] : -1;
+}
+
+__device__ __forceinline__ void note(const Clocks& c, const Clock& k, i64 then, i64 at, i64 walker)
+{
+    c.time[at] = k.next;
+    c.src[at] = (vertex_t)k.v;
+    c.dst[at] = (vertex_t)then;
+    c.walker[at] = (u32)walker;
 }
 
 // Every queued walker to its instance's horizon. Few have much to do: lanes that are done take other ones, some together, for all wait while they do.
-extern "C" __global__ __launch_bounds__(256, 6) void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
+extern "C" __global__ __launch_bounds__(GROUPED ? 32 : 256, GROUPED ? 1 : 6) void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
 {
     const i64 queued = (i64)c.tally[QUEUED];
+    const bool leads = !GROUPED || threadIdx.x == 0;
     bool more = queued > 0;
     i64 w = -1, i = 0;
     Clock k;
@@ -146,13 +160,9 @@ extern "C" __global__ __launch_bounds__(256, 6) void run_clocks(Clocks c, Params
     while (true) {
         const u32 idle = __ballot_sync(~0u, w < 0);
         if (more && __popc(idle) >= SPARE_LANES) {
-            const int wanted = GROUPED ? 1 : __popc(idle);
-            u64 first = lane_of() == 0 ? atomicAdd(c.tally + TAKEN, (u64)wanted) : 0;
-            first = __shfl_sync(~0u, first, 0);
-            more = (i64)first + wanted < queued;
-            const i64 mine = (i64)first + (GROUPED ? 0 : __popc(idle & lanes_below()));
-            if (w < 0 && mine < queued) {
-                w = c.queue[mine];
+            const i64 taken = take_walker(c, idle, queued, more);
+            if (taken >= 0) {
+                w = taken;
                 i = instance_of(c, w);
                 horizon = c.horizon[i];
                 k = {c.at[w], c.prev[w], c.moves[w], c.next[w], locate(c.at[w]), 0};
@@ -172,13 +182,7 @@ extern "C" __global__ __launch_bounds__(256, 6) void run_clocks(Clocks c, Params
             bool known;
             const i64 then = answer(asked, k.place, known);
             if (!known) k.place = locate(then);
-            if (!GROUPED || threadIdx.x == 0) {
-                const i64 at = i * c.capacity + slot;
-                c.time[at] = k.next;
-                c.src[at] = (vertex_t)k.v;
-                c.dst[at] = (vertex_t)then;
-                c.walker[at] = (u32)(w - i * c.walkers);
-            }
+            if (leads) note(c, k, then, i * c.capacity + slot, w - i * c.walkers);
             ++k.move;
             k.prev = k.v;
             k.v = then;
@@ -188,48 +192,61 @@ extern "C" __global__ __launch_bounds__(256, 6) void run_clocks(Clocks c, Params
             k.next = INFINITE;
         }
         if (on) continue;
-        if (!GROUPED || threadIdx.x == 0) save(k, c, w);
+        if (leads) save(k, c, w);
         w = -1;
     }
 }
 
-// A group an instance: what is settled, and how far the next round goes. Where that is does not matter to the sample: too near takes more rounds, too
-// far draws events in vain. The first look is short, each next one at most 8 times as far; the rate so far is an estimate, that since the last look
-// another, and the lower one less often disturbed by a walker on a hub, which moves once and is gone.
+// Whether no event can come before this one any more: walkers move next at `soonest` or later, `last` the first of those that move then.
+__device__ __forceinline__ bool is_settled(const Clocks& c, i64 event, double soonest, i64 last)
+{
+    return c.time[event] < soonest || (c.time[event] == soonest && (i64)c.walker[event] <= last);
+}
+
+// How far an instance's next round goes. Where that is does not matter to the sample: too near takes more rounds, too far draws events in vain. The
+// first look is short, each next one at most 8 times as far. Of two estimates, the rate so far and that since the last look, the lower one is less
+// often disturbed by a walker on a hub, which moves once and is gone.
+__device__ __forceinline__ double look_ahead(const Clocks& c, i64 i, i64 settled, double soonest, double first_rate)
+{
+    if (settled == 0) return soonest + (c.length / 64.0 + 1.0) / first_rate;
+    const double left = (double)(c.length - settled);
+    const double rate = fmin((settled + 1) / soonest, (settled - c.settled[i] + 1) / (soonest - c.since[i]));
+    return fmin(8.0 * soonest, soonest + (1.05 * left + 2.0 * sqrt(left) + 1.0) / rate);
+}
+
+// A group an instance: what is settled, and how far the next round goes.
 extern "C" __global__ __launch_bounds__(HUB_BLOCK) void settle_clocks(Clocks c)
 {
-    const i64 i = blockIdx.x;
+    const i64 i = blockIdx.x, base = i * c.capacity;
     if (c.done[i]) return;
-    double soonest = INFINITE;
-    for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) soonest = fmin(soonest, c.next[i * c.walkers + w]);
+    const double* next = c.next + i * c.walkers;
+    double soonest = INFINITE, rate = 0.0;
+    for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) {
+        soonest = fmin(soonest, next[w]);
+        if (c.settled[i] == 0) rate += c.rate[i * c.walkers + w];  // else the rate so far is known
+    }
     soonest = -group_max(-soonest);
-    const i64 held = min((i64)c.count[i], c.capacity);
-    i64 settled = 0;
-    for (i64 e = threadIdx.x; e < held; e += blockDim.x) settled += c.time[i * c.capacity + e] < soonest;
-    settled = group_sum(settled);
-    group_sync();
-    const bool done = settled >= c.length || soonest == INFINITE;
-    if (done && soonest == INFINITE) {  // all are stuck: after the last event
-        double latest = 0.0;
-        for (i64 e = threadIdx.x; e < held; e += blockDim.x) latest = fmax(latest, c.time[i * c.capacity + e]);
-        soonest = group_max(latest) * 1.0000001 + 1e-300;
-    }
-    double rate = 0.0;
-    if (settled == 0)
-        for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x) rate += c.rate[i * c.walkers + w];
     rate = group_total(rate);
-    if (threadIdx.x != 0) return;
-    const double left = (double)(c.length - settled), before = c.since[i];
-    double horizon = soonest;
-    if (!done && settled == 0) horizon += (c.length / 64.0 + 1.0) / rate;
-    else if (!done) {
-        rate = fmin((settled + 1) / soonest, (settled - c.settled[i] + 1) / (soonest - before));
-        horizon = fmin(8.0 * soonest, soonest + (1.05 * left + 2.0 * sqrt(left) + 1.0) / rate);
+    const i64 held = min((i64)c.count[i], c.capacity);
+    const bool stuck = soonest == INFINITE;
+    if (stuck) {  // all of them: settled is what is before the moment after the last event
+        soonest = 0.0;
+        for (i64 e = threadIdx.x; e < held; e += blockDim.x) soonest = fmax(soonest, c.time[base + e]);
+        soonest = group_max(soonest) * 1.0000001 + 1e-300;
     }
+    i64 last = c.walkers, settled = 0;
+    for (i64 w = threadIdx.x; w < c.walkers; w += blockDim.x)
+        if (next[w] == soonest) last = min(last, w);
+    last = group_min(last);
+    for (i64 e = threadIdx.x; e < held; e += blockDim.x) settled += is_settled(c, base + e, soonest, last);
+    settled = group_sum(settled);
+    if (threadIdx.x != 0) return;
+    const bool done = stuck || settled >= c.length;
+    c.horizon[i] = done ? soonest : fmin(look_ahead(c, i, settled, soonest, rate), LATEST);
+    c.last[i] = last;
     c.settled[i] = settled;
     c.done[i] = done;
     c.since[i] = soonest;
-    c.horizon[i] = fmin(horizon, LATEST);
 }
 
 // The settled events in order of time, ties in order of walker: put into `spans` spans of time an instance, then ranked within each.
@@ -252,22 +269,30 @@ __device__ __forceinline__ i64 span_of(const Clocks& c, const Order& o, i64 i, d
     return i * o.spans + min(o.spans - 1, (i64)(time / c.horizon[i] * (double)o.spans));
 }
 
+// The events that are put in order: what is settled of a slot that is in use.
+__device__ __forceinline__ bool is_kept(const Clocks& c, i64 event, i64 i)
+{
+    return i < c.instances && event - i * c.capacity < (i64)c.count[i] && is_settled(c, event, c.horizon[i], c.last[i]);
+}
+
 __device__ __forceinline__ u32 first_of(const Order& o, i64 span) { return span ? o.upto[span - 1] : 0; }
 
 extern "C" __global__ void count_spans(Clocks c, Order o)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
-    if (i < c.instances && e - i * c.capacity < (i64)c.count[i] && c.time[e] < c.horizon[i])
-        o.place[e] = atomicAdd(o.held + span_of(c, o, i, c.time[e]), 1u);
+    if (is_kept(c, e, i)) o.place[e] = atomicAdd(o.held + span_of(c, o, i, c.time[e]), 1u);
 }
 
 extern "C" __global__ void fill_spans(Clocks c, Order o)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x, i = e / c.capacity;
-    if (i >= c.instances || e - i * c.capacity >= (i64)c.count[i] || !(c.time[e] < c.horizon[i])) return;
+    if (!is_kept(c, e, i)) return;
     const i64 span = span_of(c, o, i, c.time[e]);
     o.event[first_of(o, span) + o.place[e]] = {c.time[e], (u32)(e - i * c.capacity), (u32)i};
 }
+
+// Of two events at the same time: that of the walker with the lower number, or of one walker the one that it made first.
+__device__ __forceinline__ bool precedes(const Clocks& c, i64 a, i64 b) { return c.walker[a] < c.walker[b] || (c.walker[a] == c.walker[b] && a < b); }
 
 // A thread an event: its rank is how many of its span come before it.
 extern "C" __global__ void rank_spans(Clocks c, Order o)
@@ -280,7 +305,7 @@ extern "C" __global__ void rank_spans(Clocks c, Order o)
     i64 rank = begin - origin;
     for (u32 other = begin; other < end; ++other) {
         const Event theirs = o.event[other];
-        rank += theirs.time < own.time || (theirs.time == own.time && other != at && c.walker[base + theirs.number] < c.walker[number]);
+        rank += theirs.time < own.time || (theirs.time == own.time && other != at && precedes(c, base + theirs.number, number));
     }
     if (rank >= c.length) return;
     const i64 to = o.start[i] + rank;

@@ -108,7 +108,7 @@ __device__ __forceinline__ Asked ask(const Place& from, u64 word)
 #elif LAYOUT == ALIAS
     q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
     q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
-#elif LAYOUT == CSR && !WIDE
+#elif (LAYOUT == CSR || LAYOUT == CTPS) && !WIDE
     q.a.x = __ldg(index_at(q.position));
 #endif
     return q;
@@ -129,7 +129,7 @@ __device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
     place.count = own ? q.a.w : q.b.x;
     place.row = own ? (i64)((u64)q.b.y | (u64)(q.b.z & 0xFFFFu) << 32) : (i64)((u64)(q.b.z >> 16) | (u64)q.b.w << 16);
     return vertex_or_none(own ? q.a.x : q.a.y);
-#elif LAYOUT == CSR && !WIDE
+#elif (LAYOUT == CSR || LAYOUT == CTPS) && !WIDE
     return q.a.x;
 #else
     return neighbor_at(q.position);

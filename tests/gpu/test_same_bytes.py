@@ -55,6 +55,29 @@ def test_walkers_that_speed_up_are_given_more_room(tmp_path, layout):
     )
 
 
+STEEP = """
+from csaw.engine.algorithms.multidimensional import Multidimensional
+
+
+class Steep(Multidimensional):
+    def vertex_bias(self, v):
+        return 1e22 if v.degree > 4 else 1.0
+"""
+
+
+def test_a_clock_that_stands_still_goes_on_from_walker_to_walker_as_on_the_cpu(tmp_path):
+    """Between hubs so fast that the time after a move is the time before it, as doubles are."""
+    (tmp_path / "steep.py").write_text(STEEP)
+    clique = [(u, v, 1.0) for u in range(6) for v in range(u + 1, 6)]
+    store = store_of(tmp_path / "g.zarr", [*clique, *((6 + leaf, leaf % 6, 1.0) for leaf in range(12))], directed=False)
+    algo, options = (
+        f"{tmp_path}/steep.py:Steep",
+        {"frontier_size": 5, "instances": 40, "walk_length": 300, "weighted": False},
+    )
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
+
+
 DETECTED = [(c, d) for c in ("bipartite", "repeated") for d in (None, *DETECTORS)]
 
 
