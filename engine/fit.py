@@ -163,15 +163,15 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     if shape.table:
         return ("table",)
     store, a = shape.store, shape.algorithm
-    sizes: tuple[int, ...]
     if shape.running_sums:
         frontier: int = getattr(a, "frontier_size", 1)
-        sizes = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
+        hops: tuple[int, ...] = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
+        each = sum(hops)
     elif shape.clock_sums:
-        sizes = a.sizes()  # type: ignore[attr-defined]
+        each = a.walk_length  # type: ignore[attr-defined]
     else:
         return ("csr",)
-    parents = shape.request.instances * sum(sizes)
+    parents = shape.request.instances * each
     row = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5  # frontiers meet hubs
     worth = shape.detect is None and min(parents, store.edges) * row >= SUMMED_EDGES * store.edges
     return ("ctps", "csr") if worth else ("csr", "ctps")

@@ -50,7 +50,7 @@ class Plan:
 
     request: Request
     layout: str
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
     graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
@@ -94,7 +94,7 @@ def make_plan(
     transit: str = "auto", detect: str | None = None, policy: Policy | None = None,
 ) -> Plan:  # fmt: skip
     """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
-    sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,) * algorithm.walk_length  # type: ignore[attr-defined]
+    sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
     row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
@@ -148,14 +148,16 @@ def _instance_bytes(
     assert isinstance(algorithm, Traversal)
     pools = algorithm.collective and select == "uniform"
     width = entries = widest = 0 if starts_everywhere(algorithm, select, sources.digest()) else sources.frontier_size
-    for size in sizes:
+    for size in () if algorithm.clocks else sizes:
         widest = max(widest, width)
-        if algorithm.clocks or algorithm.collective:
+        if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(width) if pools else 0)
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
+    if algorithm.clocks:
+        widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
     return row, row + widest * FRONTIER_BYTES
 

@@ -20,4 +20,4 @@ class Multidimensional(Traversal):
         return v.degree
 
     def sizes(self):
-        return (1,) * self.walk_length
+        return (1,)  # at every step

@@ -72,3 +72,10 @@ def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, algo, device):
     assert plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 12 <= asked
     with pytest.raises(BudgetError):
         prepare(store, algo, **given, **{budget: asked - 1})
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "multidimensional"])
+def test_a_plan_of_the_longest_walk_takes_no_longer_than_another(tmp_path, algo):
+    store = random_store(tmp_path / "g.zarr")
+    plan = prepare(store, algo, instances=1, walk_length=2**31 - 2, memory=1 << 50).plan
+    assert plan.output_bytes > 4 * 2**31
