@@ -149,7 +149,7 @@ __device__ __forceinline__ void note(const Clocks& c, const Clock& k, i64 then, 
 }
 
 // Every queued walker to its instance's horizon. Few have much to do: lanes that are done take other ones, some together, for all wait while they do.
-extern "C" __global__ __launch_bounds__(GROUPED ? 32 : 256, GROUPED ? 1 : 6) void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
+extern "C" __global__ __launch_bounds__(GROUPED ? 32 : 256, GROUPED ? 32 : 6) void run_clocks(Clocks c, Params params, u64 seed, i64* bad)
 {
     const i64 queued = (i64)c.tally[QUEUED];
     const bool leads = !GROUPED || threadIdx.x == 0;
