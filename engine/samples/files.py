@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,22 +16,28 @@ from csaw.partition.errors import StoreError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = ".tmp"
-PIECE = 1 << 22
+PIECE = 1 << 22  # bytes written at a time
 
 
 def write_file(path: Path, data: np.ndarray | bytes) -> str:
     """The SHA-256 of ``data``, once it is safe under ``path``."""
-    view = memoryview(data) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8).data
+    flat = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
+    return write_pieces(path, (flat[start : start + PIECE] for start in range(0, flat.size, PIECE)))
+
+
+def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
+    """The SHA-256 of some bytes, once a file of them is safe under ``path``; each piece is done with before the next one is asked for."""
     temporary = path.with_name(path.name + TEMPORARY)
-    digest = hashlib.sha256()
+    digest, size = hashlib.sha256(), 0
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
-        for start in range(0, len(view), PIECE):
-            piece = view[start : start + PIECE]
-            digest.update(piece)
-            while piece:
-                piece = piece[os.write(descriptor, piece) :]
-            _begin_writing(descriptor, start)
+        for piece in pieces:
+            view = piece.data
+            digest.update(view)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            _begin_writing(descriptor, size, piece.size)
+            size += piece.size
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -39,13 +45,13 @@ def write_file(path: Path, data: np.ndarray | bytes) -> str:
     return digest.hexdigest()
 
 
-def _begin_writing(descriptor: int, start: int) -> None:
+def _begin_writing(descriptor: int, start: int, size: int) -> None:
     """Let the system begin to write a piece to the disk, while the next one is hashed: else the disk waits until the file is synced.
 
     Linux does so when it is told that a range of the page cache is not needed. Eight files of 30 or 60 MB at a time: 2.1 and 2.2 GB/s instead of 1.3.
     """
     if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(descriptor, start, PIECE, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(descriptor, start, size, os.POSIX_FADV_DONTNEED)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -8,11 +8,13 @@
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from csaw.engine.samples.files import PIECE
 from csaw.partition.compile import njit
 
 KIND = "samples"
@@ -55,18 +57,26 @@ class Identifiers:
         table = np.ascontiguousarray(vertex_ids, wide)
         return cls("original", wide, _unused(table), table)
 
-    def stored(self, name: str, array: np.ndarray) -> np.ndarray:
-        """The elements to write for a group's array."""
-        kind = KINDS.get(name, VERTEX)
-        if kind != VERTEX:
-            return np.ascontiguousarray(array, kind)
-        if self.kind != "original" or self.table is None:
-            return np.ascontiguousarray(array, self.dtype)
-        flat = np.ascontiguousarray(array).reshape(-1)
+    def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+        """The bytes to write for a group's array, a piece at a time: in memory that is in the cache, and that the next piece uses again."""
+        flat, (dtype, fill) = np.ascontiguousarray(array).reshape(-1), self.type_of(name)
         nothing = np.array(-1).astype(flat.dtype)[()]
-        out = np.empty(flat.size, self.dtype)
-        _relabel(flat, nothing, self.table, self.table.dtype.type(self.fill), out)
-        return out.reshape(array.shape)
+        room = np.empty(min(max(flat.size, 1), PIECE // dtype.itemsize), dtype)
+        for start in range(0, flat.size, room.size):
+            dense = flat[start : start + room.size]
+            piece = room[: dense.size]
+            if name not in KINDS or KINDS[name] == VERTEX:
+                self._name(dense, nothing, fill, piece)
+            else:
+                piece[:] = dense
+            yield piece.view(np.uint8)
+
+    def _name(self, dense: np.ndarray, nothing: Any, fill: int, out: np.ndarray) -> None:
+        """The ids that a store holds for dense ones; ``nothing`` becomes ``fill``."""
+        if self.kind != "original" or self.table is None:
+            out[:] = dense
+        else:
+            _relabel(dense, nothing, self.table, self.table.dtype.type(fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of an array."""

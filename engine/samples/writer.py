@@ -10,7 +10,8 @@ OUT                              OUT.partial renamed, once everything is there a
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -123,20 +124,18 @@ class SampleWriter:
             (self.partial / name).mkdir(exist_ok=True)
             if array.ndim > 1 and array.shape[1] == 0:
                 continue
-            data = self._whole_chunk(name, self.identifiers.stored(name, array))
             key = f"{name}/{chunk_name(group, array.ndim)}"
-            checksums[key] = self._put(self.partial / key, data)
+            pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
+            checksums[key] = self._put(self.partial / key, pieces)
             files.sync(self.partial / name)
         return {"checksums": checksums, "widths": widths}
 
-    def _whole_chunk(self, name: str, data: np.ndarray) -> np.ndarray:
-        """The last group filled up: all chunks of an array are equally long."""
-        missing = min(self.group_size, self.instances) - len(data)
-        if not missing:
-            return data
-        return np.concatenate(
-            [data, np.full((missing, *data.shape[1:]), self.identifiers.type_of(name)[1], data.dtype)]
-        )
+    def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+        """What fills up the last group: all chunks of an array are equally long."""
+        missing = min(self.group_size, self.instances) - len(array)
+        dtype, fill = self.identifiers.type_of(name)
+        if missing:
+            yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
 
     def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
         folder = part_path(self.partial, group, "")
@@ -147,10 +146,10 @@ class SampleWriter:
         files.sync(folder.parent)
         return {"sizes": {name: len(array) for name, array in arrays.items()}}
 
-    def _put(self, path: Path, data: np.ndarray) -> str:
-        checksum = files.write_file(path, data)
+    def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
+        checksum = files.write_pieces(path, pieces)
         with self._counting:
-            self.bytes_written += data.nbytes
+            self.bytes_written += path.stat().st_size
         return checksum
 
     def finish(self, results: dict[str, Any]) -> None:
