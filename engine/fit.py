@@ -151,7 +151,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
             )
         in_flight = limits.batch or max(1, min(instances, min(budget // 4, budget - fixed - slots * largest) // row))
     membership = "filter" if filters and residency == "resident" else "search"
-    fit = fields(layout, membership, residency, in_flight, in_flight * row, graph, fixed, budget)
+    fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
         fit["expected"] = expected(shape, room, in_flight, per_edge, residency)
@@ -186,20 +186,10 @@ def refuse_far(shape: Shape, budget: str) -> None:
         )
 
 
-def fields(
-    layout: str,
-    membership: str,
-    residency: str,
-    batch: int,
-    batch_bytes: int,
-    graph: int,
-    fixed: int,
-    budget: int,
-    scratch: int = 0,
-) -> dict[str, Any]:
-    """Fields of a Plan."""
+def fields(layout: str, membership: str, residency: str, batch: int, row: int, graph: int, fixed: int, budget: int, scratch: int = 0) -> dict[str, Any]:  # fmt: skip
+    """Fields of a Plan; ``row`` is bytes of an instance in flight."""
     return {
-        "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch_bytes, "graph_bytes": graph,
+        "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch * row, "graph_bytes": graph,
         "fixed_bytes": fixed, "budget_bytes": budget, "refused": {}, "expected": {}, "scratch_edges": scratch,
     }  # fmt: skip
 

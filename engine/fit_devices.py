@@ -59,7 +59,7 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
             scratch, more = _scratch(shape, budget - fixed - graph - least)
             fixed += more
             in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return fields(layout, membership, "resident", in_flight, in_flight * row, graph, fixed, budget, scratch)
+            return fields(layout, membership, "resident", in_flight, row, graph, fixed, budget, scratch)
     raise BudgetError(
         f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
         f"--residency and --layout"
@@ -94,17 +94,7 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
     scratch, more = _scratch(shape, budget - need)
     fixed += more
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-    return fields(
-        "table" if shape.table else "csr",
-        "search",
-        "pooled",
-        in_flight,
-        in_flight * row,
-        graph,
-        fixed,
-        budget,
-        scratch,
-    )
+    return fields(_piece_layout(shape), "search", "pooled", in_flight, row, graph, fixed, budget, scratch)
 
 
 def _selects_from_rows(shape: Shape) -> bool:
@@ -133,6 +123,11 @@ def _fixed(shape: Shape) -> int:
     return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
 
 
+def _piece_layout(shape: Shape) -> str:
+    """What a step reads of a partition on a GPU."""
+    return "table" if shape.table else "csr"
+
+
 def _piece_bytes(shape: Shape) -> int:
     """Bytes of an edge of a partition on a GPU."""
     table = 3 * np.dtype(shape.store.id_dtype).itemsize if shape.table else 0
@@ -159,17 +154,8 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     in_flight = limits.batch or max(1, min(shape.most, most // row))
     residency = limits.residency or ("streamed" if store.edges * kept <= limits.host_bytes // 2 else "disk")
     room = (budget - fixed - in_flight * row) // max(slot, 1)
-    fit = fields(
-        "table" if shape.table else "csr",
-        "search",
-        residency,
-        in_flight,
-        in_flight * row,
-        store.edges * _piece_bytes(shape),
-        fixed,
-        budget,
-        scratch,
-    )
+    graph = store.edges * _piece_bytes(shape)
+    fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
     return fit | {"expected": expected(shape, room, in_flight, kept, residency)}
 
 

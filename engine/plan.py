@@ -148,7 +148,10 @@ def _instance_bytes(
     assert isinstance(algorithm, Traversal)
     pools = algorithm.collective and select == "uniform"
     width = entries = widest = 0 if starts_everywhere(algorithm, select, sources.digest()) else sources.frontier_size
-    for size in () if algorithm.clocks else sizes:
+    if algorithm.clocks:
+        widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
+        sizes = ()
+    for size in sizes:
         widest = max(widest, width)
         if algorithm.collective:
             width = max(size, 0)
@@ -156,8 +159,6 @@ def _instance_bytes(
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
-    if algorithm.clocks:
-        widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
     return row, row + widest * FRONTIER_BYTES
 

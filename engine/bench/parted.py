@@ -13,6 +13,11 @@ def in_partitions(store: Any, count: int, folder: Path) -> Any:
         return store
     if len(store.partitions) > count:
         return Coalesced(store, count)
+    return copied(store, count, folder)
+
+
+def copied(store: Any, count: int, folder: Path) -> Any:
+    """A copy of the store in ``folder``, with so many partitions."""
     graph = store.load()
     return write_graph(
         folder / "parted.zarr", graph.indptr, graph.indices, graph.weights, directed=store.directed, partitions=count

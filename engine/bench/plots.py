@@ -48,11 +48,13 @@ def plot(rows: list[Row], name: str) -> Any:
     graphs = list(dict.fromkeys(row.get("graph", "") for row in found))
     tallest = 8 if over else max(sum(row.get("graph", "") == graph for row in found) for graph in graphs)
     figure = Figure(figsize=(WIDTH_INCHES, len(graphs) * (1.1 + BAR_INCHES * tallest)), layout="constrained")
-    for axis, graph in zip(figure.subplots(len(graphs), squeeze=False)[:, 0], graphs, strict=True):
+    for axis, graph in zip(figure.subplots(len(graphs), squeeze=False, sharex=bool(over))[:, 0], graphs, strict=True):
         here = [row for row in found if row.get("graph", "") == graph]
         _lines(axis, here, over) if over else _bars(axis, here)
         axis.set_title(f"{name}{': ' + graph if graph else ''}", fontsize=9)
         axis.tick_params(which="both", labelsize=8)
+    if over:
+        figure.axes[0].legend(fontsize=8)  # all have the same lines
     return figure
 
 
@@ -88,5 +90,4 @@ def _lines(axis: Any, rows: list[Row], over: str) -> None:
     axis.set_ylim(bottom=0)
     axis.set_xlabel(over.replace("_", " "), fontsize=8)
     axis.set_ylabel(rows[0]["unit"], fontsize=8)
-    axis.legend(fontsize=8)
     axis.grid(alpha=0.3)

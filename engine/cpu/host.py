@@ -60,7 +60,7 @@ class HostGraph(Partitions):
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first), np.uint8), part_of,
         )  # fmt: skip
         self.transfers, self.transfer_bytes = 0, 0
-        self.read_ahead: int | None = None  # the last partition that the system was asked to read
+        self.coming: int | None = None  # the partition that the system was asked to read
 
     @property
     def indptr(self) -> np.ndarray:
@@ -103,16 +103,16 @@ class HostGraph(Partitions):
         if self.bloom.array.size:
             self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
         self.arrays.loaded[number] = 1
-        self.read_ahead = None if number == self.read_ahead else self.read_ahead
+        self.coming = None if number == self.coming else self.coming
         self.transfers += 1
         self.transfer_bytes += part.edges * self.edge_bytes()
 
     def ahead(self, waiting: dict[int, int]) -> None:
         """Let the system read the partition that most wait for into its page cache, while others are sampled: from a cold disk 1.2 times as fast."""
         following = max(waiting, key=waiting.__getitem__, default=None)
-        if following is not None and following != self.read_ahead:
+        if following is not None and following != self.coming:
             self.store.read_ahead(following, self.weighted)
-            self.read_ahead = following
+            self.coming = following
 
     def evict(self, number: int) -> None:
         part = self.store.partitions[number]

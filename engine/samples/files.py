@@ -21,8 +21,13 @@ PIECE = 1 << 22  # bytes written at a time
 
 def write_file(path: Path, data: np.ndarray | bytes) -> str:
     """The SHA-256 of ``data``, once it is safe under ``path``."""
-    flat = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data.reshape(-1).view(np.uint8)
-    return write_pieces(path, (flat[start : start + PIECE] for start in range(0, flat.size, PIECE)))
+    return write_pieces(path, in_pieces(np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data))
+
+
+def in_pieces(data: np.ndarray) -> Iterator[np.ndarray]:
+    """The bytes of a contiguous array, as many at a time as are written."""
+    flat = data.reshape(-1).view(np.uint8)
+    return (flat[start : start + PIECE] for start in range(0, flat.size, PIECE))
 
 
 def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:

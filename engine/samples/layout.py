@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.samples.files import PIECE
+from csaw.engine.samples.files import PIECE, in_pieces
 from csaw.partition.compile import njit
 
 KIND = "samples"
@@ -58,25 +58,20 @@ class Identifiers:
         return cls("original", wide, _unused(table), table)
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """The bytes to write for a group's array, a piece at a time: in memory that is in the cache, and that the next piece uses again."""
-        flat, (dtype, fill) = np.ascontiguousarray(array).reshape(-1), self.type_of(name)
-        nothing = np.array(-1).astype(flat.dtype)[()]
-        room = np.empty(min(max(flat.size, 1), PIECE // dtype.itemsize), dtype)
-        for start in range(0, flat.size, room.size):
-            dense = flat[start : start + room.size]
-            piece = room[: dense.size]
-            if name not in KINDS or KINDS[name] == VERTEX:
-                self._name(dense, nothing, fill, piece)
-            else:
-                piece[:] = dense
-            yield piece.view(np.uint8)
+        """The bytes to write for a group's array, a piece at a time; the next piece may use the memory of the last one again."""
+        if self.table is None or self.kind != "original" or KINDS.get(name, VERTEX) != VERTEX:
+            return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
+        return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
 
-    def _name(self, dense: np.ndarray, nothing: Any, fill: int, out: np.ndarray) -> None:
-        """The ids that a store holds for dense ones; ``nothing`` becomes ``fill``."""
-        if self.kind != "original" or self.table is None:
-            out[:] = dense
-        else:
-            _relabel(dense, nothing, self.table, self.table.dtype.type(fill), out)
+    def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
+        """The input's ids of dense ones, in a piece of memory that stays in the cache; all ones become the fill value."""
+        nothing, fill = np.array(-1).astype(dense.dtype)[()], table.dtype.type(self.fill)
+        room = np.empty(PIECE // self.dtype.itemsize, self.dtype)
+        for start in range(0, dense.size, room.size):
+            some = dense[start : start + room.size]
+            out = room[: some.size]
+            _relabel(some, nothing, table, fill, out)
+            yield out.view(np.uint8)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of an array."""

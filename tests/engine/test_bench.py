@@ -326,7 +326,7 @@ def test_the_tables_of_the_docs_are_what_the_json_gives():
         "run: python -m csaw.engine.bench.report docs/benchmarks.md"
     )
     for plot in re.findall(r"\]\((benchmarks/[^)]*svg)\)", page):
-        assert (DOCS.parent / plot).stat().st_size < 150_000
+        assert (DOCS.parent / plot).stat().st_size < 100_000
 
 
 def test_a_figure_that_changes_changes_the_page(tmp_path):

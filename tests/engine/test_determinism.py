@@ -57,9 +57,8 @@ STREAMED = (
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options):
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
     if issubclass(registry.find(algo), Walk):
-        options = options | {
-            "walk_length": min(options.get("walk_length", 80), 15)
-        }  # nearly every step brings a partition
+        # Nearly every step brings a partition, so few are enough.
+        options = options | {"walk_length": min(options.get("walk_length", 80), 15)}
     resident = prepare(store, algo, seed=5, **options)
     assert resident.plan.residency == "resident"
     batch = 8

@@ -12,11 +12,11 @@ import numpy as np
 
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.parted import room_for
+from csaw.engine.bench.parted import copied, room_for
 from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.work import Work
 from csaw.engine.run import execute, prepare
-from csaw.partition import GraphStore, write_graph
+from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
@@ -65,10 +65,7 @@ def rows(context: Context) -> Iterator[Row]:
 def _on_disk(store: Any, folder: Path) -> ColdStore:
     """The store where it is, or a copy in ``folder`` if it is only in memory or in too few partitions."""
     if not store.path.is_dir() or len(store.partitions) < PARTITIONS:
-        graph = store.load()
-        store = write_graph(
-            folder / "cold.zarr", graph.indptr, graph.indices, graph.weights, directed=store.directed, partitions=PARTITIONS
-        )  # fmt: skip
+        store = copied(store, PARTITIONS, folder)
         os.sync()  # only what is written can be dropped
     return ColdStore(store)
 
@@ -86,8 +83,8 @@ def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
             reads = list(graph.store.reads)
             before = _bytes_from_disk()
             alone = graph.store.seconds_of(reads)
-            copied = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
-            if _bytes_from_disk() - before < copied // 2:
+            read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
+            if _bytes_from_disk() - before < read_bytes // 2:
                 raise OptionError(
                     f"{graph.store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
                 )
@@ -95,7 +92,7 @@ def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
             rates.append(results["seps_run"])
             shares.append(alone / took[-1])
     return context.on(graph) | {
-        "work": work.name, **figure(rates), "seconds": median(took), "instances": work.instances, "transfers": len(reads), "transfer_bytes": copied,
+        "work": work.name, **figure(rates), "seconds": median(took), "instances": work.instances, "transfers": len(reads), "transfer_bytes": read_bytes,
         "times": median(shares), "times_of": "reading alone",
     }  # fmt: skip
 
@@ -114,9 +111,11 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     plan = prepare(
         store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
     ).plan
-    room = {"batch_size": plan.batch, "gpu_memory" if context.on_gpu else "memory": room_for(plan, store, FIT)}
+    room = room_for(plan, store, FIT)
+    if not context.on_gpu:
+        return {"batch_size": plan.batch, "memory": room}
     partition = store.largest_partition * store.id_dtype.itemsize
-    return {"memory": 2 * FIT * partition} | room  # on a GPU half of memory is for partitions
+    return {"batch_size": plan.batch, "gpu_memory": room, "memory": 2 * FIT * partition}  # half of it for partitions
 
 
 def _forget(folder: Path) -> None:
