@@ -6,6 +6,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from csaw.cli import values
+
 SLOWER = 4  # exit status
 PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
 
@@ -35,6 +37,10 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option("--threads", type=click.IntRange(1), help="Threads on the CPU [default: all processors].")
 @click.option("--repeats", type=click.IntRange(1), default=3, help="Runs of each work after one that warms up.")
 @click.option("--instances", type=click.IntRange(1), help="At most so many instances of a work.")
+@click.option(
+    "--memory", callback=values.size, help="from-disk: budget such as 8GiB [default: an eighth of the graph]."
+)
+@click.option("--gpu-memory", callback=values.size, help="The same for the GPU.")
 @click.option("--quick", is_flag=True, help="Few instances, one run: whether all works, not how fast.")
 @click.option(
     "--out",

@@ -12,7 +12,7 @@ import click
 
 from csaw.partition.errors import CsawError
 
-NOT_COMMANDS = ("main", "console", "__main__")
+NOT_COMMANDS = ("main", "console", "values", "__main__")
 
 
 class Lazy(click.Group):

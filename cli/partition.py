@@ -5,11 +5,7 @@ from typing import Any
 
 import click
 
-
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    from csaw.partition.sizes import parse_size
-
-    return None if value is None else parse_size(value)
+from csaw.cli import values
 
 
 @click.command()
@@ -33,7 +29,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
 @click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", help="What to do with self loops.")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", help="What a bad row does.")
 @click.option("--partitions", type=int, help="Number of partitions [default: by --partition-size].")
-@click.option("--partition-size", "partition_bytes", callback=_size, help="Bytes of a partition, such as 256MiB.")
+@click.option("--partition-size", "partition_bytes", callback=values.size, help="Bytes of a partition, such as 256MiB.")
 @click.option(
     "--balance",
     type=click.Choice(["edges", "vertices"]),
@@ -46,7 +42,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
     default="none",
     help="none loads twice as fast, lz4 is smaller.",
 )
-@click.option("--memory", callback=_size, help="Budget such as 4GiB [default: a quarter of the machine].")
+@click.option("--memory", callback=values.size, help="Budget such as 4GiB [default: a quarter of the machine].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")

@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from csaw.cli import values
+
 OWNED = ("walk_length", "num_walks", "p", "q", "fanout", "restart_prob", "jump_prob", "termination_prob", "burn_prob", "frontier_size",
          "neighbor_size", "depth", "replace", "bias")  # fmt: skip
 
@@ -15,12 +17,6 @@ def _fanout(ctx: click.Context, param: click.Parameter, value: str | None) -> tu
         return tuple(int(v) for v in value.split(","))
     except ValueError as error:
         raise click.BadParameter(f"expected integers such as 25,10, found {value!r}") from error
-
-
-def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    from csaw.partition.sizes import parse_size
-
-    return None if value is None else parse_size(value)
 
 
 def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
@@ -74,9 +70,11 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
               help="On a GPU, draw neighbors of one part of the graph together; auto: in hops that gain by it.")  # fmt: skip
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option(
-    "--memory", callback=_size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."
+    "--memory", callback=values.size, help="Budget such as 4GiB; a larger graph is streamed [default: what is free]."
 )
-@click.option("--gpu-memory", callback=_size, help="The same for each GPU [default: nine tenths of what is free].")
+@click.option(
+    "--gpu-memory", callback=values.size, help="The same for each GPU [default: nine tenths of what is free]."
+)
 @click.option("--residency", type=click.Choice(["resident", "pooled", "streamed", "disk"]),
               help="Where the graph is: on each GPU, over several, in host memory, in the store [default: the first that fits].")  # fmt: skip
 @click.option("--no-batching", is_flag=True, help="On a GPU, sample an instance at a time: a baseline, slow.")

@@ -27,6 +27,8 @@ class Context:
     instances: int | None = None
     quick: bool = False
     only: str = ""
+    memory: int | None = None  # budgets, bytes
+    gpu_memory: int | None = None
     out: Path = Path()
     peers: dict[str, str] = field(default_factory=dict)
     opened: Graph | None = None
@@ -67,6 +69,10 @@ class Context:
     def ceiling(self) -> float:
         """Random gathers a second."""
         return max(row["rate"] for row in self.limits if row["unit"] == "gathers/s")
+
+    def limit(self, work: str) -> float | None:
+        """One of the machine's limits by its name, where it was measured."""
+        return next((row["rate"] for row in self.limits if row["work"] == work), None)
 
     def wanted(self, works: Iterable[Work]) -> list[Work]:
         """Of these works those that ``--only`` names, as large as they may be here."""

@@ -19,6 +19,8 @@ from csaw.engine.workers import WRITERS
 from csaw.partition.sizes import format_size
 
 CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
+CHAINS = 4000  # walkers of C-SAW's figure 9, too few to hide what a gather takes
+CHAINED = f"gathers one after the other, {CHAINS} side by side"
 HOST_CEILING_BYTES = 256 << 20
 COPY_BYTES = 1 << 30
 FILE_BYTES = 32 << 20  # of a file in the plain write: as large as a group of a sample store
@@ -77,7 +79,7 @@ def _device_limits(device: Any) -> list[Row]:
 def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
     import cupy
 
-    from csaw.engine.cuda.launch import Kernels
+    from csaw.engine.cuda.launch import WARP, Kernels
     from csaw.engine.cuda.units import Unit
 
     kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
@@ -87,6 +89,9 @@ def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
         given = ("gather_16", blocks, block, size // 16, table, rounds, table)
         rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
         yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
+    steps = 2000
+    given = ("chase_16", CHAINS // WARP, WARP, size // 16, table, steps, table)
+    yield _limit(CHAINED, _rates(lambda: kernels.launch(*given), CHAINS * steps, wait, 5), "gathers/s")
 
 
 def _device_copies(wait: Callable[[], None]) -> Row:

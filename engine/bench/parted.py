@@ -1,10 +1,13 @@
 """A graph as so many partitions, whatever it was stored as: the papers use four of which two fit."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from csaw.partition import write_graph
+import numpy as np
+
 from csaw.partition.coalesced import Coalesced
+from csaw.partition.write import StoreWriter, cut_points
 
 
 def in_partitions(store: Any, count: int, folder: Path) -> Any:
@@ -17,11 +20,22 @@ def in_partitions(store: Any, count: int, folder: Path) -> Any:
 
 
 def copied(store: Any, count: int, folder: Path) -> Any:
-    """A copy of the store in ``folder``, with so many partitions."""
-    graph = store.load()
-    return write_graph(
-        folder / "parted.zarr", graph.indptr, graph.indices, graph.weights, directed=store.directed, partitions=count
-    )
+    """A copy of the store in ``folder``, with so many partitions; one of the store's own is in memory at a time."""
+    indptr = store.read_indptr()
+    cuts = cut_points(indptr, count)
+    with StoreWriter(folder / "parted.zarr", vertices=store.vertices, weighted=store.weighted) as writer:
+        for part in store.partitions:
+            indices = np.empty(part.edges, store.id_dtype)
+            weights = np.empty(part.edges, np.float32) if store.weighted else None
+            store.read_partition(part.number, indices, weights)
+            inner = cuts[(cuts > part.first_vertex) & (cuts < part.last_vertex)].tolist()
+            for a, b in pairwise([part.first_vertex, *inner, part.last_vertex]):
+                span = slice(indptr[a] - part.first_edge, indptr[b] - part.first_edge)
+                rows = indptr[a : b + 1] - indptr[a]
+                writer.extend(rows, indices[span], None if weights is None else weights[span])
+                if b in cuts:
+                    writer.end_partition()
+        return writer.finish(directed=store.directed, vertex_ids=None, report={})
 
 
 def room_for(plan: Any, store: Any, count: int) -> int:

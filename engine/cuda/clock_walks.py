@@ -116,15 +116,12 @@ class ClockWalks:
         event = cupy.empty(int(settled.sum()) * EVENT.itemsize, np.uint8)
         start = cupy.asarray(kept.cumsum() - kept)
         src, dst, depth = (cupy.empty(int(kept.sum()), kind) for kind in (self.dtype, self.dtype, np.int64))
-
-        def order(upto: Any) -> np.ndarray:
-            return struct(spans=spans, held=held, place=place, upto=upto, event=event, events=event.nbytes // EVENT.itemsize, start=start,
-                          src=src, dst=dst, depth=depth)  # fmt: skip
-
-        kernels.over("count_spans", slots, clocks, order(upto=held))  # not read yet
-        ordered = order(upto=cupy.cumsum(held, dtype=np.uint32))
-        kernels.over("fill_spans", slots, clocks, ordered)
-        kernels.over("rank_spans", event.nbytes // EVENT.itemsize, clocks, ordered)
+        events = event.nbytes // EVENT.itemsize
+        order = struct(spans=spans, held=held, place=place, event=event, events=events, start=start, src=src, dst=dst, depth=depth)  # fmt: skip
+        kernels.over("count_spans", slots, clocks, order)
+        cupy.cumsum(held, dtype=held.dtype, out=held)
+        kernels.over("fill_spans", slots, clocks, order)
+        kernels.over("rank_spans", events, clocks, order)
         return {
             "counts": cupy.asarray(kept),
             "src": src,

@@ -254,9 +254,8 @@ struct alignas(16) Event { double time; u32 number, instance; };  // the number 
 
 struct Order {
     i64 spans;
-    u32* held;           // [instances * spans] events of a span
+    u32* held;           // [instances * spans] events of a span; once they are counted, also of all before it
     u32* place;          // of an event in its span, in any order
-    const u32* upto;     // running sums of `held`
     Event* event;        // span by span
     i64 events;
     const i64* start;    // of an instance in the output
@@ -275,7 +274,7 @@ __device__ __forceinline__ bool is_kept(const Clocks& c, i64 event, i64 i)
     return i < c.instances && event - i * c.capacity < (i64)c.count[i] && is_settled(c, event, c.horizon[i], c.last[i]);
 }
 
-__device__ __forceinline__ u32 first_of(const Order& o, i64 span) { return span ? o.upto[span - 1] : 0; }
+__device__ __forceinline__ u32 first_of(const Order& o, i64 span) { return span ? o.held[span - 1] : 0; }
 
 extern "C" __global__ void count_spans(Clocks c, Order o)
 {

@@ -33,9 +33,18 @@ class Kernels:
         grid = (blocks,) if isinstance(blocks, int) else blocks
         if min(grid) > 0:
             shape = (block,) if isinstance(block, int) else block
-            if name not in self.functions:
-                self.functions[name] = self.module.get_function(name)
-            self.functions[name](grid, shape, tuple(_argument(a) for a in arguments))
+            self.function(name)(grid, shape, tuple(_argument(a) for a in arguments))
+
+    def function(self, name: str) -> Any:
+        """The kernel of this name."""
+        if name not in self.functions:
+            self.functions[name] = self.module.get_function(name)
+        return self.functions[name]
+
+    def resident(self, name: str, block: int) -> int:
+        """Blocks of this size that run a kernel on the device at the same time."""
+        each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function(name).ptr, block, 0)
+        return each * self.device.processors
 
     def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
         """A launch with a thread an item; the kernel strides over what does not fit the device."""

@@ -1,7 +1,7 @@
 // R-MAT graphs on the device: the twin of datasets/rmat.py, edge for edge.
-#include "random.cuh"
+#include "group.cuh"
 
-struct Rmat { int scale, scramble, loops; u64 seed, below_a, below_b, below_c; };
+struct Rmat { i64 draws; int scale, scramble, loops, undirected; u64 seed, below_a, below_b, below_c; };
 
 __device__ __forceinline__ u64 scrambled(u64 x, int scale)
 {
@@ -13,12 +13,10 @@ __device__ __forceinline__ u64 scrambled(u64 x, int scale)
     return x;
 }
 
-// Keys source << 32 | target of `count` edges, then, where `reverse`, of the same edges turned round. Self loops that do not stay become all ones.
-extern "C" __global__ void rmat_keys(Rmat rmat, i64 count, i64 reverse, u64* keys)
+// The vertices of draw number i.
+__device__ __forceinline__ void draw_edge(const Rmat& rmat, i64 i, u64& s, u64& d)
 {
-    const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    u64 s = 0, d = 0;
+    s = d = 0;
     Words words;
     for (int level = 0; level < rmat.scale; ++level) {
         if ((level & 3) == 0) words = philox(rmat.seed, i, 0, level >> 2);
@@ -27,8 +25,39 @@ extern "C" __global__ void rmat_keys(Rmat rmat, i64 count, i64 reverse, u64* key
         d = d << 1 | ((word >= rmat.below_a && word < rmat.below_b) || word >= rmat.below_c);
     }
     if (rmat.scramble) { s = scrambled(s, rmat.scale); d = scrambled(d, rmat.scale); }
-    keys[i] = s == d && !rmat.loops ? ~0ull : s << 32 | d;
-    if (reverse) keys[count + i] = s == d ? ~0ull : d << 32 | s;
+}
+
+// Put a key behind those that are held; all lanes of a warp together.
+__device__ __forceinline__ void append(bool has, u64 key, u64* held, u64* keys)
+{
+    const u32 having = __ballot_sync(~0u, has);
+    u64 at = 0;
+    if (lane_of() == 0 && having) at = atomicAdd(held, (u64)__popc(having));
+    at = __shfl_sync(~0u, at, 0) + __popc(having & lanes_below());
+    if (has) keys[at] = key;
+}
+
+// How many keys have a source in each run of 2^shift vertices.
+extern "C" __global__ void rmat_runs(Rmat rmat, i64 shift, u64* runs)
+{
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < rmat.draws; i += (i64)gridDim.x * blockDim.x) {
+        u64 s, d;
+        draw_edge(rmat, i, s, d);
+        if (s != d || rmat.loops) atomicAdd(runs + (s >> shift), 1ull);
+        if (s != d && rmat.undirected) atomicAdd(runs + (d >> shift), 1ull);
+    }
+}
+
+// Keys source << 32 | target whose source is low .. high - 1, in any order, and how many are `held`; of an undirected graph both directions of an edge.
+extern "C" __global__ void rmat_keys(Rmat rmat, u64 low, u64 high, u64* held, u64* keys)
+{
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i - lane_of() < rmat.draws; i += (i64)gridDim.x * blockDim.x) {
+        u64 s = 0, d = 0;
+        draw_edge(rmat, i, s, d);
+        const bool drawn = i < rmat.draws, there = drawn && (s != d || rmat.loops), back = drawn && s != d && rmat.undirected;
+        append(there && s >= low && s < high, s << 32 | d, held, keys);
+        append(back && d >= low && d < high, d << 32 | s, held, keys);
+    }
 }
 
 extern "C" __global__ void rmat_weights(i64 count, u64 seed, const u64* keys, float* weights)

@@ -1,68 +1,134 @@
 """R-MAT graphs made on the GPU in seconds, for benchmarks: the graphs that ``csaw datasets generate`` writes."""
 
+import threading
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import cupy
 import numpy as np
 
 from csaw.datasets.spec import Rmat
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.launch import Kernels, struct
+from csaw.engine.cuda.launch import BLOCK, Kernels, struct
 from csaw.engine.cuda.units import Unit
 from csaw.partition.store import GraphStore
 
-NOTHING = np.uint64(2**64 - 1)  # what self loops become
 PARTITION_EDGES = 1 << 26
+KEY_BYTES = 32  # of an edge while it is made: a key, what sorting it takes, and the edge
+RUNS = 16  # bits of a source by which keys are counted
 
 
 class DeviceRmat(GraphStore):
-    """A store whose arrays are in device memory; only what sampling reads is there."""
+    """A store whose edges are in device memory; only what sampling reads is there.
 
-    def __init__(self, spec: str, rmat: Rmat, device: Device) -> None:
-        kernels = Kernels(Unit(("rmat.cu",), {}, [], ()), device)
-        keys = _keys(rmat, kernels)
-        self.weights = cupy.empty(keys.size if rmat.weights else 0, np.float32)
-        kernels.over("rmat_weights", self.weights.size, self.weights.size, np.uint64(rmat.seed), keys, self.weights)
-        bounds = cupy.searchsorted(keys, cupy.arange((1 << rmat.scale) + 1, dtype=np.uint64) << np.uint64(32))
-        degree = cupy.diff(bounds)
-        seen = cupy.zeros(1 << rmat.scale, bool)
-        seen[degree > 0] = True
-        self.indices = cupy.empty(keys.size, np.uint32)
-        for first in range(0, keys.size, PARTITION_EDGES):  # in pieces, so that little is needed beside the keys
-            self.indices[first : first + PARTITION_EDGES] = keys[first : first + PARTITION_EDGES].astype(np.uint32)
-        if not rmat.undirected:
-            seen[self.indices] = True
-        del keys
-        rank = cupy.cumsum(seen, dtype=np.int64) - 1
-        for first in range(0, self.indices.size, PARTITION_EDGES):
-            self.indices[first : first + PARTITION_EDGES] = rank[self.indices[first : first + PARTITION_EDGES]]
+    A graph of more than ``most_keys`` edges (what fits, unless given) is made in ranges of sources, one of which is there: reading a
+    partition makes its range again, so read them in order.
+    """
+
+    def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
+        self.rmat, self.kernels = rmat, Kernels(Unit(("rmat.cu",), {}, [], ()), device)
+        self.lock = threading.Lock()
+        self.ranges = self._ranges(most_keys or device.free_bytes // KEY_BYTES)
+        degree, seen = cupy.zeros(1 << rmat.scale, np.int64), cupy.zeros(1 << rmat.scale, bool)
+        for number, (low, high, _) in enumerate(self.ranges):
+            keys = None  # the memory of those before
+            keys = self._keys(number)
+            degree[low:high] = cupy.diff(cupy.searchsorted(keys, cupy.arange(low, high + 1, dtype=np.uint64) << np.uint64(32)))  # fmt: skip
+            if not rmat.undirected:
+                for piece in _pieces(keys.size):
+                    seen[keys[piece].astype(np.uint32)] = True
+        seen |= degree > 0
+        self.rank = (cupy.cumsum(seen, dtype=np.int64) - 1).astype(np.uint32)
         self.originals = cupy.flatnonzero(seen).get()
         self.indptr = np.zeros(self.originals.size + 1, np.int64)
         self.indptr[1:] = cupy.cumsum(degree[seen]).get()
-        super().__init__(Path(spec), self._attributes(spec, rmat))
+        cuts = np.searchsorted(self.originals, [0, *(high for _, high, _ in self.ranges)])
+        rows, self.range_of = self._partitions(cuts.tolist())
+        super().__init__(Path(spec), self._attributes(spec, rows))
+        self.indices: Any = None
+        self.weights: Any = None
+        self.held = -1  # the range whose edges are there
+        if len(self.ranges) == 1:
+            self._hold(0, keys)
         cupy.get_default_memory_pool().free_all_blocks()
 
-    def _attributes(self, spec: str, rmat: Rmat) -> dict:
-        vertices, edges = self.originals.size, self.indices.size
-        cuts = np.searchsorted(self.indptr, np.arange(0, edges, PARTITION_EDGES)).tolist()
-        cuts = [*dict.fromkeys([0, *cuts]), vertices] if vertices else [0, 0]
-        rows = [(a, b, int(self.indptr[a]), int(self.indptr[b] - self.indptr[a]), 0) for a, b in pairwise(cuts)]
+    def _ranges(self, most: int) -> list[tuple[int, int, int]]:
+        """Ranges of sources with at most about so many keys: the first, the end, and room for how many."""
+        rmat = self.rmat
+        vertices, expected = 1 << rmat.scale, rmat.draws * (1 + rmat.undirected)
+        if expected <= most:
+            return [(0, vertices, expected)]
+        shift = max(rmat.scale - RUNS, 0)
+        runs = cupy.zeros(vertices >> shift, np.uint64)
+        self.kernels.launch("rmat_runs", self.kernels.resident("rmat_runs", BLOCK), BLOCK, self._header(), shift, runs)
+        upto = runs.get().cumsum(dtype=np.int64)
+        ends = np.searchsorted(upto, np.arange(most, int(upto[-1]), most))
+        cuts = [*dict.fromkeys([0, *ends.tolist(), upto.size])]
+        upto = np.append(0, upto)
+        return [(a << shift, b << shift, int(upto[b] - upto[a])) for a, b in pairwise(cuts)]
+
+    def _header(self) -> np.ndarray:
+        """The struct Rmat of rmat.cu."""
+        rmat = self.rmat
+        below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
+        return struct(
+            draws=rmat.draws, scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops),
+            undirected=np.int32(rmat.undirected), seed=np.uint64(rmat.seed), below_a=below[0], below_b=below[1], below_c=below[2],
+        )  # fmt: skip
+
+    def _keys(self, number: int) -> Any:
+        """Sorted keys source << 32 | target of a range's edges."""
+        low, high, room = self.ranges[number]
+        keys, held = cupy.empty(room, np.uint64), cupy.zeros(1, np.uint64)
+        blocks = self.kernels.resident("rmat_keys", BLOCK)
+        self.kernels.launch("rmat_keys", blocks, BLOCK, self._header(), np.uint64(low), np.uint64(high), held, keys)
+        keys = keys[: int(held[0])]
+        keys.sort()
+        return _distinct(keys) if self.rmat.dedup else keys
+
+    def _partitions(self, vertices: list[int]) -> tuple[list[tuple[int, int, int, int, int]], list[int]]:
+        """Rows of the attribute, and the range of each; ``vertices`` is where ranges begin among those that are there."""
+        rows, range_of = [], []
+        for number, (begin, end) in enumerate(pairwise(vertices)):
+            starts = np.searchsorted(self.indptr, np.arange(self.indptr[begin], self.indptr[end], PARTITION_EDGES))
+            cuts = [*dict.fromkeys([begin, *np.clip(starts, begin, end).tolist(), end])]
+            for a, b in pairwise(cuts):
+                rows.append((a, b, int(self.indptr[a]), int(self.indptr[b] - self.indptr[a]), 0))
+                range_of.append(number)
+        return rows or [(0, 0, 0, 0, 0)], range_of or [0]
+
+    def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> dict:
         return {
-            "vertices": vertices, "edges": edges, "directed": not rmat.undirected, "weighted": bool(rmat.weights),
-            "multigraph": not rmat.dedup, "max_degree": int(np.diff(self.indptr).max(initial=0)), "id_dtype": "uint32",
+            "vertices": self.originals.size, "edges": int(self.indptr[-1]), "directed": not self.rmat.undirected, "weighted": bool(self.rmat.weights),
+            "multigraph": not self.rmat.dedup, "max_degree": int(np.diff(self.indptr).max(initial=0)), "id_dtype": "uint32",
             "id_kind": "integer", "fingerprint": f"on the device: {spec}", "report": {}, "partitions": rows,
         }  # fmt: skip
+
+    def _hold(self, number: int, keys: Any = None) -> None:
+        """Have the edges of a range in device memory, and no others."""
+        self.held, self.indices, self.weights = -1, None, None
+        keys = self._keys(number) if keys is None else keys
+        weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
+        self.kernels.over("rmat_weights", weights.size, weights.size, np.uint64(self.rmat.seed), keys, weights)
+        indices = cupy.empty(keys.size, np.uint32)
+        for piece in _pieces(keys.size):  # so that little is needed beside the keys
+            indices[piece] = self.rank[keys[piece].astype(np.uint32)]
+        self.held, self.indices, self.weights = number, indices, weights
 
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        part = self.partitions[number]
-        span = slice(part.first_edge, part.first_edge + part.edges)
-        self.indices[span].get(out=indices_out)
-        if weights_out is not None:
-            self.weights[span].get(out=weights_out)
+        with self.lock:
+            if self.held != self.range_of[number]:
+                self._hold(self.range_of[number])
+            part, first = self.partitions[number], self.range_of.index(self.range_of[number])
+            begin = part.first_edge - self.partitions[first].first_edge
+            span = slice(begin, begin + part.edges)
+            self.indices[span].get(out=indices_out)
+            if weights_out is not None:
+                self.weights[span].get(out=weights_out)
 
     def vertex_ids(self) -> np.ndarray:
         return self.originals
@@ -71,32 +137,21 @@ class DeviceRmat(GraphStore):
         return self.originals[dense]
 
 
-def _keys(rmat: Rmat, kernels: Kernels) -> cupy.ndarray:
-    """Sorted keys source << 32 | target of all edges."""
-    draws = rmat.edge_factor << rmat.scale
-    limits = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
-    keys = cupy.empty(draws * (2 if rmat.undirected else 1), np.uint64)
-    header = struct(
-        scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops), seed=np.uint64(rmat.seed),
-        below_a=limits[0], below_b=limits[1], below_c=limits[2],
-    )  # fmt: skip
-    kernels.over("rmat_keys", draws, header, draws, int(rmat.undirected), keys)
-    keys.sort()
-    return _compacted(keys, bool(rmat.dedup))
+def _pieces(size: int) -> list[slice]:
+    return [slice(first, first + PARTITION_EDGES) for first in range(0, size, PARTITION_EDGES)]
 
 
-def _compacted(keys: cupy.ndarray, dedup: bool) -> cupy.ndarray:
-    """Sorted keys without NOTHING and, where wished, without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
-    size = 0
-    before = NOTHING
-    for first in range(0, keys.size, PARTITION_EDGES):
-        piece = keys[first : first + PARTITION_EDGES].copy()
-        kept = piece != NOTHING
-        if dedup:
-            kept[1:] &= piece[1:] != piece[:-1]
-            kept[:1] &= piece[:1] != before
-            before = piece[-1].copy()
-        piece = piece[kept]
+def _distinct(keys: Any) -> Any:
+    """Sorted keys without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
+    size, before = 0, None
+    for span in _pieces(keys.size):
+        piece = keys[span].copy()
+        new = cupy.ones(piece.size, bool)
+        new[1:] = piece[1:] != piece[:-1]
+        if before is not None:
+            new[:1] = piece[:1] != before
+        before = piece[-1].copy()
+        piece = piece[new]
         keys[size : size + piece.size] = piece
         size += piece.size
     return keys[:size]

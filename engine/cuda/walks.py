@@ -98,13 +98,16 @@ class Walks:
         head = (self._output(rows, only), self.first + rows.start, kernels.params)
         tail = (seed, self.source[rows])
         block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
-        most = 2048 // block * kernels.device.processors // share  # a lane that is done takes its next walker
-        blocks = min(-(-n // block), max(most, 1))
+
+        def blocks(name: str) -> int:
+            """As many as run at once: a lane that is done takes its next walker."""
+            return min(-(-n // block), max(kernels.resident(name, block) // share, 1))
+
         if backend.select == "rejection":
-            bounds = tuple(float(b) for b in backend.algorithm.bias_range())
-            kernels.launch("walk_by_rejection", blocks, block, *head, *bounds, *tail, backend.counts)
+            bounds, name = tuple(float(b) for b in backend.algorithm.bias_range()), "walk_by_rejection"
+            kernels.launch(name, blocks(name), block, *head, *bounds, *tail, backend.counts)
         elif backend.select in ("uniform", "alias"):
-            kernels.launch("walk_by_edge", blocks, block, *head, *tail)
+            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
             backend.check()

@@ -13,13 +13,15 @@ DEVICE = device_or_skip()
 @pytest.mark.parametrize(
     "more", ["", ",weights=1", ",undirected=0", ",scramble=1,seed=7", ",dedup=0", ",edge_factor=1,self_loops=1"]
 )
-def test_the_same_graph(tmp_path, more):
+@pytest.mark.parametrize("most_keys", [None, 3000])  # at once, and in ranges of sources
+def test_the_same_graph(tmp_path, more, most_keys):
     from csaw.engine.cuda.rmat import DeviceRmat
 
     spec = "rmat:scale=10" + more
     written = generate(spec, tmp_path / "g.zarr")
     graph = written.load()
-    made = DeviceRmat(spec, parse_spec(spec), DEVICE)
+    made = DeviceRmat(spec, parse_spec(spec), DEVICE, most_keys)
+    assert (len(made.ranges) > 1) == (most_keys is not None and written.edges > 2 * most_keys)
     assert (made.vertices, made.edges) == (written.vertices, written.edges)
     assert np.array_equal(made.read_indptr(), graph.indptr)
     indices, weights = np.empty(made.edges, np.uint32), np.empty(made.edges if made.weighted else 0, np.float32)

@@ -21,7 +21,8 @@ from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
 MOST = 1.3
-PARTITIONS, FIT = 32, 4  # of which so many fit in host memory, and as many in that of a GPU
+PARTITIONS, FIT = 32, 4  # of which so many fit in host memory, and as many in that of a GPU, unless budgets are given
+PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
     Work("10 x 5, without replacement", "neighbor", 300_000, {"fanout": (10, 5), "bias": "none"}),
@@ -64,8 +65,10 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _on_disk(store: Any, folder: Path) -> ColdStore:
     """The store where it is, or a copy in ``folder`` if it is only in memory or in too few partitions."""
+    item = store.id_dtype.itemsize + (4 if store.weighted else 0)
+    count = max(PARTITIONS, -(-store.edges * item // PARTITION_BYTES))
     if not store.path.is_dir() or len(store.partitions) < PARTITIONS:
-        store = copied(store, PARTITIONS, folder)
+        store = copied(store, count, folder)
         os.sync()  # only what is written can be dropped
     return ColdStore(store)
 
@@ -75,7 +78,7 @@ def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
     options = work.options | where | _budgets(context, graph.store, work)
     rates, shares, took, reads = [], [], [], []
     for turn in range(context.repeats + 1):
-        instances = work.instances if turn else min(work.instances, 64)  # the first compiles
+        instances = work.instances if turn else 1  # the first compiles
         job = prepare(graph.store, work.algo, instances=instances, seed=turn, **options)
         graph.store.reads.clear()
         results = execute(job, out, overwrite=True)
@@ -107,7 +110,10 @@ def _bytes_from_disk() -> int:
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
-    """Options that let so many partitions be in host memory, and on a GPU."""
+    """The budgets that were given, or such that so many partitions can be in host memory, and on a GPU."""
+    given = {"memory": context.memory, "gpu_memory": context.gpu_memory}
+    if any(given.values()):
+        return {name: size for name, size in given.items() if size}
     plan = prepare(
         store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
     ).plan
