@@ -5,12 +5,12 @@ from copy import copy
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
 from csaw.engine.backend import check_bias
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.node import copied
 from csaw.engine.fit_devices import ALIAS_CHUNK
 
@@ -30,7 +30,7 @@ class DeviceGraph:
         self.transfers, self.transfer_bytes = 0, 0
         self.loaded = np.ones(len(store.partitions), np.uint8)
         host_indptr = store.read_indptr()
-        self.indptr = cupy.asarray(host_indptr)
+        self.indptr = on_device(host_indptr)
         self.indices: Any = cupy.empty(store.edges, store.id_dtype)
         self.weights: Any = cupy.empty(store.edges, np.float32) if weights else None
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
@@ -121,12 +121,12 @@ class DeviceGraph:
 def upload(store: Any, parts: Sequence[Any], there: Callable[[Any], tuple[Any, Any]]) -> int:
     """Partition by partition through pinned memory to where ``there`` says: neighbors, and weights or None. The bytes that it took."""
     largest, total = max((part.edges for part in parts), default=0), 0
-    indices, weights = cupyx.empty_pinned(largest, store.id_dtype), None
+    indices, weights = page_locked(largest, store.id_dtype), None
     for part in parts:
         to_indices, to_weights = there(part)
         pairs = [(indices[: part.edges], to_indices)]
         if to_weights is not None:
-            weights = cupyx.empty_pinned(largest, np.float32) if weights is None else weights
+            weights = page_locked(largest, np.float32) if weights is None else weights
             pairs.append((weights[: part.edges], to_weights))
         store.read_partition(part.number, *(host for host, _ in pairs))
         for host, device in pairs:

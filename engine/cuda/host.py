@@ -5,15 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-import cupy
 import numpy as np
 
-
-def page_locked(count: int, dtype: Any) -> np.ndarray:
-    """An array that every GPU can read; not of CuPy's pool, which keeps what is given back and takes up to twice what is asked for."""
-    flags = cupy.cuda.runtime.hostAllocPortable | cupy.cuda.runtime.hostAllocMapped
-    memory = cupy.cuda.PinnedMemory(max(count * np.dtype(dtype).itemsize, 1), flags)
-    return np.ndarray(count, dtype, buffer=cupy.cuda.PinnedMemoryPointer(memory, 0))  # type: ignore[arg-type]
+from csaw.engine.cuda.memory import page_locked
 
 
 @dataclass

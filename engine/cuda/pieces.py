@@ -9,6 +9,7 @@ import numpy as np
 from csaw.engine.backend import check_bias
 from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.launch import Kernels, struct
+from csaw.engine.cuda.memory import on_device
 
 OFFSET_BITS = 40  # of graph.cuh
 OFFSET = (1 << OFFSET_BITS) - 1
@@ -28,7 +29,7 @@ class Pieces:
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
         indptr[-1] |= len(store.partitions) << OFFSET_BITS  # in order to the end: edges are looked up in it
-        self.indptr = cupy.asarray(indptr)
+        self.indptr = on_device(indptr)
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.loaded = np.zeros(len(store.partitions), np.uint8)
         self.pieces = np.zeros(len(store.partitions), PIECE)

@@ -214,7 +214,7 @@ __device__ __forceinline__ bool returns(double& coin, double share)
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : WEIGHTED ? 4 : 5) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
                                                                               u64 seed, const vertex_t* source, u64* tally)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];

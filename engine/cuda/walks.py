@@ -10,6 +10,11 @@ from csaw.engine.cuda.launch import BLOCK, WARP, struct
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.schedule import crowds
 
+LANES = {
+    "walk_by_edge": 768,
+    "walk_by_rejection": 1024,
+}  # of a multiprocessor: they keep its memory busy, and more of them get in each other's way
+SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
 NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
@@ -97,11 +102,15 @@ class Walks:
         seed, kernels = np.uint64(backend.seed), backend.kernels
         head = (self._output(rows, only), self.first + rows.start, kernels.params)
         tail = (seed, self.source[rows])
-        block = WARP if n <= WARP * WARP * kernels.device.processors else BLOCK  # few walkers: spread them out
+        spread = -(-n // (SPREAD * kernels.device.processors))
+        block = min(
+            1 << (spread - 1).bit_length(), BLOCK
+        )  # of few walkers not even those of a warp wait for each other's memory
 
         def blocks(name: str) -> int:
-            """As many as run at once: a lane that is done takes its next walker."""
-            return min(-(-n // block), max(kernels.resident(name, block) // share, 1))
+            """As many as have a use, all at once: a lane that is done takes its next walker."""
+            most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
+            return min(-(-n // block), max(most // share, 1))
 
         if backend.select == "rejection":
             bounds, name = tuple(float(b) for b in backend.algorithm.bias_range()), "walk_by_rejection"

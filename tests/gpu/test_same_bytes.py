@@ -209,3 +209,14 @@ def test_two_backends_on_one_gpu_keep_their_graphs_apart(tmp_path, algo):
         for name in found.keys() & expected.keys() - {"instance_ptr"}:
             part = expected[name][: len(found[name])]
             assert np.array_equal(found[name], part), name
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "ppr", "jump"])
+def test_many_walkers_share_warps_and_take_turns(tmp_path, algo, weighted):
+    """Few walkers have a warp each; these fill blocks of 64, and then more lanes than there are."""
+    store = random_store(tmp_path / "g.zarr")
+    for instances, steps in ((40_000, 6), (400_000, 2)):
+        options = {"instances": instances, "walk_length": steps, "weighted": weighted}
+        expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
