@@ -54,6 +54,11 @@ class Timed:
         self.tallies.append(self.backend.tally.astype(np.int64) - before)
         self.moved.append({name: value - moved[name] for name, value in self._moved().items()})
 
+    def close(self) -> None:
+        """Give the memory back, also that of the graph, which the schedule has too."""
+        del self.schedule
+        self.backend.close()
+
     def _moved(self) -> dict[str, float]:
         """What streaming has taken so far."""
         graph, counters = self.backend.graph, self.schedule.counters
@@ -90,7 +95,7 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
         for work in works:
             try:
                 one = Timed(store, work, device=device, threads=threads, turns=repeats + 1)
-                stack.callback(one.backend.close)
+                stack.callback(one.close)
                 one.draw()
                 timed[len(rows)] = one
                 rows.append({})

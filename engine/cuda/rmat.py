@@ -51,6 +51,7 @@ class DeviceRmat(GraphStore):
         self.held = -1  # the range whose edges are there
         if len(self.ranges) == 1:
             self._hold(0, keys)
+        del keys
         cupy.get_default_memory_pool().free_all_blocks()
 
     def _ranges(self, most: int) -> list[tuple[int, int, int]]:

@@ -10,10 +10,8 @@ from csaw.engine.cuda.launch import BLOCK, WARP, struct
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.schedule import crowds
 
-LANES = {
-    "walk_by_edge": 768,
-    "walk_by_rejection": 1024,
-}  # of a multiprocessor: they keep its memory busy, and more of them get in each other's way
+# Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
+LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
 SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
 NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
@@ -103,9 +101,8 @@ class Walks:
         head = (self._output(rows, only), self.first + rows.start, kernels.params)
         tail = (seed, self.source[rows])
         spread = -(-n // (SPREAD * kernels.device.processors))
-        block = min(
-            1 << (spread - 1).bit_length(), BLOCK
-        )  # of few walkers not even those of a warp wait for each other's memory
+        # Of few walkers not even those of a warp wait for each other's memory.
+        block = min(1 << (spread - 1).bit_length(), BLOCK)
 
         def blocks(name: str) -> int:
             """As many as have a use, all at once: a lane that is done takes its next walker."""
