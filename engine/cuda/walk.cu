@@ -32,7 +32,15 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     unsigned char* alive;  // and which have not ended
     const u32* queue;      // the partition that each walker waited for when several launches began side by side,
     i64 only;              // and the one that this launch serves; -1: all that are loaded
+    u64* taken;            // not STREAMED: walkers that lanes took after their first
 };
+
+// The walker that a lane takes after `number`: of a resident graph the next that nobody has, so that lanes end together.
+__device__ __forceinline__ i64 next_walker(const Output& o, i64 number)
+{
+    const i64 lanes = (i64)gridDim.x * blockDim.x;
+    return STREAMED ? number + lanes : lanes + (i64)atomicAdd(o.taken, 1ull);
+}
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
 struct Track {
@@ -135,7 +143,7 @@ __device__ __forceinline__ void take_up(Walker& w, const Output& o)
 // Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
-    for (; number < o.walkers; number += (i64)gridDim.x * blockDim.x) {
+    for (; number < o.walkers; number = next_walker(o, number)) {
         if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
         start(w, number, source);
         if (STREAMED) {
@@ -177,7 +185,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         }
         going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
-        else going = set_out((i64)w.number + (i64)gridDim.x * blockDim.x);
+        else going = set_out(next_walker(o, w.number));
     }
 }
 
@@ -244,7 +252,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) vo
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
         trial = 0;
         if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
-        if (!note(w, then < 0, o, track)) going = begin(w, (i64)w.number + (i64)gridDim.x * blockDim.x, o, source, track);
+        if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
     }
     if (trials) atomicAdd(tally, trials);
 }

@@ -27,6 +27,7 @@ class Walks:
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
+        self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
         self.at: Any = None  # where walkers wait for partitions
         self.back: Any = None
         self.alive: Any = None
@@ -93,10 +94,18 @@ class Walks:
         """The struct Output of walk.cu."""
         parts = {"steps": self.lengths, "at": self.at, "back": self.back, "alive": self.alive, "queue": self.queue}
         parts = {name: None if array is None else array[rows] for name, array in parts.items()}
-        return struct(walkers=rows.stop - rows.start, length=self.length, walks=self.walks[rows], **parts, only=only)
+        return struct(
+            walkers=rows.stop - rows.start,
+            length=self.length,
+            walks=self.walks[rows],
+            **parts,
+            only=only,
+            taken=self.taken,
+        )
 
     def _launch_some(self, rows: slice, only: int, share: int) -> None:
         backend, n = self.backend, rows.stop - rows.start
+        self.taken.fill(0)
         seed, kernels = np.uint64(backend.seed), backend.kernels
         head = (self._output(rows, only), self.first + rows.start, kernels.params)
         tail = (seed, self.source[rows])

@@ -1,11 +1,12 @@
 """One to all GPUs of a node (C-SAW figure 17), each holding the graph, and the graph spread over all of them; on a CPU, one to all threads.
 
-``efficiency`` is the rate as a share of that of one GPU (thread) times their number; instances stay as many. A pooled graph's is of
-the same walks on one GPU that holds it all.
+``efficiency`` is the rate as a share of those of the same GPUs alone, each with all instances (GPUs of a kind differ by a tenth), or of one thread
+times their number; instances stay as many. A pooled graph's is of the same walks on GPUs that each hold it all.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
@@ -35,28 +36,29 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _gpus(context: Context, graph: Graph) -> Iterator[Row]:
     for work in context.wanted(WORKS):
-        one = 0.0
-        for number in counts(len(context.devices)):
-            row = _measured(context, graph, work.having(f"{work.name}, {number} GPU(s)"), number)
-            one = one or row.get("rate", 0.0)
-            yield row | _efficiency(row, one, number) | {"series": work.name}
-        if work.name in POOLED and len(context.devices) > 1:
-            number = len(context.devices)
-            row = _measured(
-                context, graph, work.having(f"{work.name}, pooled over {number}", residency="pooled"), number
-            )
-            yield row | _efficiency(row, one, number) | {"series": f"{work.name}, pooled"}
+        devices, single = context.devices, work.having(f"{work.name}, 1 GPU(s)")
+        singles = [_measured(context, graph, single, (gpu,)) for gpu in devices]
+        alone = [row.get("rate", 0.0) for row in singles]
+        yield singles[0] | _efficiency(singles[0], alone[:1]) | {"series": work.name, "rates_alone": alone}
+        for number in counts(len(devices))[1:]:
+            row = _measured(context, graph, work.having(f"{work.name}, {number} GPU(s)"), devices[:number])
+            yield row | _efficiency(row, alone[:number]) | {"series": work.name}
+        if work.name in POOLED and len(devices) > 1:
+            pooled = work.having(f"{work.name}, pooled over {len(devices)}", residency="pooled")
+            row = _measured(context, graph, pooled, devices)
+            yield row | _efficiency(row, alone) | {"series": f"{work.name}, pooled"}
 
 
-def _efficiency(row: Row, one: float, number: int) -> Row:
-    return (
-        {"efficiency": row["rate"] / (one * number), "rate_each": row["rate"] / number} if "rate" in row and one else {}
-    )
+def _efficiency(row: Row, alone: list[float]) -> Row:
+    """The row's rate as a share of those that its GPUs, or threads, have alone."""
+    if "rate" not in row or not all(alone):
+        return {}
+    return {"efficiency": row["rate"] / sum(alone), "rate_each": row["rate"] / len(alone)}
 
 
-def _measured(context: Context, graph: Graph, work: Work, number: int) -> Row:
+def _measured(context: Context, graph: Graph, work: Work, devices: tuple[Any, ...]) -> Row:
     try:
-        row = on_gpus(graph.store, work, context.devices[:number], repeats=context.repeats)
+        row = on_gpus(graph.store, work, devices, repeats=context.repeats)
     except (CsawError, MemoryError) as error:
         row = {"work": work.name, "not_measured": str(error)}
     return context.on(graph) | row
@@ -74,7 +76,7 @@ def _threads(context: Context, graph: Graph) -> Iterator[Row]:
             named = work.having(f"{work.name}, {threads} thread(s)")
             for row in in_turns(graph.store, [named], device="cpu", threads=threads, repeats=context.repeats):
                 one = one or row.get("rate", 0.0)
-                yield context.on(graph) | row | _efficiency(row, one, threads) | {"series": work.name, X: threads}
+                yield context.on(graph) | row | _efficiency(row, [one] * threads) | {"series": work.name, X: threads}
 
 
 def verdict(rows: list[Row]) -> Verdict:
