@@ -1,6 +1,7 @@
 """``csaw bench``."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -123,6 +124,6 @@ def _command(ctx: click.Context) -> str:
             words += (
                 [param.opts[0]]
                 if value is True
-                else [f"{param.opts[0]} {v}" for v in (value if param.multiple else [value])]
+                else [f"{param.opts[0]} {quote(str(v))}" for v in (value if param.multiple else [value])]
             )
     return " ".join(words)
