@@ -39,9 +39,11 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option("--repeats", type=click.IntRange(1), default=3, help="Runs of each work after one that warms up.")
 @click.option("--instances", type=click.IntRange(1), help="At most so many instances of a work.")
 @click.option(
-    "--memory", callback=values.size, help="from-disk: budget such as 8GiB [default: an eighth of the graph]."
+    "--memory",
+    callback=values.size,
+    help="Suite from-disk: budget such as 8GiB [default: room for an eighth of the graph].",
 )
-@click.option("--gpu-memory", callback=values.size, help="The same for the GPU.")
+@click.option("--gpu-memory", callback=values.size, help="Suite from-disk: the same for the GPU.")
 @click.option("--quick", is_flag=True, help="Few instances, one run: whether all works, not how fast.")
 @click.option(
     "--out",
@@ -117,7 +119,7 @@ def _command(ctx: click.Context) -> str:
     for param in given:
         value = ctx.params[str(param.name)]
         if isinstance(param, click.Argument):
-            words += value
+            words += map(quote, value)
         elif param.name == "peers":
             words += [f"--peer {name}=PYTHON" for name in value]
         elif param.name not in PLACES:

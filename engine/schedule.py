@@ -64,8 +64,8 @@ class Partitions:
     def ahead(self, waiting: dict[int, int]) -> None:
         """What is waited for now, by how many: to be read ahead."""
 
-    def reach_all(self) -> None:
-        """Make all partitions readable where they are, until ``leave``."""
+    def reach(self, batch: Any, room: float) -> bool:
+        """Make readable where it is what a batch waits for, or as much of it as ``room`` bytes hold; whether it can go on."""
         raise NotImplementedError
 
     def leave(self) -> None:
@@ -104,8 +104,7 @@ class Schedule:
                 raise Stopped
             self.counters.rounds += 1
             clock = time.perf_counter()
-            if self._suits_in_place(batch, wants):
-                self.graph.reach_all()
+            if self._suits_in_place(batch, wants) and self._reach(batch):
                 self.counters.in_place += 1
             elif self.policy.workload_aware:
                 self._bring(wants, batch.comes_back)
@@ -137,6 +136,10 @@ class Schedule:
         if any(self._fits([part]) and rest * size[part] > cost[part] * size.sum() for part in missing):
             return False
         return step < cost[missing].sum()
+
+    def _reach(self, batch: Any) -> bool:
+        """Read in place, in the room that partitions leave."""
+        return self.graph.reach(batch, self.capacity - sum(int(self.size[part]) for part in self.held))
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
         """Load what most wait for, then what there is room for, and begin with what comes after that.

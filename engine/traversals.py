@@ -93,7 +93,9 @@ class Traversals:
 
     def wants(self) -> np.ndarray:
         """Partitions that entries wait for: see schedule.crowds."""
-        return crowds(self.xp, *self._parts(self.pending), self.backend.graph.loaded.size)
+        graph = self.backend.graph
+        here, before = map(graph.partition_of, self.needs())
+        return crowds(self.xp, here, before, graph.loaded.size)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
@@ -101,23 +103,21 @@ class Traversals:
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
-    def _parts(self, entries: Any) -> tuple[Any, Any]:
-        """The partition that each entry needs, and the one it needs beside that."""
-        xp, graph = self.xp, self.backend.graph
-        here = graph.partition_of(self.vertex[entries])
+    def needs(self) -> tuple[Any, Any]:
+        """The vertex whose row each pending entry needs, and the one whose row it needs beside that."""
+        here = self.vertex[self.pending]
         if not self.backend.second_order:
             return here, here
-        previous = self.previous[entries]
-        return here, xp.where(previous < 0, here, graph.partition_of(xp.maximum(previous, 0)))
+        previous = self.previous[self.pending]
+        return here, self.xp.where(previous < 0, here, previous)
 
     def _ready(self) -> Any:
         """Pending entries whose rows are loaded; the others stay pending."""
         if not self.backend.streamed:
             ready, self.pending = self.pending, self.pending[:0]
             return ready
-        here, before = self._parts(self.pending)
-        loaded = self.xp.asarray(self.backend.graph.loaded)
-        mask = (loaded[here] & loaded[before]).astype(bool)
+        here, before = map(self.backend.graph.can_read, self.needs())
+        mask = here & before
         ready, self.pending = self.pending[mask], self.pending[~mask]
         return ready
 

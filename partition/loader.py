@@ -8,6 +8,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,14 +17,27 @@ from csaw.partition.errors import StoreError
 THREADS = 4
 
 
-def read_array(path: Path, out: np.ndarray) -> None:
-    """Fill ``out`` with the array at ``path``; StoreError when a chunk is missing or of the wrong size."""
+class Layout(NamedTuple):
+    """Of an array on disk: its elements, those of a chunk, and whether chunk files are their bytes."""
+
+    elements: int
+    chunk: int
+    plain: bool
+
+
+def layout(path: Path) -> Layout:
+    """What the array at ``path`` says of itself; StoreError when it says nothing."""
     try:
         meta = json.loads((path / "zarr.json").read_text())
         count, chunk = meta["shape"][0], meta["chunk_grid"]["configuration"]["chunk_shape"][0]
-        plain = [codec["name"] for codec in meta["codecs"]] == ["bytes"]
+        return Layout(count, chunk, [codec["name"] for codec in meta["codecs"]] == ["bytes"])
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise StoreError(f"{path}/zarr.json is missing or damaged ({error}); make the store again") from error
+
+
+def read_array(path: Path, out: np.ndarray) -> None:
+    """Fill ``out`` with the array at ``path``; StoreError when a chunk is missing or of the wrong size."""
+    count, chunk, plain = layout(path)
     if count != out.size:
         raise StoreError(f"{path}: expected {out.size} elements, found {count}; make the store again")
     if out.size == 0:
@@ -38,6 +52,15 @@ def read_array(path: Path, out: np.ndarray) -> None:
                 lambda k: _read_chunk(path / "c" / str(k), out[k * chunk : (k + 1) * chunk], chunk), range(len(firsts))
             )
         )
+
+
+def read_span(path: Path, chunk: int, first: int, out: np.ndarray) -> None:
+    """Fill ``out`` with elements of a plain array whose chunks hold ``chunk`` each, from number ``first`` on."""
+    while out.size:
+        number, skip = divmod(first, chunk)
+        part, out = np.split(out, [min(chunk - skip, out.size)])
+        _read_chunk(path / "c" / str(number), part, chunk, skip)
+        first += part.size
 
 
 def read_ahead(path: Path) -> None:
@@ -64,8 +87,9 @@ def _decoded(path: Path) -> np.ndarray:
     return np.asarray(array[:])
 
 
-def _read_chunk(file: Path, out: np.ndarray, chunk: int) -> None:
-    want = memoryview(out.data).cast("B")
+def _read_chunk(file: Path, out: np.ndarray, chunk: int, skip: int = 0) -> None:
+    """Elements of a chunk from number ``skip`` on."""
+    want, begin = memoryview(out.data).cast("B"), skip * out.itemsize
     try:
         handle = os.open(file, os.O_RDONLY)
     except OSError as error:
@@ -76,7 +100,7 @@ def _read_chunk(file: Path, out: np.ndarray, chunk: int) -> None:
             raise StoreError(f"{file}: expected {stored:,} bytes, found {size:,}; make the store again")
         done = 0
         while done < len(want):
-            got = os.preadv(handle, [want[done:]], done)
+            got = os.preadv(handle, [want[done:]], begin + done)
             if got <= 0:
                 raise StoreError(f"{file}: expected {len(want):,} bytes, could read {done:,}; make the store again")
             done += got

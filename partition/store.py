@@ -16,7 +16,7 @@ import numpy as np
 
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.loader import read_ahead, read_array
+from csaw.partition.loader import Layout, layout, read_ahead, read_array, read_span
 
 FORMAT_VERSION = 1
 IDENTITY, STRING = "identity", "string"
@@ -59,6 +59,7 @@ class GraphStore:
         self.fingerprint: str = attributes["fingerprint"]
         self.report: dict[str, Any] = attributes["report"]
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
+        self._layouts: dict[tuple[int, str], Layout] = {}  # of arrays that were read in part
 
     @property
     def largest_partition(self) -> int:
@@ -79,6 +80,19 @@ class GraphStore:
         read_array(self._array(number, "indices"), indices_out)
         if weights_out is not None:
             read_array(self._array(number, "weights"), weights_out)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether files of partitions are the bytes of their arrays, so that parts of them can be read."""
+        return all(self._layout(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
+
+    def read_edges(
+        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
+    ) -> None:
+        """Fill arrays with the edges of a partition from its edge ``first`` on; only where the store ``is_plain``."""
+        for name, out in (("indices", indices_out), ("weights", weights_out)):
+            if out is not None:
+                read_span(self._array(number, name), self._layout(number, name).chunk, first, out)
 
     def read_ahead(self, number: int, weights: bool) -> None:
         """Let the system begin to bring a partition's files into its page cache, where it can."""
@@ -174,6 +188,11 @@ class GraphStore:
             return -1
         place = int(np.searchsorted(ids, ids.dtype.type(original)))
         return place if place < ids.size and int(ids[place]) == original else -1
+
+    def _layout(self, number: int, name: str) -> Layout:
+        if (number, name) not in self._layouts:
+            self._layouts[number, name] = layout(self._array(number, name))
+        return self._layouts[number, name]
 
     def _array(self, number: int, name: str) -> Path:
         return self.path / "partitions" / f"{number:05d}" / name

@@ -90,8 +90,9 @@ def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
         rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
         yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
     steps = 2000
-    given = ("chase_16", CHAINS, 1, size // 16, table, steps, table)  # a warp waits for the slowest of its gathers
-    yield _limit(CHAINED, _rates(lambda: kernels.launch(*given), CHAINS * steps, wait, 5), "gathers/s")
+    block = -(-CHAINS // kernels.resident("chase_16", 1))  # few, for a warp waits for the slowest of its gathers
+    given = ("chase_16", CHAINS // block, block, size // 16, table, steps, table)
+    yield _limit(CHAINED, _rates(lambda: kernels.launch(*given), CHAINS // block * block * steps, wait, 5), "gathers/s")
 
 
 def _device_copies(wait: Callable[[], None]) -> Row:

@@ -2,7 +2,7 @@
 
 import statistics
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,8 +10,8 @@ from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import Job, open_backend, prepare
 
-# What a GPU writes first, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
-AHEAD_BYTES = 8 << 30
+# What a GPU writes first, so often, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
+AHEAD_BYTES, AHEAD = 256 << 20, 32
 
 
 def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
@@ -39,7 +39,7 @@ def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -
                 pool.submit(_draw, job, backend, *span, gate)
                 for pool, backend, span in zip(workers, backends, spans, strict=True)
             ]
-            found = [one.result() for one in drawn]
+            found = _results(drawn)
             if turn:
                 seconds.append(max(s for s, _ in found))
                 edges.append(sum(e for _, e in found))
@@ -48,6 +48,14 @@ def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -
         "work": work.name, **figure(rates), "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": work.instances,
         "gpus": len(devices), "residency": job.plan.residency, "select": job.plan.select, "layout": job.plan.graph_layout,
     }  # fmt: skip
+
+
+def _results(drawn: list[Future]) -> list[tuple[float, int]]:
+    """What all have drawn; of failures the one that made the others give up."""
+    errors = [error for one in drawn if (error := one.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+        raise error
+    return [one.result() for one in drawn]
 
 
 def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
@@ -62,7 +70,8 @@ def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier
         gate.abort()  # nobody waits for this GPU
         raise
     gate.wait()
-    ahead.data.memset_async(0, ahead.nbytes)
+    for _ in range(AHEAD):
+        ahead.data.memset_async(0, ahead.nbytes)
     began = stream.record()
     batch.advance()
     ended = stream.record()

@@ -10,6 +10,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, WEIGHT, Backend
+from csaw.engine.cpu import rows
 from csaw.engine.cpu.clock_walks import ClockWalks
 from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
@@ -108,11 +109,16 @@ class CpuBackend(Backend):
         way = by_table if self.by_table else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
         self.in_slices(entries, SLICE, way)
 
+    def bytes_in_place(self, entries: int, picks: int, edges: int) -> float:
+        """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
+        return entries * rows.ROW_BYTES + edges * self.graph.edge_bytes()
+
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays
 
     def close(self) -> None:
         self.stop.set()
+        self.graph.rows.close()
         self.threads.shutdown(cancel_futures=True)
 
     def _files(self) -> tuple[str, ...]:

@@ -34,9 +34,19 @@ class ClockWalks:
         )
 
     def wants(self) -> np.ndarray:
+        graph = self.backend.graph
+        here = graph.partition_of(*self.needs())
+        return crowds(np, here, here, graph.loaded.size)
+
+    def needs(self) -> tuple[np.ndarray]:
+        """The vertex whose row each instance needs: where the walker is that moves next."""
         waiting = np.flatnonzero(self.alive)
-        here = self.backend.graph.partition_of(self.walkers[waiting, self.heap[waiting, 0], AT])
-        return crowds(np, here, here, self.backend.graph.loaded.size)
+        return (self.walkers[waiting, self.heap[waiting, 0], AT],)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
+        step = sum(map(self.backend.graph.rows.cost, self.needs()))
+        return step, step * float((self.length - self.step)[self.alive.astype(bool)].mean())
 
     def advance(self) -> None:
         todo = np.flatnonzero(self.alive)

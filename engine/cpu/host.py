@@ -3,35 +3,17 @@
 Kernels see whole arrays and never know what is resident; the scheduler takes care that they only read rows of loaded partitions.
 """
 
-import mmap
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
 from csaw.engine.backend import check_bias
 from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.cpu.reserved import Reserved
+from csaw.engine.cpu.rows import SingleRows
 from csaw.engine.schedule import Partitions
-
-PAGE = mmap.PAGESIZE
-
-
-class Reserved:
-    """An array that takes memory only where it has been written, and gives it back by the range."""
-
-    def __init__(self, count: int, dtype: np.dtype) -> None:
-        self.item = np.dtype(dtype).itemsize
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-        self.memory = mmap.mmap(-1, max(count * self.item, 1), flags=flags)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            self.memory.madvise(mmap.MADV_HUGEPAGE)
-        self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
-
-    def release(self, first: int, last: int) -> None:
-        """Give back the whole pages between two elements; what they held reads as zero from then on."""
-        begin, end = -(-first * self.item // PAGE) * PAGE, last * self.item // PAGE * PAGE
-        if end > begin and self.array.size:
-            self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 class HostGraph(Partitions):
@@ -53,12 +35,15 @@ class HostGraph(Partitions):
         first = np.array([p.first_vertex for p in store.partitions], np.int64)
         part_of = np.empty(0, np.uint16)
         if streamed:
-            number = np.uint16 if len(first) <= 1 << 16 else np.uint32
+            number = np.uint16 if len(first) < 1 << 16 else np.uint32  # one more: single rows
             part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(number)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
-            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first), np.uint8), part_of,
+            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first) + 1, np.uint8), part_of,
         )  # fmt: skip
+        self.first_vertex = first
+        self.reads_in_place = streamed and store.is_plain
+        self.rows = SingleRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read
 
@@ -68,7 +53,7 @@ class HostGraph(Partitions):
 
     @property
     def loaded(self) -> np.ndarray:
-        return self.arrays.loaded
+        return self.arrays.loaded[:-1]
 
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
         """Neighbors of each vertex."""
@@ -80,20 +65,32 @@ class HostGraph(Partitions):
         return vertex, edges - self.indptr[vertex]
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
-        return self.arrays.part_of[vertices]
+        number = self.arrays.part_of[vertices]
+        if not self.rows.vertices.size:
+            return number
+        return np.where(number == self.rows.own, np.searchsorted(self.first_vertex, vertices, side="right") - 1, number)
+
+    def can_read(self, vertices: np.ndarray) -> np.ndarray:
+        """Whether the rows of vertices are in memory."""
+        return self.arrays.loaded[self.arrays.part_of[vertices]].astype(bool)
+
+    def reach(self, batch: Any, room: float) -> bool:
+        """Read the rows that a batch waits for, as many as there is room for."""
+        return self.rows.read(batch.needs(), room)
 
     def load_all(self) -> None:
         for number in range(len(self.store.partitions)):
             self.load(number)
 
     def load(self, number: int) -> None:
-        """Read a partition and build what the kernels want of it."""
+        """Read a partition and build what the kernels want of it. Single rows make way for it."""
+        self.rows.drop()
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
         weights = self.weights.array[low:high] if self.weighted else None
         self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
-            self._over_vertices(part, self._build_table)
+            self._over_vertices(part, self.build_table)
             self.indices.release(low, high)
             if not self._reads_weights():
                 self.weights.release(low, high)
@@ -115,9 +112,13 @@ class HostGraph(Partitions):
             self.coming = following
 
     def evict(self, number: int) -> None:
+        self.arrays.loaded[number] = 0
+        self.release(number)
+
+    def release(self, number: int) -> None:
+        """Give back the memory of a partition's edges."""
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        self.arrays.loaded[number] = 0
         self.indices.release(low, high)
         self.weights.release(low, high)
         self.entries.release(3 * low, 3 * high)
@@ -136,7 +137,7 @@ class HostGraph(Partitions):
     def _reads_weights(self) -> bool:
         return self.strength.array.size > 0  # the return edge's weight is looked up
 
-    def _build_table(self, first: int, last: int, bad: np.ndarray) -> None:
+    def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:

@@ -25,24 +25,27 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """Partitions that walkers wait for: see schedule.crowds."""
-        return crowds(np, *self._parts(np.flatnonzero(self.alive)), self.backend.graph.loaded.size)
-
-    def _parts(self, walkers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The partition that each walker needs, and the one it needs beside that."""
         graph = self.backend.graph
-        here = graph.partition_of(self.at[walkers])
-        if not self.backend.second_order:
-            return here, here
-        back = self.prev[walkers]
-        return here, np.where(back < 0, here, graph.partition_of(np.maximum(back, 0)))
+        here, before = map(graph.partition_of, self.needs())
+        return crowds(np, here, before, graph.loaded.size)
+
+    def needs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The vertex whose row each walker needs, and the one whose row it needs beside that."""
+        alive = np.flatnonzero(self.alive)
+        here, back = self.at[alive], self.prev[alive]
+        return here, np.where(back < 0, here, back) if self.backend.second_order else here
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
+        step = sum(map(self.backend.graph.rows.cost, self.needs()))
+        return step, step * float((self.length - self.step)[self.alive.astype(bool)].mean())
 
     def advance(self) -> None:
         """Take every walker as far as the loaded partitions reach."""
         todo = np.flatnonzero(self.alive)
         if self.backend.streamed:
-            here, before = self._parts(todo)
-            loaded = self.backend.graph.loaded
-            todo = todo[(loaded[here] & loaded[before]).astype(bool)]
+            here, before = map(self.backend.graph.can_read, self.needs())
+            todo = todo[here & before]
         self.backend.in_slices(todo, SLICE, self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -66,12 +66,12 @@ class DeviceGraph:
         return vertex, edges - self.indptr[vertex]
 
     def _read(self) -> None:
-        def there(part: Any) -> tuple[Any, Any]:
+        staging = Staging(self.store, self.weights is not None)
+        for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
-            return self.indices[span], None if self.weights is None else self.weights[span]
-
-        self.transfer_bytes += upload(self.store, self.store.partitions, there)
-        self.transfers += len(self.store.partitions)
+            weights = None if self.weights is None else self.weights[span]
+            self.transfer_bytes += staging.upload(part, self.indices[span], weights)
+            self.transfers += 1
 
     def _build(self, indptr: np.ndarray) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
@@ -118,22 +118,24 @@ class DeviceGraph:
         check_bias(self.store, bad.tolist())
 
 
-def upload(store: Any, parts: Sequence[Any], there: Callable[[Any], tuple[Any, Any]]) -> int:
-    """Partition by partition through pinned memory to where ``there`` says: neighbors, and weights or None. The bytes that it took."""
-    largest, total = max((part.edges for part in parts), default=0), 0
-    indices, weights = page_locked(largest, store.id_dtype), None
-    for part in parts:
-        to_indices, to_weights = there(part)
-        pairs = [(indices[: part.edges], to_indices)]
-        if to_weights is not None:
-            weights = page_locked(largest, np.float32) if weights is None else weights
-            pairs.append((weights[: part.edges], to_weights))
-        store.read_partition(part.number, *(host for host, _ in pairs))
+class Staging:
+    """Page-locked room through which partitions go to the current GPU, one after the other."""
+
+    def __init__(self, store: Any, weights: bool) -> None:
+        self.store = store
+        self.indices = page_locked(store.largest_partition, store.id_dtype)
+        self.weights = page_locked(store.largest_partition if weights else 0, np.float32)
+
+    def upload(self, part: Any, indices: Any, weights: Any) -> int:
+        """A partition's neighbors, and its weights or None, to where they shall be; the bytes that it took."""
+        pairs = [(self.indices[: part.edges], indices)]
+        if weights is not None:
+            pairs.append((self.weights[: part.edges], weights))
+        self.store.read_partition(part.number, *(host for host, _ in pairs))
         for host, device in pairs:
             device.set(host)
-            total += host.nbytes
-        cupy.cuda.get_current_stream().synchronize()  # the pinned memory is used again
-    return total
+        cupy.cuda.get_current_stream().synchronize()  # the room is used again
+        return sum(host.nbytes for host, _ in pairs)
 
 
 def blocks_of(vertices: int, device: Device) -> dict[int, int]:

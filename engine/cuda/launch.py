@@ -25,6 +25,7 @@ class Kernels:
         self.module = cupy.cuda.Module()  # RawModule gives all that load the same file one and the same module
         self.module.load_file(str(unit.compile(device.architecture)))
         self.functions: dict[str, Any] = {}
+        self.fitting: dict[tuple[str, int], int] = {}
         members: dict[str, Any] = {f"v{k}": p if isinstance(p, float) else int(p) for k, p in enumerate(unit.params)}
         self.params = struct(**members or {"none": np.int8(0)})
 
@@ -43,8 +44,10 @@ class Kernels:
 
     def resident(self, name: str, block: int) -> int:
         """Blocks of this size that run a kernel on the device at the same time."""
-        each = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function(name).ptr, block, 0)
-        return each * self.device.processors
+        if (name, block) not in self.fitting:
+            fitting = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function(name).ptr, block, 0)
+            self.fitting[name, block] = fitting * self.device.processors
+        return self.fitting[name, block]
 
     def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
         """A launch with a thread an item; the kernel strides over what does not fit the device."""

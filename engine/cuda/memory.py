@@ -19,9 +19,14 @@ def page_locked(count: int, dtype: Any) -> np.ndarray:
     Huge pages that threads touch before they are locked: 4 GiB take 0.2 s, and 1.5 s as CUDA itself allocates them (docs/tuning.md). Not of CuPy's
     pool, which keeps what is given back and takes up to twice what is asked for.
     """
-    size = max(count * np.dtype(dtype).itemsize, 1)
-    memory = mmap.mmap(-1, size + HUGE)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
+    size = count * np.dtype(dtype).itemsize
+    if size == 0:
+        return np.empty(0, dtype)
+    try:
+        memory = mmap.mmap(-1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared ones have small pages
+    except OSError as error:
+        raise MemoryError(f"{size:,} bytes of host memory: {error.strerror}") from error
+    if hasattr(mmap, "MADV_HUGEPAGE") and size >= HUGE:
         with suppress(OSError):  # a kernel without huge pages
             memory.madvise(mmap.MADV_HUGEPAGE)
     whole = np.frombuffer(memory, np.uint8)
@@ -32,9 +37,9 @@ def page_locked(count: int, dtype: Any) -> np.ndarray:
     runtime, address = cupy.cuda.runtime, room.ctypes.data
     runtime.hostRegister(
         address, size, runtime.hostAllocPortable | runtime.hostAllocMapped
-    )  # the bits of both calls are the same
+    )  # whose flags have the same values
     weakref.finalize(whole, _unlock, address).atexit = False  # the system does it then
-    return room[: count * np.dtype(dtype).itemsize].view(dtype)
+    return room.view(dtype)
 
 
 def _touch(part: np.ndarray) -> None:

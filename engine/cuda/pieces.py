@@ -39,6 +39,10 @@ class Pieces:
     def partition_of(self, vertices: Any) -> Any:
         return self.indptr[vertices] >> OFFSET_BITS
 
+    def can_read(self, vertices: Any) -> Any:
+        """Whether the rows of vertices can be read now."""
+        return cupy.asarray(self.loaded)[self.partition_of(vertices)].astype(bool)
+
     def degrees(self, vertices: Any) -> Any:
         """Neighbors of each vertex."""
         return (self.indptr[vertices + 1] - self.indptr[vertices]) & OFFSET

@@ -5,7 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.graph import upload
+from csaw.engine.cuda.graph import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
@@ -26,8 +26,9 @@ class PooledGraph(Pieces):
         for device in devices:
             if device.number != own:
                 _reach(device.number)
+        staging = Staging(store, weights)
         for part in (p for p in store.partitions if holds[p.number] == own):
-            node.pieces[part.number] = self._load(part, builder)
+            node.pieces[part.number] = self._load(part, builder, staging)
         cupy.cuda.get_current_stream().synchronize()
         if self.strength is not None:
             node.strengths[own] = self.strength
@@ -44,11 +45,11 @@ class PooledGraph(Pieces):
         self.tell()
         node.meet()  # before anything is given back
 
-    def _load(self, part: Any, builder: Kernels) -> tuple[Any, Any, Any]:
+    def _load(self, part: Any, builder: Kernels, staging: Staging) -> tuple[Any, Any, Any]:
         """A partition, and what its layout wants."""
         indices = cupy.empty(part.edges, self.store.id_dtype)
         weights = cupy.empty(part.edges, np.float32) if self.weighted else None
-        self.transfer_bytes += upload(self.store, [part], lambda _: (indices, weights))
+        self.transfer_bytes += staging.upload(part, indices, weights)
         self.transfers += 1
         if self.layout != "table":
             return indices, weights, None

@@ -15,7 +15,7 @@ from csaw.engine.cuda.units import Unit
 from csaw.partition.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
-KEY_BYTES = 32  # of an edge while it is made: a key, what sorting it takes, and the edge
+KEY_BYTES = 64  # of an edge while it is made: a key, what sorting it takes, and the edge; as much for what samples it
 RUNS = 16  # bits of a source by which keys are counted
 
 
@@ -27,8 +27,13 @@ class DeviceRmat(GraphStore):
     """
 
     def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
-        self.rmat, self.kernels = rmat, Kernels(Unit(("rmat.cu",), {}, [], ()), device)
-        self.lock = threading.Lock()
+        self.rmat, self.device, self.lock = rmat, cupy.cuda.Device(device.number), threading.Lock()
+        with self.device:
+            self._make(spec, device, most_keys)
+
+    def _make(self, spec: str, device: Device, most_keys: int | None) -> None:
+        rmat = self.rmat
+        self.kernels = Kernels(Unit(("rmat.cu",), {}, [], ()), device)
         self.ranges = self._ranges(most_keys or device.free_bytes // KEY_BYTES)
         degree, seen = cupy.zeros(1 << rmat.scale, np.int64), cupy.zeros(1 << rmat.scale, bool)
         for number, (low, high, _) in enumerate(self.ranges):
@@ -121,7 +126,7 @@ class DeviceRmat(GraphStore):
         return self.indptr.copy()
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        with self.lock:
+        with self.lock, self.device:
             if self.held != self.range_of[number]:
                 self._hold(self.range_of[number])
             part, first = self.partitions[number], self.range_of.index(self.range_of[number])

@@ -144,13 +144,14 @@ class StreamedGraph(Pieces, Partitions):
         if not self.host.whole:
             self.host.ahead(waiting)
 
-    def reach_all(self) -> None:
-        """Let kernels read partitions without a slot in host memory, until ``leave``."""
+    def reach(self, batch: Any, room: float) -> bool:
+        """Let kernels read partitions without a slot in host memory, all of them, until ``leave``."""
         for part in self.store.partitions:
             if part.number not in self.ready:
                 self._place_in_host(part.number)
         self.loaded[:] = 1
         self.tell()
+        return True
 
     def _place_in_host(self, number: int) -> None:
         buffer = self.host.take(number)

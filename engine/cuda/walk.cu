@@ -25,7 +25,7 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
 constexpr int WALK_BLOCK = 256, LINE = 64 / sizeof(vertex_t);  // what memory is written in
 
 struct Output {  // of all walks: row n of `walks` is that of walker n
-    i64 walkers, length;
+    i64 begin, end, length;  // the walkers of this launch, and the steps of each
     vertex_t* walks;
     int* steps;
     vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
@@ -39,7 +39,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
 __device__ __forceinline__ i64 next_walker(const Output& o, i64 number)
 {
     const i64 lanes = (i64)gridDim.x * blockDim.x;
-    return STREAMED ? number + lanes : lanes + (i64)atomicAdd(o.taken, 1ull);
+    return STREAMED ? number + lanes : o.begin + lanes + (i64)atomicAdd(o.taken, 1ull);
 }
 
 // A walk's latest vertices, until they fill a line; every thread has its own column.
@@ -143,7 +143,7 @@ __device__ __forceinline__ void take_up(Walker& w, const Output& o)
 // Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
-    for (; number < o.walkers; number = next_walker(o, number)) {
+    for (; number < o.end; number = next_walker(o, number)) {
         if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
         start(w, number, source);
         if (STREAMED) {
@@ -173,7 +173,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         word = draw64(seed, first + w.number, w.step + 1, 0);
         return true;
     };
-    bool going = set_out((i64)blockIdx.x * blockDim.x + threadIdx.x);
+    bool going = set_out(o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x);
     while (going) {
         Place place = {0, 0};
         bool known = false;
@@ -229,7 +229,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) vo
     const Track track = {staged};
     const bool apart = returning > high;
     Walker w;
-    bool going = begin(w, (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
     u32 trial = 0;
     u64 trials = 0;
     double share = 0.0;
@@ -260,7 +260,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) vo
 // Walks of any bias: a warp a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
 extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
-    for (i64 n = blockIdx.x; n < o.walkers; n += gridDim.x) {
+    for (i64 n = o.begin + blockIdx.x; n < o.end; n += gridDim.x) {
         if (STREAMED && (!o.alive[n] || (o.only >= 0 && o.queue[n] != o.only))) continue;
         vertex_t* walk = o.walks + n * (o.length + 1);
         Walker w;
@@ -299,7 +299,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
 extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
 {
     i64 taken = 0, ended = 0;
-    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.walkers; n += (i64)gridDim.x * blockDim.x) {
+    for (i64 n = o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.end; n += (i64)gridDim.x * blockDim.x) {
         taken += o.steps[n];
         ended += o.steps[n] < o.length;
     }

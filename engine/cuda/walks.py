@@ -92,23 +92,17 @@ class Walks:
 
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
-        parts = {"steps": self.lengths, "at": self.at, "back": self.back, "alive": self.alive, "queue": self.queue}
-        parts = {name: None if array is None else array[rows] for name, array in parts.items()}
         return struct(
-            walkers=rows.stop - rows.start,
-            length=self.length,
-            walks=self.walks[rows],
-            **parts,
-            only=only,
-            taken=self.taken,
-        )
+            begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            alive=self.alive, queue=self.queue, only=only, taken=self.taken,
+        )  # fmt: skip
 
     def _launch_some(self, rows: slice, only: int, share: int) -> None:
         backend, n = self.backend, rows.stop - rows.start
-        self.taken.fill(0)
+        if not backend.streamed:
+            self.taken.fill(0)
         seed, kernels = np.uint64(backend.seed), backend.kernels
-        head = (self._output(rows, only), self.first + rows.start, kernels.params)
-        tail = (seed, self.source[rows])
+        head, tail = (self._output(rows, only), self.first, kernels.params), (seed, self.source)
         spread = -(-n // (SPREAD * kernels.device.processors))
         # Of few walkers not even those of a warp wait for each other's memory.
         block = min(1 << (spread - 1).bit_length(), BLOCK)

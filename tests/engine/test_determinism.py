@@ -7,6 +7,7 @@ from helpers.invariance import assert_instances_are_64_bits, assert_request_deci
 
 from csaw.engine import registry
 from csaw.engine.algorithm import Walk
+from csaw.engine.cpu import rows
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError, StoreError
 
@@ -70,6 +71,27 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     assert results["transfers"] >= len(store.partitions) // 2
     drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
     assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, memory=memory, batch_size=batch, **options))
+
+
+@pytest.mark.parametrize("room_bytes", [450_000, 1 << 30])  # for some rows, for all of them
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        pytest.param(a, o, marks=[] if a in STREAMED else [pytest.mark.slow], id=f"{a}-{i}")
+        for i, (a, o) in enumerate(CASES)
+        if a != "random-edge"  # of which every partition is wanted
+    ],
+)
+def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo, options, room_bytes):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    options = options | ({"walk_length": 8, "instances": 40} if issubclass(registry.find(algo), Walk) else {})
+    plan = prepare(store, algo, seed=5, batch_size=8, **options).plan
+    given = {"residency": "disk", "batch_size": 8, "memory": plan.fixed_bytes + plan.batch_bytes + room_bytes}
+    results = execute(prepare(store, algo, seed=5, **given, **options), tmp_path / "t.zarr")
+    assert results["in_place"] > 0
+    drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
+    assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given, **options))
 
 
 def test_different_seeds_share_no_walk(tmp_path):

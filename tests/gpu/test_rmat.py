@@ -14,18 +14,21 @@ DEVICE = device_or_skip()
     "more", ["", ",weights=1", ",undirected=0", ",scramble=1,seed=7", ",dedup=0", ",edge_factor=1,self_loops=1"]
 )
 @pytest.mark.parametrize("most_keys", [None, 3000])  # at once, and in ranges of sources
-def test_the_same_graph(tmp_path, more, most_keys):
-    from csaw.engine.cuda.rmat import DeviceRmat
+def test_the_same_graph(tmp_path, monkeypatch, more, most_keys):
+    from csaw.engine.cuda import rmat
 
+    monkeypatch.setattr(rmat, "PARTITION_EDGES", 1000)
     spec = "rmat:scale=10" + more
+    parsed = parse_spec(spec)
     written = generate(spec, tmp_path / "g.zarr")
     graph = written.load()
-    made = DeviceRmat(spec, parse_spec(spec), DEVICE, most_keys)
-    assert (len(made.ranges) > 1) == (most_keys is not None and written.edges > 2 * most_keys)
+    made = rmat.DeviceRmat(spec, parsed, DEVICE, most_keys)
+    assert (len(made.ranges) > 1) == (most_keys is not None and parsed.draws * (1 + parsed.undirected) > most_keys)
+    assert len(made.partitions) > len(made.ranges)
     assert (made.vertices, made.edges) == (written.vertices, written.edges)
     assert np.array_equal(made.read_indptr(), graph.indptr)
     indices, weights = np.empty(made.edges, np.uint32), np.empty(made.edges if made.weighted else 0, np.float32)
-    for part in made.partitions:
+    for part in reversed(made.partitions):
         span = slice(part.first_edge, part.first_edge + part.edges)
         made.read_partition(part.number, indices[span], weights[span] if made.weighted else None)
     assert np.array_equal(indices, graph.indices)

@@ -9,6 +9,7 @@ from helpers.invariance import assert_same
 from csaw.engine.backend import TALLY
 from csaw.engine.detectors import DETECTORS
 from csaw.engine.run import execute, open_backend, prepare
+from csaw.engine.schedule import Policy
 from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()
@@ -220,3 +221,13 @@ def test_many_walkers_share_warps_and_take_turns(tmp_path, algo, weighted):
         options = {"instances": instances, "walk_length": steps, "weighted": weighted}
         expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
         assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor"])
+def test_an_instance_at_a_time(tmp_path, algo):
+    """C-SAW's baseline, on a graph that is there as a whole: walks begin anywhere, not where lines of memory do."""
+    store, options = random_store(tmp_path / "g.zarr"), {"instances": 50, "seed": 5}
+    options |= {} if algo == "neighbor" else {"walk_length": 33}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    policy = Policy(batching=False)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", policy=policy, **options))

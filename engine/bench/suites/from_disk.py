@@ -21,7 +21,10 @@ from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
 MOST = 1.3
-PARTITIONS, FIT = 32, 4  # of which so many fit in host memory, and as many in that of a GPU, unless budgets are given
+PARTITIONS, SHARE = (
+    32,
+    8,
+)  # at least; of which one in so many fits in host memory, and as many in that of a GPU, unless budgets are given
 PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
@@ -110,18 +113,21 @@ def _bytes_from_disk() -> int:
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
-    """The budgets that were given, or such that so many partitions can be in host memory, and on a GPU."""
-    given = {"memory": context.memory, "gpu_memory": context.gpu_memory}
-    if any(given.values()):
-        return {name: size for name, size in given.items() if size}
+    """Budgets such that a share of the partitions can be in host memory, and on a GPU; or those that were given."""
+    if context.gpu_memory and not context.on_gpu:
+        raise OptionError("--gpu-memory: there is no GPU here; --memory is the budget of the CPU")
+    if context.memory and (context.gpu_memory or not context.on_gpu):
+        return {"memory": context.memory} | ({"gpu_memory": context.gpu_memory} if context.gpu_memory else {})
     plan = prepare(
         store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
     ).plan
-    room = room_for(plan, store, FIT)
+    fit = max(2, len(store.partitions) // SHARE)
+    room = room_for(plan, store, fit)
     if not context.on_gpu:
         return {"batch_size": plan.batch, "memory": room}
     partition = store.largest_partition * store.id_dtype.itemsize
-    return {"batch_size": plan.batch, "gpu_memory": room, "memory": 2 * FIT * partition}  # half of it for partitions
+    host = 2 * fit * partition  # half of it is for partitions
+    return {"batch_size": plan.batch, "gpu_memory": context.gpu_memory or room, "memory": context.memory or host}
 
 
 def _forget(folder: Path) -> None:

@@ -40,6 +40,9 @@ def _gpus(context: Context, graph: Graph) -> Iterator[Row]:
         singles = [_measured(context, graph, single, (gpu,)) for gpu in devices]
         alone = [row.get("rate", 0.0) for row in singles]
         yield singles[0] | _efficiency(singles[0], alone[:1]) | {"series": work.name, "rates_alone": alone}
+        for gpu, row in zip(devices[1:], singles[1:], strict=True):
+            if "not_measured" in row:
+                yield row | {"work": f"{work.name}, GPU {gpu.number} alone"}
         for number in counts(len(devices))[1:]:
             row = _measured(context, graph, work.having(f"{work.name}, {number} GPU(s)"), devices[:number])
             yield row | _efficiency(row, alone[:number]) | {"series": work.name}
@@ -80,7 +83,7 @@ def _threads(context: Context, graph: Graph) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    several = [row for row in measured(rows) if row[X] > 1 and row.get("residency") != "pooled"]
+    several = [row for row in measured(rows) if row[X] > 1 and "efficiency" in row and row.get("residency") != "pooled"]
     walks = [row for row in several if row["series"] in (UNIFORM.name, NODE2VEC.name)]
     neighbors = [row for row in several if row["series"] == BY_DEGREE.name]
     if not walks or not neighbors:

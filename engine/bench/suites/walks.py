@@ -44,8 +44,9 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _beside_chains(row: Row, chained: float | None) -> Row:
     """Of walks that are too few to hide what a gather takes: their rate as a multiple of that of dependent gathers."""
-    few = chained is not None and "rate" in row and row["work"] in FEW
-    return {"times": row["rate"] / chained, "times_of": "gathers one after the other"} if few else {}
+    if chained is None or "rate" not in row or row["work"] not in FEW or row["instances"] != CHAINS:
+        return {}
+    return {"times": row["rate"] / chained, "times_of": "gathers one after the other"}
 
 
 def verdict(rows: list[Row]) -> Verdict:
