@@ -80,7 +80,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--no-batching", is_flag=True, help="On a GPU, sample an instance at a time: a baseline, slow.")
 @click.option("--no-workload-aware", is_flag=True, help="Stream partitions in order: a baseline.")
 @click.option("--no-balancing", is_flag=True, help="On a GPU, the same threads for every partition: a baseline.")
-@click.option("--no-in-place", is_flag=True, help="On a GPU, never read from host memory what could be copied.")
+@click.option("--no-in-place", is_flag=True, help="Bring whole partitions also where few wait for them: a baseline.")
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")

@@ -12,8 +12,8 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.cpu.rows import ROW_BYTES
 from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
-from csaw.engine.schedule import READ_BYTES
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -154,7 +154,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        fit["expected"] = expected(shape, room, in_flight, per_edge, residency)
+        fit["expected"] = expected(shape, room, in_flight, per_edge, residency, ROW_BYTES if store.is_plain else None)
     return fit
 
 
@@ -194,21 +194,23 @@ def fields(layout: str, membership: str, residency: str, batch: int, row: int, g
     }  # fmt: skip
 
 
-def expected(shape: Shape, room: int, in_flight: int, kept: int, residency: str) -> dict[str, float]:
-    """About what streaming will take, if instances are spread evenly over partitions: copies of partitions to GPUs, bytes, seconds."""
+def expected(
+    shape: Shape, room: int, in_flight: int, kept: int, residency: str, in_place: float | None
+) -> dict[str, float]:
+    """About what streaming will take, if instances are spread evenly over partitions: copies of partitions, bytes, seconds.
+
+    ``in_place`` is what reading a row where it is takes, in bytes copied; None where that cannot be.
+    """
     store, parts = shape.store, max(len(shape.store.partitions), 1)
     away = max(parts - room, 0) / parts  # of steps that lead out of what is loaded
     batches = -(-shape.request.instances // in_flight)
     walk = isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined]
     steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
     graph_bytes = store.edges * kept
-    picks = in_flight * steps * away * READ_BYTES
-    in_place = not shape.table or shape.only_tables
-    if residency == "streamed" and in_place and picks < steps * away**2 * graph_bytes:
-        copied, read = min(room, parts) / parts * graph_bytes, batches * picks
-    else:
-        copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
-    from_store = copied if residency == "disk" else graph_bytes
+    copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
+    if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
+        copied, read = min(room, parts) / parts * graph_bytes, batches * in_flight * steps * away * in_place
+    from_store = copied + read if residency == "disk" else graph_bytes
     seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
     return {
         "transfers": round(copied / max(graph_bytes, 1) * parts),

@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
 from csaw.engine.fit import Limits, Shape, expected, fields, refuse_far
+from csaw.engine.schedule import READ_BYTES
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs beside them
@@ -156,7 +157,8 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * _piece_bytes(shape)
     fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
-    return fit | {"expected": expected(shape, room, in_flight, kept, residency)}
+    in_place = READ_BYTES if residency == "streamed" and (not shape.table or shape.only_tables) else None
+    return fit | {"expected": expected(shape, room, in_flight, kept, residency, in_place)}
 
 
 def _layouts(shape: Shape) -> tuple[str, ...]:
