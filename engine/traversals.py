@@ -94,8 +94,8 @@ class Traversals:
     def wants(self) -> np.ndarray:
         """Partitions that entries wait for: see schedule.crowds."""
         graph = self.backend.graph
-        here, before = map(graph.partition_of, self.needs())
-        return crowds(self.xp, here, before, graph.loaded.size)
+        parts = [graph.partition_of(vertices) for vertices in self.needs()]
+        return crowds(self.xp, parts[0], parts[-1], graph.loaded.size)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
@@ -103,11 +103,11 @@ class Traversals:
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
-    def needs(self) -> tuple[Any, Any]:
-        """The vertex whose row each pending entry needs, and the one whose row it needs beside that."""
+    def needs(self) -> tuple[Any, ...]:
+        """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
         here = self.vertex[self.pending]
         if not self.backend.second_order:
-            return here, here
+            return (here,)
         previous = self.previous[self.pending]
         return here, self.xp.where(previous < 0, here, previous)
 
@@ -116,8 +116,8 @@ class Traversals:
         if not self.backend.streamed:
             ready, self.pending = self.pending, self.pending[:0]
             return ready
-        here, before = map(self.backend.graph.can_read, self.needs())
-        mask = here & before
+        readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+        mask = readable[0] & readable[-1]
         ready, self.pending = self.pending[mask], self.pending[~mask]
         return ready
 

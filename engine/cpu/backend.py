@@ -109,9 +109,14 @@ class CpuBackend(Backend):
         way = by_table if self.by_table else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
         self.in_slices(entries, SLICE, way)
 
-    def bytes_in_place(self, entries: int, picks: int, edges: int) -> float:
+    def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
         return entries * rows.ROW_BYTES + edges * self.graph.edge_bytes()
+
+    def bytes_of_picks(self, picks: int) -> float:
+        """The same for picks of walkers, one from a row, or from one beside another."""
+        entries = picks * (2 if self.second_order else 1)
+        return self.bytes_in_place(entries, picks, entries * self.graph.mean_row)
 
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays

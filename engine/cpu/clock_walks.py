@@ -45,8 +45,8 @@ class ClockWalks:
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
-        step = sum(map(self.backend.graph.rows.cost, self.needs()))
-        return step, step * float((self.length - self.step)[self.alive.astype(bool)].mean())
+        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.step) * self.alive).sum())
+        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 
     def advance(self) -> None:
         todo = np.flatnonzero(self.alive)

@@ -5,6 +5,7 @@ Kernels see whole arrays and never know what is resident; the scheduler takes ca
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from csaw.engine.cpu.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.rows import SingleRows
 from csaw.engine.schedule import Partitions
+
+PIECE = 1 << 20  # vertices whose degrees are looked at together
 
 
 class HostGraph(Partitions):
@@ -70,9 +73,16 @@ class HostGraph(Partitions):
             return number
         return np.where(number == self.rows.own, np.searchsorted(self.first_vertex, vertices, side="right") - 1, number)
 
+    @cached_property
+    def mean_row(self) -> float:
+        """Neighbors of the vertex at the end of a random edge."""
+        cuts = range(0, self.store.vertices, PIECE)
+        pieces = (np.diff(self.indptr[first : first + PIECE + 1]).astype(np.float64) for first in cuts)
+        return sum(float(degrees @ degrees) for degrees in pieces) / max(self.store.edges, 1)
+
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         """Whether the rows of vertices are in memory."""
-        return self.arrays.loaded[self.arrays.part_of[vertices]].astype(bool)
+        return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
 
     def reach(self, batch: Any, room: float) -> bool:
         """Read the rows that a batch waits for, as many as there is room for."""

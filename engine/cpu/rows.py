@@ -20,10 +20,6 @@ class SingleRows:
         self.bytes = 0  # of memory that they take
         self.readers = ThreadPoolExecutor(READERS)
 
-    def cost(self, vertices: np.ndarray) -> float:
-        """What reading the rows of these vertices takes, in bytes read in order."""
-        return float(vertices.size * ROW_BYTES + self.graph.degrees(vertices).sum() * self.graph.edge_bytes())
-
     def read(self, wanted: tuple[np.ndarray, ...], room: float) -> bool:
         """Read rows until ``room`` bytes are full: those that each instance needs together; False where not even the first ones fit."""
         vertices = self._missing(wanted)

@@ -20,33 +20,37 @@ class Walks:
         self.prev = np.full(sources.size, -1, np.int64)
         self.step = np.zeros(sources.size, np.int64)
         self.alive = np.full(sources.size, self.length > 0, np.uint8)
+        self.waiting = np.flatnonzero(self.alive)  # walkers that have not ended
         self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
         """Partitions that walkers wait for: see schedule.crowds."""
         graph = self.backend.graph
-        here, before = map(graph.partition_of, self.needs())
-        return crowds(np, here, before, graph.loaded.size)
+        parts = [graph.partition_of(vertices) for vertices in self.needs()]
+        return crowds(np, parts[0], parts[-1], graph.loaded.size)
 
-    def needs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The vertex whose row each walker needs, and the one whose row it needs beside that."""
-        alive = np.flatnonzero(self.alive)
-        here, back = self.at[alive], self.prev[alive]
-        return here, np.where(back < 0, here, back) if self.backend.second_order else here
+    def needs(self) -> tuple[np.ndarray, ...]:
+        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        here = self.at[self.waiting]
+        if not self.backend.second_order:
+            return (here,)
+        back = self.prev[self.waiting]
+        return here, np.where(back < 0, here, back)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
-        step = sum(map(self.backend.graph.rows.cost, self.needs()))
-        return step, step * float((self.length - self.step)[self.alive.astype(bool)].mean())
+        rest = int((self.length - self.step[self.waiting]).sum())
+        return self.backend.bytes_of_picks(self.waiting.size), self.backend.bytes_of_picks(rest)
 
     def advance(self) -> None:
         """Take every walker as far as the loaded partitions reach."""
-        todo = np.flatnonzero(self.alive)
+        todo = self.waiting
         if self.backend.streamed:
-            here, before = map(self.backend.graph.can_read, self.needs())
-            todo = todo[here & before]
+            readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+            todo = todo[readable[0] & readable[-1]]
         self.backend.in_slices(todo, SLICE, self._task)
+        self.waiting = self.waiting[self.alive[self.waiting].view(bool)]
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         backend = self.backend

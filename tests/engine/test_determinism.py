@@ -85,7 +85,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
 def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo, options, room_bytes):
     monkeypatch.setattr(rows, "ROW_BYTES", 0)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
-    options = options | ({"walk_length": 8, "instances": 40} if issubclass(registry.find(algo), Walk) else {})
+    options = options | {"instances": 30} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
     plan = prepare(store, algo, seed=5, batch_size=8, **options).plan
     given = {"residency": "disk", "batch_size": 8, "memory": plan.fixed_bytes + plan.batch_bytes + room_bytes}
     results = execute(prepare(store, algo, seed=5, **given, **options), tmp_path / "t.zarr")

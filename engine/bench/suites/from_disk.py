@@ -1,4 +1,5 @@
-"""Graphs that no memory holds: a whole run, from a disk whose files are dropped from the page cache, against its partition reads alone."""
+"""Graphs that no memory holds: a whole run, from a disk whose files are dropped from the page cache, against its partition reads alone; and of few
+instances, for which a CPU reads rows, against one that brings whole partitions."""
 
 import os
 import tempfile
@@ -16,20 +17,23 @@ from csaw.engine.bench.parted import copied, room_for
 from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.work import Work
 from csaw.engine.run import execute, prepare
+from csaw.engine.schedule import Policy
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
 MOST = 1.3
-PARTITIONS, SHARE = (
-    32,
-    8,
-)  # at least; of which one in so many fits in host memory, and as many in that of a GPU, unless budgets are given
+# So many partitions at least, of which one in SHARE fits in host memory, and as many in that of a GPU, unless budgets are given.
+PARTITIONS, SHARE = 32, 8
 PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
     Work("10 x 5, without replacement", "neighbor", 300_000, {"fanout": (10, 5), "bias": "none"}),
 )
+
+FEW = Work("100 walks of 40 steps", "deepwalk", 100, {"walk_length": 40, "weighted": False})
+WHOLE = "partition by partition"
+WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
 class ColdStore(GraphStore):
@@ -64,6 +68,35 @@ def rows(context: Context) -> Iterator[Row]:
                     yield _row(context, cold, work, Path(folder, "samples.zarr"))
                 except (CsawError, MemoryError) as error:
                     yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
+            for work in context.wanted([FEW] if not context.on_gpu else []):
+                yield from _compared(context, cold, work, Path(folder, "samples.zarr"))
+
+
+def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator[Row]:
+    """Few instances, bringing whole partitions and reading rows one by one."""
+    options = work.options | _where(context) | _budgets(context, graph.store, work)
+    base: float | None = None
+    for way, policy in WAYS.items():
+        rates, took = [], []
+        for turn in range(context.repeats + 1):
+            instances = work.instances if turn else 1  # the first compiles
+            job = prepare(graph.store, work.algo, instances=instances, seed=turn, policy=policy, **options)
+            _forget(graph.store.path)
+            results = execute(job, out, overwrite=True)
+            rates.append(results["seps_run"])
+            took.append(results["run_seconds"])
+        row = {
+            "work": f"{work.name}, {way}",
+            **figure(rates[1:]),
+            "seconds": median(took[1:]),
+            "instances": work.instances,
+        }
+        base = base or row["rate"]
+        yield context.on(graph) | row | {"times": row["rate"] / base, "times_of": WHOLE}
+
+
+def _where(context: Context) -> dict[str, Any]:
+    return {"device": context.kind, "threads": context.threads, "residency": "disk"}
 
 
 def _on_disk(store: Any, folder: Path) -> ColdStore:
@@ -77,8 +110,7 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
 
 
 def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
-    where = {"device": context.kind, "threads": context.threads, "residency": "disk"}
-    options = work.options | where | _budgets(context, graph.store, work)
+    options = work.options | _where(context) | _budgets(context, graph.store, work)
     rates, shares, took, reads = [], [], [], []
     for turn in range(context.repeats + 1):
         instances = work.instances if turn else 1  # the first compiles
@@ -140,7 +172,7 @@ def _forget(folder: Path) -> None:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    found = measured(rows)
+    found = [row for row in measured(rows) if row.get("times_of") != WHOLE]
     if not found:
         return Verdict(None, "nothing was measured")
     worst = min(found, key=lambda row: row["times"])
