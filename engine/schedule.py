@@ -64,6 +64,15 @@ class Partitions:
     def ahead(self, waiting: dict[int, int]) -> None:
         """What is waited for now, by how many: to be read ahead."""
 
+    def room_to_reach(self, batch: Any) -> float:
+        """Bytes of memory that reading in place takes for what a batch waits for."""
+        return 0
+
+    @property
+    def in_place_bytes(self) -> int:
+        """Bytes of memory that what was read in place takes now."""
+        return 0
+
     def reach(self, batch: Any, room: float) -> bool:
         """Make readable where it is what a batch waits for, or as much of it as ``room`` bytes hold; whether it can go on."""
         raise NotImplementedError
@@ -133,13 +142,17 @@ class Schedule:
         step, rest = batch.bytes_in_place(wants)
         size, cost = self.size.astype(float), graph.costs()
         missing = [part for part in np.unique(wants[:, :2]).tolist() if part not in self.held]
-        if any(self._fits([part]) and rest * size[part] > cost[part] * size.sum() for part in missing):
+        free = self.capacity - size[self.held].sum() - graph.in_place_bytes
+        if any(size[part] <= free and rest * size[part] > cost[part] * size.sum() for part in missing):
             return False
         return step < cost[missing].sum()
 
     def _reach(self, batch: Any) -> bool:
-        """Read in place, in the room that partitions leave."""
-        return self.graph.reach(batch, self.capacity - sum(int(self.size[part]) for part in self.held))
+        """Read in place, in the room that partitions leave; they make way for what is waited for, up to half of it all."""
+        wanted = min(self.graph.room_to_reach(batch), self.capacity / 2)
+        while (room := self.capacity - sum(int(self.size[part]) for part in self.held)) < wanted and self.held:
+            self._evict(self.held[0])
+        return self.graph.reach(batch, room)
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
         """Load what most wait for, then what there is room for, and begin with what comes after that.

@@ -84,6 +84,13 @@ class HostGraph(Partitions):
         """Whether the rows of vertices are in memory."""
         return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
 
+    def room_to_reach(self, batch: Any) -> float:
+        return self.rows.room_for(batch.needs())
+
+    @property
+    def in_place_bytes(self) -> int:
+        return self.rows.bytes
+
     def reach(self, batch: Any, room: float) -> bool:
         """Read the rows that a batch waits for, as many as there is room for."""
         return self.rows.read(batch.needs(), room)

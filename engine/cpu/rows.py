@@ -20,6 +20,10 @@ class SingleRows:
         self.bytes = 0  # of memory that they take
         self.readers = ThreadPoolExecutor(READERS)
 
+    def room_for(self, wanted: tuple[np.ndarray, ...]) -> float:
+        """Bytes of memory that the rows which are not there take."""
+        return float(self._sizes(self._missing(wanted)).sum())
+
     def read(self, wanted: tuple[np.ndarray, ...], room: float) -> bool:
         """Read rows until ``room`` bytes are full: those that each instance needs together; False where not even the first ones fit."""
         vertices = self._missing(wanted)
