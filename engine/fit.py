@@ -154,7 +154,8 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        fit["expected"] = expected(shape, room, in_flight, per_edge, residency, ROW_BYTES if store.is_plain else None)
+        one = _row_cost(shape, per_edge) if store.is_plain else None
+        fit["expected"] = expected(shape, room, in_flight, per_edge, residency, one)
     return fit
 
 
@@ -172,9 +173,18 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     else:
         return ("csr",)
     parents = shape.request.instances * each
-    row = (store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5  # frontiers meet hubs
-    worth = shape.detect is None and min(parents, store.edges) * row >= SUMMED_EDGES * store.edges
+    worth = shape.detect is None and min(parents, store.edges) * _met_row(store) >= SUMMED_EDGES * store.edges
     return ("ctps", "csr") if worth else ("csr", "ctps")
+
+
+def _row_cost(shape: Shape, per_edge: int) -> float:
+    """What a step that reads rows one by one takes, in bytes read in order."""
+    return (2 if shape.second_order else 1) * (ROW_BYTES + _met_row(shape.store) * per_edge)
+
+
+def _met_row(store: Any) -> float:
+    """About how many neighbors the vertices have that a frontier meets, hubs more often than others."""
+    return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
 
 
 def refuse_far(shape: Shape, budget: str) -> None:

@@ -148,7 +148,7 @@ class Schedule:
         return step < cost[missing].sum()
 
     def _reach(self, batch: Any) -> bool:
-        """Read in place, in the room that partitions leave; they make way for what is waited for, up to half of it all."""
+        """Read in place, in the room that partitions leave; they make way until there is room for what is waited for, or for half of all."""
         wanted = min(self.graph.room_to_reach(batch), self.capacity / 2)
         while (room := self.capacity - sum(int(self.size[part]) for part in self.held)) < wanted and self.held:
             self._evict(self.held[0])

@@ -1,13 +1,13 @@
 """Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
 
 indptr    int64 [V + 1]   always whole
-indices   id    [E]       neighbors; of unloaded partitions there is address space but no memory
+indices   id    [E]       neighbors; of unloaded partitions there is address space, and memory for single rows (rows.py)
 weights   f32   [E]       only where the kernel reads them
 table     id    [3 E]     alias entries {neighbor, its alias, threshold}; in their place of indices and weights
 sums      i64   [E]       running sums of a row's biases, where selection searches in them; possible u32 [V] its edges with a bias above zero
 strength  f64   [V]       sum of a row's biases, where the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
-loaded    u8    [P]       partitions in memory; part_of u16 [V] the partition of each vertex
+loaded    u8    [P + 1]   partitions in memory, and whether single rows are; part_of u16 [V] the partition of each vertex, or P for a single row
 """
 
 from typing import NamedTuple

@@ -78,7 +78,7 @@ class CpuBackend(Backend):
         """[n, tries] numbers below ``bound``."""
         out, seed = np.empty((instance.size, tries), np.int64), np.uint64(self.seed)
         draw = self.kernels.draw_numbers
-        self.in_slices(np.arange(instance.size), SLICE, lambda rows, *_: draw(rows, seed, instance, slot, bound, out))
+        self.in_slices(np.arange(instance.size), SLICE, lambda todo, *_: draw(todo, seed, instance, slot, bound, out))
         return out
 
     def select_neighbors(self, f: Traversals, entries: np.ndarray) -> None:
@@ -111,12 +111,12 @@ class CpuBackend(Backend):
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
-        return entries * rows.ROW_BYTES + edges * self.graph.edge_bytes()
+        each = 2 if self.second_order else 1  # rows of an entry
+        return each * (entries * rows.ROW_BYTES + edges * self.graph.edge_bytes())
 
     def bytes_of_picks(self, picks: int) -> float:
-        """The same for picks of walkers, one from a row, or from one beside another."""
-        entries = picks * (2 if self.second_order else 1)
-        return self.bytes_in_place(entries, picks, entries * self.graph.mean_row)
+        """The same for picks of walkers, each from a row."""
+        return self.bytes_in_place(picks, picks, picks * self.graph.mean_row)
 
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return arrays

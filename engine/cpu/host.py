@@ -1,6 +1,6 @@
-"""The graph in this machine's memory: address space for all of it, memory for the partitions that are loaded.
+"""The graph in this machine's memory: address space for all of it, memory for the partitions that are loaded, and for single rows beside them.
 
-Kernels see whole arrays and never know what is resident; the scheduler takes care that they only read rows of loaded partitions.
+Kernels see whole arrays and never know what is resident; the scheduler takes care that they only read rows that are.
 """
 
 from collections.abc import Callable, Iterable
