@@ -20,7 +20,7 @@ def in_partitions(store: Any, count: int, folder: Path) -> Any:
 
 
 def copied(store: Any, count: int, folder: Path) -> Any:
-    """A copy of the store in ``folder``, with so many partitions, or fewer where rows are longer than one; a partition of the store is in memory at a time."""
+    """A copy of the store in ``folder``, with so many partitions, or fewer where a row is longer than one of them; one of the store is in memory at a time."""
     indptr = store.read_indptr()
     cuts = cut_points(indptr, count)
     with StoreWriter(folder / "parted.zarr", vertices=store.vertices, weighted=store.weighted) as writer:

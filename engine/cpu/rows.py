@@ -1,4 +1,4 @@
-"""Single rows of a graph on disk, read one by one where so few wait for them that whole partitions would take longer (DESIGN section 8)."""
+"""Single rows of a graph on disk, read one by one where so few wait for them that whole partitions would take longer."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
