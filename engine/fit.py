@@ -12,8 +12,8 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.cpu.rows import ROW_BYTES
 from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
+from csaw.engine.rows import ROW_BYTES
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -154,7 +154,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        one = _row_cost(shape, per_edge) if store.is_plain else None
+        one = row_cost(shape, per_edge) if store.is_plain else None
         fit["expected"] = expected(shape, room, in_flight, per_edge, residency, one)
     return fit
 
@@ -177,7 +177,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     return ("ctps", "csr") if worth else ("csr", "ctps")
 
 
-def _row_cost(shape: Shape, per_edge: int) -> float:
+def row_cost(shape: Shape, per_edge: int) -> float:
     """What a step that reads rows one by one takes, in bytes read in order."""
     return (2 if shape.second_order else 1) * (ROW_BYTES + _met_row(shape.store) * per_edge)
 

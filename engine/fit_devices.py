@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
-from csaw.engine.fit import Limits, Shape, expected, fields, refuse_far
+from csaw.engine.fit import Limits, Shape, expected, fields, refuse_far, row_cost
 from csaw.engine.schedule import READ_BYTES
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
@@ -157,7 +157,10 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * _piece_bytes(shape)
     fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
-    in_place = READ_BYTES if residency == "streamed" and (not shape.table or shape.only_tables) else None
+    if residency == "disk":
+        in_place = row_cost(shape, shape.row_bytes) if store.is_plain else None
+    else:
+        in_place = READ_BYTES if not shape.table or shape.only_tables else None
     return fit | {"expected": expected(shape, room, in_flight, kept, residency, in_place)}
 
 

@@ -253,11 +253,13 @@ class Schedule:
             self.counters.overlapped += 1
 
 
-def crowds(xp: Any, here: Any, before: Any, parts: int) -> np.ndarray:
+def crowds(xp: Any, graph: Any, needs: tuple[Any, ...]) -> np.ndarray:
     """What instances wait for: int64 [m, 3] of a partition, the other one it is needed with, and how many wait for both.
 
-    ``here`` and ``before`` are one entry an instance, arrays of ``xp`` (NumPy or its like on a GPU).
+    ``needs`` is the vertex whose row each of them needs, and the one whose row it needs beside that, if any: arrays of ``xp`` (NumPy or its like
+    on a GPU).
     """
-    pairs, count = xp.unique(here.astype(np.int64) * parts + before, return_counts=True)
+    parts, numbers = graph.loaded.size, [graph.partition_of(vertices) for vertices in needs]
+    pairs, count = xp.unique(numbers[0].astype(np.int64) * parts + numbers[-1], return_counts=True)
     both = xp.stack([pairs // parts, pairs % parts, count], axis=1)
     return both if xp is np else both.get()

@@ -93,9 +93,7 @@ class Traversals:
 
     def wants(self) -> np.ndarray:
         """Partitions that entries wait for: see schedule.crowds."""
-        graph = self.backend.graph
-        parts = [graph.partition_of(vertices) for vertices in self.needs()]
-        return crowds(self.xp, parts[0], parts[-1], graph.loaded.size)
+        return crowds(self.xp, self.backend.graph, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""

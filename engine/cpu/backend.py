@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine import rows
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, WEIGHT, Backend
-from csaw.engine.cpu import rows
 from csaw.engine.cpu.clock_walks import ClockWalks
 from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph

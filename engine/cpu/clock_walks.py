@@ -34,9 +34,7 @@ class ClockWalks:
         )
 
     def wants(self) -> np.ndarray:
-        graph = self.backend.graph
-        here = graph.partition_of(*self.needs())
-        return crowds(np, here, here, graph.loaded.size)
+        return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray]:
         """The vertex whose row each instance needs: where the walker is that moves next."""

@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.backend import check_bias
 from csaw.engine.cpu.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
-from csaw.engine.cpu.rows import SingleRows
+from csaw.engine.cpu.rows import HostRows
 from csaw.engine.schedule import Partitions
 
 PIECE = 1 << 20  # vertices whose degrees are looked at together
@@ -44,9 +44,8 @@ class HostGraph(Partitions):
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first) + 1, np.uint8), part_of,
         )  # fmt: skip
-        self.first_vertex = first
         self.reads_in_place = streamed and store.is_plain
-        self.rows = SingleRows(self)
+        self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read
 
@@ -71,7 +70,7 @@ class HostGraph(Partitions):
         number = self.arrays.part_of[vertices]
         if not self.rows.vertices.size:
             return number
-        return np.where(number == self.rows.own, np.searchsorted(self.first_vertex, vertices, side="right") - 1, number)
+        return np.where(number == self.rows.own, self.rows.partition_of(vertices), number)
 
     @cached_property
     def mean_row(self) -> float:

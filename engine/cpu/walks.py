@@ -26,9 +26,7 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """Partitions that walkers wait for: see schedule.crowds."""
-        graph = self.backend.graph
-        parts = [graph.partition_of(vertices) for vertices in self.needs()]
-        return crowds(np, parts[0], parts[-1], graph.loaded.size)
+        return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray, ...]:
         """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""

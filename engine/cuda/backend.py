@@ -10,6 +10,7 @@ import cupy
 import cupyx
 import numpy as np
 
+from csaw.engine import rows
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.cuda import arrays
@@ -21,7 +22,7 @@ from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
-from csaw.engine.cuda.streamed import StreamedGraph
+from csaw.engine.cuda.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.tables import StreamedTables
 from csaw.engine.cuda.transits import Transits
@@ -86,7 +87,10 @@ class CudaBackend(Backend):
         return self.counts.get()
 
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
-        """What entries that pick from rows of so many edges together read in place, in bytes copied in the same time."""
+        """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
+        if self.plan.residency == "disk":
+            each = 2 if self.second_order else 1  # rows of an entry
+            return DISK_COST * each * (entries * rows.ROW_BYTES + edges * self.graph.stored_bytes)
         if self.select in ("uniform", "alias"):
             return picks * READ_BYTES
         if self.select == "rejection":
@@ -95,8 +99,8 @@ class CudaBackend(Backend):
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, one from a row."""
-        edges = 0 if self.select in ("uniform", "alias", "rejection") else picks * self.graph.mean_row  # type: ignore[union-attr]
-        return self.bytes_in_place(picks, picks, edges)
+        whole = self.plan.residency == "disk" or self.select not in ("uniform", "alias", "rejection")
+        return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
@@ -230,7 +234,8 @@ class CudaBackend(Backend):
         room = None if residency == "streamed" else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room, gpus=len(devices)))
         kind = StreamedGraph if rows else StreamedTables
-        return kind(store, layout, builder, host, self.plan.capacity, strength=strength)
+        few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
+        return kind(store, layout, builder, host, self.plan.capacity, strength=strength, few=few)
 
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership

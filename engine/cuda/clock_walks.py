@@ -52,11 +52,13 @@ class ClockWalks:
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: those that move before their instance's horizon."""
+        """Partitions that walkers wait for: see schedule.crowds."""
+        return crowds(cupy, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[Any]:
+        """The vertex whose row each walker needs that moves before its instance's horizon."""
         ahead = self.state["next"].reshape(self.instances, self.walkers) <= self.horizon[:, None]
-        waiting = cupy.flatnonzero(ahead & (self.done[:, None] == 0))
-        here = self.backend.graph.partition_of(self.state["at"][waiting])
-        return crowds(cupy, here, here, self.backend.graph.loaded.size)
+        return (self.state["at"][cupy.flatnonzero(ahead & (self.done[:, None] == 0))],)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What one event of all that wait, and all events, take where their rows are, in bytes copied."""

@@ -98,13 +98,14 @@ class DeviceGraph:
             self._build_alias(indptr)
 
     def _build_alias(self, indptr: np.ndarray) -> None:
-        first = 0
+        first, edges, spans = 0, 0, []
         while first < self.store.vertices:
             last = int(np.searchsorted(indptr, indptr[first] + ALIAS_CHUNK, side="right")) - 1
             last = min(max(last, first + 1), self.store.vertices)
-            edges, origin = int(indptr[last] - indptr[first]), int(indptr[first])
-            build_alias(self.builder, first, last, edges, origin, self.entries, self.strength, self.check)
+            spans.append((first, last, int(indptr[first]), self.entries))
+            edges = max(edges, int(indptr[last] - indptr[first]))
             first = last
+        build_alias(self.builder, spans, edges, self.strength, self.check)
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
@@ -144,12 +145,13 @@ def blocks_of(vertices: int, device: Device) -> dict[int, int]:
 
 
 def build_alias(
-    builder: Kernels, first: int, last: int, edges: int, origin: int, entries: Any, strength: Any, check: Callable
+    builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Any, check: Callable
 ) -> None:
-    """Alias tables of the rows first .. last - 1, which begin at position ``origin``."""
+    """Alias tables of spans of rows: first and last vertex, the graph's edge that they begin with, and the table; each of at most so many edges."""
     bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
-    for block, blocks in blocks_of(last - first, builder.device).items():
-        builder.launch(
-            "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
-        )
+    for first, last, origin, entries in spans:
+        for block, blocks in blocks_of(last - first, builder.device).items():
+            builder.launch(
+                "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
+            )
     check(bad)

@@ -1,6 +1,7 @@
 """A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
 
-A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus.
+A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus, or the
+rows alone are brought from the disk.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ import numpy as np
 from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.pieces import Pieces
+from csaw.engine.cuda.rows import MOST, DeviceRows
 from csaw.engine.schedule import Partitions
 
 DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
@@ -21,28 +23,39 @@ DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
 class StreamedGraph(Pieces, Partitions):
     """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots. Copies have a stream of their own.
 
-    Where host memory holds all partitions, kernels can read them in place, if the layout needs nothing built.
+    Where host memory holds all partitions, kernels can read them in place, if the layout needs nothing built. From a disk single rows can come, if
+    ``few`` may be served so.
     """
 
     fetches = True
 
     def __init__(
-        self, store: Any, layout: str, builder: Kernels, host: HostPartitions, capacity: int, *, strength: bool
+        self,
+        store: Any,
+        layout: str,
+        builder: Kernels,
+        host: HostPartitions,
+        capacity: int,
+        *,
+        strength: bool,
+        few: bool,
     ) -> None:
-        super().__init__(store, strength=strength)
+        single = few and not host.whole and store.is_plain
+        super().__init__(store, strength=strength, rows=MOST if single else 0)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, host.weighted
         self.edges = store.largest_partition  # of a slot
-        count = min(len(store.partitions), capacity // max(self.edges * self.edge_bytes(), 1))
+        count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]
         self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
         self.ready: set[int] = set()  # partitions that are in their slots
         self.coming: dict[int, Any] = {}  # events of copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
+        self.rows = DeviceRows(self) if single else None
         builder.set_graph(self.address())
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
-        return self.host.whole and self.layout == "csr"
+        return self.rows is not None or (self.host.whole and self.layout == "csr")
 
     def _slot(self) -> tuple[Any, Any, Any]:
         table = cupy.empty(3 * self.edges, self.store.id_dtype) if self.layout == "table" else None
@@ -54,20 +67,49 @@ class StreamedGraph(Pieces, Partitions):
         item = self.store.id_dtype.itemsize
         return item + (4 if self.weighted else 0) + (3 * item if self.layout == "table" else 0)
 
+    @property
+    def slot_bytes(self) -> int:
+        return self.edges * self.edge_bytes()
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of an edge as it is stored, of what is read of it."""
+        return self.store.id_dtype.itemsize + (4 if self.weighted else 0)
+
     def sizes(self) -> np.ndarray:
         """Bytes of device memory that each partition takes: a slot."""
-        return np.full(len(self.store.partitions), self.edges * self.edge_bytes(), np.int64)
+        return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
 
     def costs(self) -> np.ndarray:
         """Bytes copied to bring each partition; what has to come from the store first costs more."""
-        item = self.store.id_dtype.itemsize + (4 if self.weighted else 0)
         far = [1 if self.host.has(p.number) else 1 + DISK_COST for p in self.store.partitions]
-        return np.array([p.edges * item for p in self.store.partitions], np.int64) * (
+        return np.array([p.edges * self.stored_bytes for p in self.store.partitions], np.int64) * (
             1 if self.host.whole else np.array(far)
         )
 
+    def partition_of(self, vertices: Any) -> Any:
+        number = super().partition_of(vertices)
+        return number if self.rows is None else self.rows.home[number]
+
+    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+        self._drop_rows()  # offsets are searched in order
+        return super().ends_of(edges)
+
+    def _drop_rows(self) -> None:
+        if self.rows is not None:
+            self.rows.drop()
+
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+        """Where edges first .. last - 1 of a slot's single rows come: indices, weights and table, each None where there is none."""
+        indices, weights, table = self.slots[slot]
+        span = slice(first, last)
+        weights = None if weights is None else weights[span]
+        return indices[span], weights, None if table is None else table[3 * first : 3 * last]
+
     def fetch(self, number: int) -> None:
-        """Begin to copy a partition into a free slot, beside what the device is doing."""
+        """Begin to copy a partition into a free slot, beside what the device is doing. Single rows make way for it."""
+        if not self.free:
+            self._drop_rows()
         self.slot_of[number] = self.free.pop()
         with self._unless_it_fails(number):
             self._begin_copy(number)
@@ -108,7 +150,8 @@ class StreamedGraph(Pieces, Partitions):
             self.host.give_back(number)
 
     def load(self, number: int) -> None:
-        """A partition whose copy has ended, in its slot, and what its layout wants."""
+        """A partition whose copy has ended, in its slot, and what its layout wants, which is made of its own rows alone."""
+        self._drop_rows()
         if number not in self.coming:
             self.fetch(number)
         with self._unless_it_fails(number):
@@ -135,6 +178,8 @@ class StreamedGraph(Pieces, Partitions):
 
     def close(self) -> None:
         """Give back what is still coming from host memory."""
+        if self.rows is not None:
+            self.rows.close()
         for number in list(self.coming):
             with suppress(Exception):  # of a device that has failed
                 self._arrive(number)
@@ -144,8 +189,17 @@ class StreamedGraph(Pieces, Partitions):
         if not self.host.whole:
             self.host.ahead(waiting)
 
+    def room_to_reach(self, batch: Any) -> float:
+        return 0 if self.rows is None else self.rows.room_for(())
+
+    @property
+    def in_place_bytes(self) -> int:
+        return self.slot_bytes if self.rows is not None and self.rows.slot is not None else 0
+
     def reach(self, batch: Any, room: float) -> bool:
-        """Let kernels read partitions without a slot in host memory, all of them, until ``leave``."""
+        """Bring the rows that are waited for, from the disk, or let kernels read all partitions without a slot in host memory, until ``leave``."""
+        if self.rows is not None:
+            return self.rows.read(batch.needs(), room)
         for part in self.store.partitions:
             if part.number not in self.ready:
                 self._place_in_host(part.number)

@@ -15,15 +15,19 @@ class StreamedTables(StreamedGraph):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.rows = cupy.empty(self.edges, self.store.id_dtype)
+        self.row_indices = cupy.empty(self.edges, self.store.id_dtype)
         self.row_weights = cupy.empty(self.edges, np.float32) if self.weighted else None
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
-        return len(self.host.tables) == len(self.store.partitions)
+        return self.rows is not None or len(self.host.tables) == len(self.store.partitions)
 
     def _slot(self) -> tuple[Any, Any, Any]:
         return None, None, cupy.empty(3 * self.edges, self.store.id_dtype)
+
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+        weights = None if self.row_weights is None else self.row_weights[: last - first]
+        return self.row_indices[: last - first], weights, self.slots[slot][2][3 * first : 3 * last]
 
     def edge_bytes(self) -> int:
         """Bytes an edge takes in a slot."""
@@ -58,11 +62,11 @@ class StreamedTables(StreamedGraph):
     def _make(self, number: int, table: Any) -> None:
         part, buffer = self.store.partitions[number], self.host.take(number)
         try:
-            self._copy(number, ((self.rows, buffer.indices), (self.row_weights, buffer.weights)))
+            self._copy(number, ((self.row_indices, buffer.indices), (self.row_weights, buffer.weights)))
             self._arrive(number)
         finally:
             self.host.give_back(number)
-        self.place(number, self.rows, self.row_weights, table)
+        self.place(number, self.row_indices, self.row_weights, table)
         self.tell()
         self.build_table(self.builder, part)
         if self.host.whole:

@@ -44,14 +44,16 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """Partitions that walkers wait for: see schedule.crowds."""
-        graph, waiting = self.backend.graph, cupy.flatnonzero(self.alive)
-        here = graph.partition_of(self.at[waiting])
-        before = here
-        if self.backend.second_order:
-            back = self.back[waiting]
-            none = back == NOTHING[back.dtype]
-            before = cupy.where(none, here, graph.partition_of(cupy.where(none, 0, back)))
-        return crowds(cupy, here, before, graph.loaded.size)
+        return crowds(cupy, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[Any, ...]:
+        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        waiting = cupy.flatnonzero(self.alive)
+        here = self.at[waiting]
+        if not self.backend.second_order:
+            return (here,)
+        back = self.back[waiting]
+        return here, cupy.where(back == NOTHING[back.dtype], here, back)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""

@@ -5,9 +5,8 @@ from helpers.cases import OPTIONS
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
-from csaw.engine import registry
+from csaw.engine import registry, rows
 from csaw.engine.algorithm import Walk
-from csaw.engine.cpu import rows
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError, StoreError
 

@@ -8,11 +8,15 @@ from helpers.gpu import device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
+from csaw.engine import registry, rows
+from csaw.engine.algorithm import Walk
 from csaw.engine.run import execute, prepare
 from csaw.engine.schedule import Policy
 from csaw.partition.errors import BudgetError
 
 device_or_skip()
+
+from csaw.engine.cuda import rows as cuda_rows
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
@@ -32,10 +36,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
         "policy": policy,
         **options,
     }
-    least = int(
-        re.search("raise --gpu-memory to ([0-9,]+)", refusal(store, algo, gpu_memory=1000, **given))[1].replace(",", "")
-    )
-    job = prepare(store, algo, gpu_memory=least, **given)
+    job = prepare(store, algo, gpu_memory=least(store, algo, **given), **given)
     results = execute(job, tmp_path / "t.zarr")
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     if not policy.in_place and results["sampled_edges"]:
@@ -58,11 +59,42 @@ def test_what_few_wait_for_is_read_in_place(tmp_path, options):
     assert results["transfers"] <= 2 * len(store.partitions)  # a weighted graph's tables are made once
 
 
-def refusal(store, algo, **options):
-    """What a budget that is too small is answered."""
+@every_case
+def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, options):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    monkeypatch.setattr(cuda_rows, "STAGED", 100)
+    options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
+    options |= {"instances": 20} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
+    given = {"device": "cuda", "seed": 5, "batch_size": 8, "residency": "disk", "ids": "dense", **options}
+    results = execute(prepare(store, algo, gpu_memory=least(store, algo, **given), **given), tmp_path / "t.zarr")
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+    if algo not in ("random-node", "random-edge") and results["sampled_edges"]:  # whose rows are anywhere
+        assert results["in_place"] > 0
+
+
+def test_rows_make_way_for_rows_and_for_partitions(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    monkeypatch.setattr(cuda_rows.DeviceRows, "most", 5)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    for algo, options in (("deepwalk", {"walk_length": 30}), ("node2vec", {"walk_length": 30, "weighted": False})):
+        options = options | {"seed": 5, "instances": 40}
+        expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+        given = {"device": "cuda", "residency": "disk", "ids": "dense", **options}
+        results = execute(
+            prepare(store, algo, gpu_memory=least(store, algo, **given), **given), tmp_path / "t.zarr", overwrite=True
+        )
+        assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+        assert results["in_place"] > 0
+        assert results["transfers"] > 0
+
+
+def least(store, algo, **options):
+    """The smallest budget of a GPU that is not refused."""
     with pytest.raises(BudgetError) as error:
-        prepare(store, algo, **options)
-    return str(error.value)
+        prepare(store, algo, gpu_memory=1000, **options)
+    return int(re.search("raise --gpu-memory to ([0-9,]+)", str(error.value))[1].replace(",", ""))
 
 
 @pytest.mark.parametrize("switched", ["batching", "workload_aware", "balancing"])

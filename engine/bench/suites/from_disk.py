@@ -1,5 +1,5 @@
 """Graphs that no memory holds: a whole run, from a disk whose files are dropped from the page cache, against its partition reads alone; and of few
-instances, for which a CPU reads rows, against one that brings whole partitions."""
+instances, for which rows are read one by one, against one that brings whole partitions."""
 
 import os
 import tempfile
@@ -68,7 +68,7 @@ def rows(context: Context) -> Iterator[Row]:
                     yield _row(context, cold, work, Path(folder, "samples.zarr"))
                 except (CsawError, MemoryError) as error:
                     yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
-            for work in context.wanted([FEW] if not context.on_gpu else []):
+            for work in context.wanted([FEW]):
                 yield from _compared(context, cold, work, Path(folder, "samples.zarr"))
 
 
@@ -119,6 +119,8 @@ def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
         results = execute(job, out, overwrite=True)
         if turn:
             reads = list(graph.store.reads)
+            if not reads:
+                raise OptionError("so few instances read single rows, and no partition; --instances takes more")
             before = _bytes_from_disk()
             alone = graph.store.seconds_of(reads)
             read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
