@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-ROW_BYTES = 128 << 10  # that a disk gives in order in the time of a row from anywhere
-READERS = 16  # rows at a time
+from csaw.partition.spans import READERS, SpanReader
+
+ROW_BYTES = 32 << 10  # that a disk gives in order in the time of a row from anywhere
 
 
 class SingleRows:
@@ -19,8 +20,11 @@ class SingleRows:
         self.graph = graph
         self.vertices = np.zeros(0, np.int64)  # whose rows are here, or on their way
         self.bytes = 0  # of memory that they take
-        self.readers = ThreadPoolExecutor(READERS)
+        self.threads = ThreadPoolExecutor(READERS)
+        names = ("indices", "weights") if graph.weighted else ("indices",)
+        self.readers = [SpanReader(graph.store, name, self.threads) for name in names]
         self.first_vertex = np.array([p.first_vertex for p in graph.store.partitions], np.int64)
+        self.first_edge = np.array([p.first_edge for p in graph.store.partitions], np.int64)
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that each row takes."""
@@ -77,4 +81,6 @@ class SingleRows:
             self.vertices, self.bytes = self.vertices[:0], 0
 
     def close(self) -> None:
-        self.readers.shutdown(cancel_futures=True)
+        self.threads.shutdown(cancel_futures=True)
+        for reader in self.readers:
+            reader.close()

@@ -49,18 +49,9 @@ def read_array(path: Path, out: np.ndarray) -> None:
     with ThreadPoolExecutor(min(THREADS, len(firsts))) as threads:
         list(
             threads.map(
-                lambda k: _read_chunk(path / "c" / str(k), out[k * chunk : (k + 1) * chunk], chunk), range(len(firsts))
+                lambda k: read_chunk(path / "c" / str(k), out[k * chunk : (k + 1) * chunk], chunk), range(len(firsts))
             )
         )
-
-
-def read_span(path: Path, chunk: int, first: int, out: np.ndarray) -> None:
-    """Fill ``out`` with elements of a plain array whose chunks hold ``chunk`` each, from number ``first`` on."""
-    while out.size:
-        number, skip = divmod(first, chunk)
-        part, out = np.split(out, [min(chunk - skip, out.size)])
-        _read_chunk(path / "c" / str(number), part, chunk, skip)
-        first += part.size
 
 
 def read_ahead(path: Path) -> None:
@@ -87,17 +78,24 @@ def _decoded(path: Path) -> np.ndarray:
     return np.asarray(array[:])
 
 
-def _read_chunk(file: Path, out: np.ndarray, chunk: int, skip: int = 0) -> None:
-    """Elements of a chunk from number ``skip`` on."""
-    want, begin = memoryview(out.data).cast("B"), skip * out.itemsize
+def open_chunk(file: Path, stored: int) -> int:
+    """A descriptor of a chunk's file; StoreError when it is missing or does not hold ``stored`` bytes."""
     try:
         handle = os.open(file, os.O_RDONLY)
     except OSError as error:
         raise StoreError(f"{file} cannot be opened: {error.strerror}; make the store again") from error
+    size = os.fstat(handle).st_size
+    if size != stored:
+        os.close(handle)
+        raise StoreError(f"{file}: expected {stored:,} bytes, found {size:,}; make the store again")
+    return handle
+
+
+def read_chunk(file: Path, out: np.ndarray, chunk: int, skip: int = 0) -> None:
+    """Fill ``out`` with elements of a chunk of so many from number ``skip`` on; StoreError when that is not possible."""
+    want, begin = memoryview(out.data).cast("B"), skip * out.itemsize
+    handle = open_chunk(file, chunk * out.itemsize)
     try:
-        size, stored = os.fstat(handle).st_size, chunk * out.itemsize
-        if size != stored:
-            raise StoreError(f"{file}: expected {stored:,} bytes, found {size:,}; make the store again")
         done = 0
         while done < len(want):
             got = os.preadv(handle, [want[done:]], begin + done)

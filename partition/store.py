@@ -16,7 +16,7 @@ import numpy as np
 
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.loader import Layout, layout, read_ahead, read_array, read_span
+from csaw.partition.loader import Layout, layout, read_ahead, read_array
 
 FORMAT_VERSION = 1
 IDENTITY, STRING = "identity", "string"
@@ -86,13 +86,13 @@ class GraphStore:
         """Whether files of partitions are the bytes of their arrays, so that parts of them can be read."""
         return all(self._layout(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
 
-    def read_edges(
-        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
-    ) -> None:
-        """Fill arrays with the edges of a partition from its edge ``first`` on; only where the store ``is_plain``."""
-        for name, out in (("indices", indices_out), ("weights", weights_out)):
-            if out is not None:
-                read_span(self._array(number, name), self._layout(number, name).chunk, first, out)
+    def chunk_of(self, number: int, name: str) -> int:
+        """Elements of a chunk of a partition's array."""
+        return self._layout(number, name).chunk
+
+    def chunk_path(self, number: int, name: str, chunk: int) -> Path:
+        """The file of a chunk of a partition's array."""
+        return self._array(number, name) / "c" / str(chunk)
 
     def read_ahead(self, number: int, weights: bool) -> None:
         """Let the system begin to bring a partition's files into its page cache, where it can."""

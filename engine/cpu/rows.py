@@ -28,8 +28,10 @@ class HostRows(SingleRows):
 
     def bring(self, vertices: np.ndarray) -> None:
         self._huge(False)  # a row takes the pages that it is on
-        graph = self.graph
-        list(self.readers.map(self._read_row, vertices.tolist(), self.partition_of(vertices).tolist()))
+        graph, number = self.graph, self.partition_of(vertices)
+        begin = graph.indptr[vertices]
+        for reader, array in zip(self.readers, (graph.indices, graph.weights), strict=False):
+            reader.read(number, begin - self.first_edge[number], graph.degrees(vertices), array.array, begin)
         if graph.table:
             bads = np.zeros((vertices.size, 3), np.int64)
             list(graph.threads.map(graph.build_table, vertices.tolist(), (vertices + 1).tolist(), bads))
@@ -37,13 +39,6 @@ class HostRows(SingleRows):
         graph.arrays.part_of[vertices] = self.own
         graph.arrays.loaded[self.own] = 1
         graph.transfer_bytes += int(graph.degrees(vertices).sum()) * graph.edge_bytes()
-
-    def _read_row(self, v: int, number: int) -> None:
-        graph = self.graph
-        begin, end = graph.indptr[v : v + 2].tolist()
-        weights = graph.weights.array[begin:end] if graph.weighted else None
-        first = begin - graph.store.partitions[number].first_edge
-        graph.store.read_edges(number, first, graph.indices.array[begin:end], weights)
 
     def forget(self) -> None:
         graph, number = self.graph, self.partition_of(self.vertices)

@@ -76,25 +76,15 @@ class DeviceRows(SingleRows):
         if self.stage is None:
             weights = STAGED if self.graph.weighted else 0
             self.stage = page_locked(STAGED, self.graph.store.id_dtype), page_locked(weights, np.float32)
-        first_edge = np.array([p.first_edge for p in self.graph.store.partitions], np.int64)
-        end = np.append(start[1:], edges)
+        within, end = begin - self.first_edge[number] - start, np.append(start[1:], edges)
         for low in range(0, edges, STAGED):
             high = min(low + STAGED, edges)
-            here = np.flatnonzero((start < high) & (end > np.maximum(start, low)))
+            here = np.flatnonzero((start < high) & (end > low))
             first, last = np.maximum(start[here], low), np.minimum(end[here], high)
-            within = begin[here] - first_edge[number[here]] + first - start[here]
-            spans = number[here].tolist(), within.tolist(), (first - low).tolist(), (last - low).tolist()
-            list(self.readers.map(self._read_part, *spans))
-            for device, host in zip(arrays, self.stage, strict=True):
-                if device is not None:
-                    device[low:high].set(host[: high - low])
+            for reader, device, host in zip(self.readers, arrays, self.stage, strict=False):
+                reader.read(number[here], within[here] + first, last - first, host, first - low)
+                device[low:high].set(host[: high - low])
             cupy.cuda.get_current_stream().synchronize()  # the room is used again
-
-    def _read_part(self, number: int, within: int, first: int, last: int) -> None:
-        indices, weights = self.stage  # type: ignore[misc]
-        self.graph.store.read_edges(
-            number, within, indices[first:last], weights[first:last] if self.graph.weighted else None
-        )
 
     def forget(self) -> None:
         graph, at = self.graph, cupy.asarray(self.vertices)

@@ -1,0 +1,86 @@
+"""Short parts of partitions' arrays, read side by side."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store
+
+from csaw.partition import spans
+from csaw.partition.errors import StoreError
+from csaw.partition.spans import SpanReader
+
+
+class SmallChunks:
+    """Three arrays of 100 numbers, the chunks of each of a size of its own, the last one filled up."""
+
+    CHUNKS = (7, 30, 100)
+
+    def __init__(self, path):
+        self.path = path
+        self.numbers = np.random.default_rng(1).integers(0, 2**32, (3, 100), dtype=np.uint32)
+        for part, chunk in enumerate(self.CHUNKS):
+            (path / str(part)).mkdir()
+            padded = np.append(self.numbers[part], np.zeros(-100 % chunk, np.uint32))
+            for k, piece in enumerate(np.split(padded, padded.size // chunk)):
+                self.chunk_path(part, "numbers", k).write_bytes(piece.tobytes())
+
+    def chunk_of(self, number, name):
+        return self.CHUNKS[number]
+
+    def chunk_path(self, number, name, chunk):
+        return self.path / str(number) / str(chunk)
+
+
+@pytest.fixture
+def threads():
+    with ThreadPoolExecutor(4) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("handles", [1, 2, 256])
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_spans_are_what_is_in_the_files(tmp_path, monkeypatch, threads, count, handles):
+    monkeypatch.setattr(spans, "HANDLES", handles)
+    store, rng = SmallChunks(tmp_path), np.random.default_rng(2)
+    reader = SpanReader(store, "numbers", threads)
+    for _ in range(3):
+        number, first = rng.integers(0, 3, count), rng.integers(0, 101, count)
+        size = rng.integers(0, 101 - first)
+        to = size.cumsum() - size
+        out = np.zeros(int(size.sum()), np.uint32)
+        reader.read(number, first, size, out, to)
+        expected = [store.numbers[n, f : f + s] for n, f, s in zip(number, first, size, strict=True)]
+        assert np.array_equal(out, np.concatenate([*expected, np.zeros(0, np.uint32)]))
+        assert len(reader.handles) <= handles
+    reader.close()
+    assert not reader.handles
+
+
+def test_a_store_is_read_row_by_row(tmp_path, threads):
+    store = random_store(tmp_path / "g.zarr", vertices=50, edges=400, partitions=3, weighted=True)
+    graph, number = store.load(), np.repeat(np.arange(3), [p.last_vertex - p.first_vertex for p in store.partitions])
+    first = graph.indptr[:-1] - np.array([p.first_edge for p in store.partitions])[number]
+    for name, expected in (("indices", graph.indices), ("weights", graph.weights)):
+        out = np.zeros_like(expected)
+        SpanReader(store, name, threads).read(number, first, np.diff(graph.indptr), out, graph.indptr[:-1])
+        assert np.array_equal(out, expected)
+
+
+def test_a_file_that_is_gone_or_short_is_named(tmp_path, threads):
+    store, one = SmallChunks(tmp_path), np.ones(1, np.int64)
+    store.chunk_path(1, "numbers", 2).unlink()
+    with pytest.raises(StoreError, match=r"1/2 cannot be opened: No such file or directory; make the store again"):
+        SpanReader(store, "numbers", threads).read(one, 55 * one, 10 * one, np.zeros(10, np.uint32), 0 * one)
+    store.chunk_path(2, "numbers", 0).write_bytes(b"short")
+    with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 5; make the store again"):
+        SpanReader(store, "numbers", threads).read(2 * one, one, one, np.zeros(1, np.uint32), 0 * one)
+
+
+def test_a_file_that_shrinks_while_it_is_open_is_named(tmp_path, threads):
+    store, one, out = SmallChunks(tmp_path), np.ones(1, np.int64), np.zeros(5, np.uint32)
+    reader = SpanReader(store, "numbers", threads)
+    reader.read(2 * one, one, one, out, 0 * one)
+    store.chunk_path(2, "numbers", 0).write_bytes(b"")
+    with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 0; make the store again"):
+        reader.read(2 * one, 50 * one, 5 * one, out, 0 * one)
