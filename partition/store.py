@@ -99,6 +99,9 @@ class GraphStore:
         for name in ("indices", "weights") if weights else ("indices",):
             read_ahead(self._array(number, name))
 
+    def release(self) -> None:
+        """Give back memory of edges, which come again when they are read; a store on disk has none."""
+
     def load(self) -> Graph:
         """The whole graph in memory."""
         indices = np.empty(self.edges, self.id_dtype)

@@ -56,7 +56,8 @@ class Context:
         """The graphs to measure on, opened one at a time; the last one stays open for the next suite."""
         for one in self.named:
             if self.opened is None or self.opened.label != one.label:
-                self.opened = None  # its memory first
+                if self.opened is not None:
+                    self.opened.store.release()  # a suite may still hold it
                 self.opened = one.open(self.device)
             yield self.opened
 

@@ -17,6 +17,8 @@ from csaw.engine.schedule import Schedule
 from csaw.partition.errors import CsawError
 
 ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too
+# Works of few sources that take less time are drawn so many times a turn: what a launch takes varies by half.
+SHORT_SECONDS, FEW_SOURCES, TIMES = 5e-3, 20_000, 10
 
 
 class Timed:
@@ -53,6 +55,10 @@ class Timed:
         self.edges.append(edges)
         self.tallies.append(self.backend.tally.astype(np.int64) - before)
         self.moved.append({name: value - moved[name] for name, value in self._moved().items()})
+
+    def is_short(self) -> bool:
+        """Whether one draw says little: going by the first one, which warmed up."""
+        return self.seconds[0] < SHORT_SECONDS and _sources(self.work) <= FEW_SOURCES
 
     def close(self) -> None:
         """Give the memory back, also that of the graph, which the schedule has too."""
@@ -94,7 +100,8 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
     with ExitStack() as stack:
         for work in works:
             try:
-                one = Timed(store, work, device=device, threads=threads, turns=repeats + 1)
+                turns = repeats * (TIMES if _sources(work) <= FEW_SOURCES else 1) + 1
+                one = Timed(store, work, device=device, threads=threads, turns=turns)
                 stack.callback(one.close)
                 one.draw()
                 timed[len(rows)] = one
@@ -103,7 +110,8 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
                 rows.append({"work": work.name, "not_measured": str(error)})
         for _ in range(repeats):
             for one in timed.values():
-                one.draw()
+                for _ in range(TIMES if one.is_short() else 1):
+                    one.draw()
     for number, one in timed.items():
         rows[number] = one.row()
     return rows
@@ -111,7 +119,11 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
 
 def _random_sources(store: Any, work: Work, turns: int) -> str | None:
     """Distinct random vertices, other ones at every turn; where most of the graph would be needed, all vertices in their order."""
-    needed = turns * work.instances * int(work.options.get("frontier_size", 1))
+    needed = turns * _sources(work)
     if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:
         return None
     return f"random:{needed}"
+
+
+def _sources(work: Work) -> int:
+    return work.instances * int(work.options.get("frontier_size", 1))

@@ -136,6 +136,11 @@ class DeviceRmat(GraphStore):
             if weights_out is not None:
                 self.weights[span].get(out=weights_out)
 
+    def release(self) -> None:
+        with self.lock, self.device:
+            self.held, self.indices, self.weights = -1, None, None
+            cupy.get_default_memory_pool().free_all_blocks()
+
     def vertex_ids(self) -> np.ndarray:
         return self.originals
 

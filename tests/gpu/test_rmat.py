@@ -33,3 +33,7 @@ def test_the_same_graph(tmp_path, monkeypatch, more, most_keys):
         made.read_partition(part.number, indices[span], weights[span] if made.weighted else None)
     assert np.array_equal(indices, graph.indices)
     assert graph.weights is None or np.array_equal(weights, graph.weights)
+    made.release()
+    again = np.empty(made.partitions[-1].edges, np.uint32)
+    made.read_partition(made.partitions[-1].number, again)
+    assert np.array_equal(again, graph.indices[-again.size :])
