@@ -14,6 +14,7 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
 from csaw.engine.rows import ROW_BYTES
+from csaw.engine.schedule import Policy
 from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -104,6 +105,7 @@ class Limits:
     batch: int | None
     layout: str | None
     residency: str | None
+    policy: Policy
 
 
 def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
     if residency == "disk":
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        one = row_cost(shape, per_edge) if store.is_plain else None
+        one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
         fit["expected"] = expected(shape, room, in_flight, per_edge, residency, one)
     return fit
 

@@ -157,10 +157,11 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * _piece_bytes(shape)
     fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
-    if residency == "disk":
-        in_place = row_cost(shape, shape.row_bytes) if store.is_plain else None
-    else:
-        in_place = READ_BYTES if not shape.table or shape.only_tables else None
+    in_place: float | None = None
+    if limits.policy.in_place and residency == "disk" and store.is_plain and limits.policy.balancing:
+        in_place = row_cost(shape, shape.row_bytes)
+    elif limits.policy.in_place and residency == "streamed" and (not shape.table or shape.only_tables):
+        in_place = READ_BYTES
     return fit | {"expected": expected(shape, room, in_flight, kept, residency, in_place)}
 
 

@@ -110,7 +110,7 @@ def make_plan(
             "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
-    limits = Limits(memory or available_bytes(), gpu_memory or free * 9 // 10, batch, graph_layout, residency)
+    limits = Limits(memory or available_bytes(), gpu_memory or free * 9 // 10, batch, graph_layout, residency, policy)
     fit = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
     detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
     plan = Plan(

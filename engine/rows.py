@@ -1,12 +1,11 @@
 """Single rows of a graph on disk, read one by one where so few wait for them that whole partitions would take longer."""
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from csaw.partition.spans import READERS, SpanReader
+from csaw.partition.spans import SpanReader
 
 ROW_BYTES = 32 << 10  # that a disk gives in order in the time of a row from anywhere
 
@@ -20,11 +19,10 @@ class SingleRows:
         self.graph = graph
         self.vertices = np.zeros(0, np.int64)  # whose rows are here, or on their way
         self.bytes = 0  # of memory that they take
-        self.threads = ThreadPoolExecutor(READERS)
-        names = ("indices", "weights") if graph.weighted else ("indices",)
-        self.readers = [SpanReader(graph.store, name, self.threads) for name in names]
+        self.names = ("indices", "weights") if graph.weighted else ("indices",)
+        self.reader = SpanReader(graph.store.stored)
         self.first_vertex = np.array([p.first_vertex for p in graph.store.partitions], np.int64)
-        self.first_edge = np.array([p.first_edge for p in graph.store.partitions], np.int64)
+        self.first_edge = np.array([p.first_edge for p in graph.store.stored.partitions], np.int64)
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that each row takes."""
@@ -61,7 +59,11 @@ class SingleRows:
         if count:
             self.vertices = np.append(self.vertices, vertices[:count])
             self.bytes += int(upto[count - 1])
-            self.bring(vertices[:count])
+            try:
+                self.bring(vertices[:count])
+            except BaseException:
+                self.drop()  # what is half there must not be read
+                raise
         return True
 
     def _missing(self, wanted: tuple[np.ndarray, ...]) -> np.ndarray:
@@ -69,6 +71,12 @@ class SingleRows:
         vertices, first = np.unique(np.stack(wanted, axis=1), return_index=True)
         vertices = vertices[np.argsort(first)]
         return vertices[~self.can_read(vertices)]
+
+    def read_edges(self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, *arrays: np.ndarray) -> None:
+        """``count`` edges of the graph from ``begin`` on, each span within a row, into arrays of neighbors and weights from ``to`` on."""
+        number = np.searchsorted(self.first_edge, begin, side="right") - 1
+        for name, array in zip(self.names, arrays, strict=False):
+            self.reader.read(name, number, begin - self.first_edge[number], count, array, to)
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
         """The partition that each vertex's row is of."""
@@ -81,6 +89,5 @@ class SingleRows:
             self.vertices, self.bytes = self.vertices[:0], 0
 
     def close(self) -> None:
-        self.threads.shutdown(cancel_futures=True)
-        for reader in self.readers:
-            reader.close()
+        self.reader.close()
+        self.graph = None  # which has these rows: its memory goes when nothing else has it

@@ -22,7 +22,7 @@ class Policy:
     batching: bool = True  # all instances in a launch, not one
     workload_aware: bool = True  # most waiting first and kept, not all in order
     balancing: bool = True  # one launch over all partitions, not a stream each
-    in_place: bool = True  # what few wait for is read where it is
+    in_place: bool = True  # what few wait for is read where it is, or row by row
 
 
 @dataclass

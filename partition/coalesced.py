@@ -23,6 +23,14 @@ class Coalesced(GraphStore):
             for number, parts in enumerate(self.parts)
         ]  # fmt: skip
 
+    @property
+    def stored(self) -> GraphStore:
+        return self.store.stored
+
+    @property
+    def is_plain(self) -> bool:  # type: ignore[override]
+        return self.store.is_plain
+
     def read_indptr(self) -> np.ndarray:
         return self.store.read_indptr()
 

@@ -81,6 +81,11 @@ class GraphStore:
         if weights_out is not None:
             read_array(self._array(number, "weights"), weights_out)
 
+    @property
+    def stored(self) -> "GraphStore":
+        """The store whose partitions are those on disk."""
+        return self
+
     @cached_property
     def is_plain(self) -> bool:
         """Whether files of partitions are the bytes of their arrays, so that parts of them can be read."""

@@ -100,8 +100,7 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
     with ExitStack() as stack:
         for work in works:
             try:
-                turns = repeats * (TIMES if _sources(work) <= FEW_SOURCES else 1) + 1
-                one = Timed(store, work, device=device, threads=threads, turns=turns)
+                one = Timed(store, work, device=device, threads=threads, turns=repeats + 1)
                 stack.callback(one.close)
                 one.draw()
                 timed[len(rows)] = one
@@ -122,7 +121,8 @@ def _random_sources(store: Any, work: Work, turns: int) -> str | None:
     needed = turns * _sources(work)
     if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:
         return None
-    return f"random:{needed}"
+    more = TIMES if _sources(work) <= FEW_SOURCES else 1
+    return f"random:{min(more * needed, store.vertices // 2)}"
 
 
 def _sources(work: Work) -> int:

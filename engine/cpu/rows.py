@@ -28,10 +28,8 @@ class HostRows(SingleRows):
 
     def bring(self, vertices: np.ndarray) -> None:
         self._huge(False)  # a row takes the pages that it is on
-        graph, number = self.graph, self.partition_of(vertices)
-        begin = graph.indptr[vertices]
-        for reader, array in zip(self.readers, (graph.indices, graph.weights), strict=False):
-            reader.read(number, begin - self.first_edge[number], graph.degrees(vertices), array.array, begin)
+        graph, begin = self.graph, self.graph.indptr[vertices]
+        self.read_edges(begin, graph.degrees(vertices), begin, graph.indices.array, graph.weights.array)
         if graph.table:
             bads = np.zeros((vertices.size, 3), np.int64)
             list(graph.threads.map(graph.build_table, vertices.tolist(), (vertices + 1).tolist(), bads))

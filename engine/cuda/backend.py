@@ -225,15 +225,17 @@ class CudaBackend(Backend):
 
     def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
-        rows = self.reads_rows or layout != "table"
+        keeps_rows = self.reads_rows or layout != "table"
         weights, strength = self.reads_weights, self.return_apart and self.weighted
         if residency == "resident":
             return node.resident(partial(self._load_whole, builder, weights, strength))
         if residency == "pooled":
-            return PooledGraph(store, layout, builder, node, devices, weights=weights, strength=strength, rows=rows)
+            return PooledGraph(
+                store, layout, builder, node, devices, weights=weights, strength=strength, rows=keeps_rows
+            )
         room = None if residency == "streamed" else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room, gpus=len(devices)))
-        kind = StreamedGraph if rows else StreamedTables
+        kind = StreamedGraph if keeps_rows else StreamedTables
         few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
         return kind(store, layout, builder, host, self.plan.capacity, strength=strength, few=few)
 

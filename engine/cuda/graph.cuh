@@ -22,7 +22,8 @@ typedef u32 vertex_t;
 constexpr vertex_t NONE = (vertex_t)-1;
 
 // PIECES: a partition has arrays of its own, wherever they are: on this device, on another one or in host memory that this one can read.
-// Then a position is {partition, edge}: a row begins with the number of its partition above its offset in the whole graph.
+// Then a position is {piece, edge}: a row begins with the number of the piece that it is in, its partition or a copy of the row alone, above its
+// offset in the whole graph.
 constexpr int OFFSET_BITS = 40;
 constexpr i64 OFFSET = (1ll << OFFSET_BITS) - 1;
 
@@ -41,8 +42,8 @@ struct Graph {
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
     const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
-    const Piece* pieces;          // PIECES: where each partition is; indices, weights and entries above are null then
-    const unsigned char* loaded;  // STREAMED: whether a partition can be read now
+    const Piece* pieces;          // PIECES: where each of them is; indices, weights and entries above are null then
+    const unsigned char* loaded;  // STREAMED: whether a piece can be read now
     i64 vertices;
 };
 

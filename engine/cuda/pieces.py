@@ -13,7 +13,7 @@ from csaw.engine.cuda.memory import on_device
 
 OFFSET_BITS = 40  # of graph.cuh
 OFFSET = (1 << OFFSET_BITS) - 1
-AT_A_TIME = 1 << 24  # vertices whose degrees are looked at together
+AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
 PIECE = np.dtype([("indices", np.uint64), ("weights", np.uint64), ("entries", np.uint64)])
 
 

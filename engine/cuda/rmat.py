@@ -26,6 +26,8 @@ class DeviceRmat(GraphStore):
     partition makes its range again, so read them in order.
     """
 
+    is_plain = False
+
     def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
         self.rmat, self.device, self.lock = rmat, cupy.cuda.Device(device.number), threading.Lock()
         with self.device:

@@ -51,7 +51,7 @@ class DeviceRows(SingleRows):
         edges = int(degree.sum())
         upto = self.bytes // graph.edge_bytes()  # edges of the slot that have rows then
         indices, weights, table = graph.room_of_rows(self.slot, upto - edges, upto)
-        self._read(number, begin, start, edges, (indices, weights))
+        self._read(begin, start, edges, (indices, weights))
         last = self.partitions + self.vertices.size
         pieces = slice(last - vertices.size, last)
         graph.place_pieces(pieces, begin - start, indices, weights, table)
@@ -66,24 +66,23 @@ class DeviceRows(SingleRows):
             graph.build_tables(graph.builder, list(spans), int(degree.max()))
         graph.transfer_bytes += edges * graph.stored_bytes
 
-    def _read(
-        self, number: np.ndarray, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Any, Any]
-    ) -> None:
-        """Rows of partitions ``number`` from the graph's edges ``begin`` on into arrays on the device, from ``start`` on.
+    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Any, Any]) -> None:
+        """Rows from the graph's edges ``begin`` on into arrays on the device, from ``start`` on.
 
         They come through page-locked memory, which holds so much at a time that a long row may come in parts.
         """
         if self.stage is None:
             weights = STAGED if self.graph.weighted else 0
             self.stage = page_locked(STAGED, self.graph.store.id_dtype), page_locked(weights, np.float32)
-        within, end = begin - self.first_edge[number] - start, np.append(start[1:], edges)
+        end = np.append(start[1:], edges)
         for low in range(0, edges, STAGED):
             high = min(low + STAGED, edges)
             here = np.flatnonzero((start < high) & (end > low))
             first, last = np.maximum(start[here], low), np.minimum(end[here], high)
-            for reader, device, host in zip(self.readers, arrays, self.stage, strict=False):
-                reader.read(number[here], within[here] + first, last - first, host, first - low)
-                device[low:high].set(host[: high - low])
+            self.read_edges(begin[here] - start[here] + first, last - first, first - low, *self.stage)
+            for device, host in zip(arrays, self.stage, strict=True):
+                if device is not None:
+                    device[low:high].set(host[: high - low])
             cupy.cuda.get_current_stream().synchronize()  # the room is used again
 
     def forget(self) -> None:

@@ -1,13 +1,18 @@
 """The same bytes whatever the threads, partitions, batches and residency; resumed or not."""
 
+import gc
+import weakref
+
 import pytest
 from helpers.cases import OPTIONS
-from helpers.graphs import arrays_of, random_store
+from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
 from csaw.engine import registry, rows
 from csaw.engine.algorithm import Walk
+from csaw.engine.cpu.rows import HostRows
 from csaw.engine.run import execute, prepare
+from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import OptionError, StoreError
 
 MORE = [
@@ -91,6 +96,55 @@ def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo
     assert results["in_place"] > 0
     drawn = arrays_of(store, tmp_path / "u.zarr", algo, seed=5, **options)
     assert_same(drawn, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given, **options))
+
+
+@pytest.mark.parametrize("units", [2, 3, 8])
+def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, units):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    options = {"seed": 5, "instances": 30, "walk_length": 8, "weighted": True}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    merged = Coalesced(store, units)
+    results = execute(prepare(merged, "deepwalk", residency="disk", ids="dense", **options), tmp_path / "t.zarr")
+    assert results["in_place"] > 0
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+
+
+def test_rows_that_could_not_all_be_brought_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    options = {"seed": 5, "instances": 30, "walk_length": 8}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    whole, failed = HostRows.bring, []
+
+    def fails_once(self, vertices):
+        if failed:
+            return whole(self, vertices)
+        failed.append(vertices)
+        self.graph.arrays.part_of[vertices] = self.own
+        self.graph.arrays.loaded[self.own] = 1
+        raise MemoryError
+
+    monkeypatch.setattr(HostRows, "bring", fails_once)
+    execute(prepare(store, "deepwalk", residency="disk", ids="dense", **options), tmp_path / "t.zarr")
+    assert failed
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+
+
+def test_a_graph_read_by_rows_is_gone_when_its_run_ends(tmp_path, monkeypatch):
+    graphs, made = [], HostRows.__init__
+
+    def noted(self, graph):
+        graphs.append(weakref.ref(graph))
+        made(self, graph)
+
+    monkeypatch.setattr(HostRows, "__init__", noted)
+    gc.disable()
+    try:
+        arrays_of(random_store(tmp_path / "g.zarr"), tmp_path / "s.zarr", "deepwalk", residency="disk")
+        assert [graph() for graph in graphs] == [None]
+    finally:
+        gc.enable()
 
 
 def test_different_seeds_share_no_walk(tmp_path):

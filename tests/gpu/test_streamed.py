@@ -12,11 +12,15 @@ from csaw.engine import registry, rows
 from csaw.engine.algorithm import Walk
 from csaw.engine.run import execute, prepare
 from csaw.engine.schedule import Policy
-from csaw.partition.errors import BudgetError
+from csaw.partition.coalesced import Coalesced
+from csaw.partition.errors import BiasError, BudgetError, StoreError
 
 device_or_skip()
 
+import cupy
+
 from csaw.engine.cuda import rows as cuda_rows
+from csaw.engine.cuda.pieces import Pieces
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
@@ -74,12 +78,61 @@ def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, 
         assert results["in_place"] > 0
 
 
+@pytest.mark.parametrize("options", [{"weighted": False}, {"weighted": True}, {"p": 0.3, "q": 3.0}])
+def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, options):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    monkeypatch.setattr(cuda_rows.DeviceRows, "most", 20)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    algo = "node2vec" if "p" in options else "deepwalk"
+    options = options | {"seed": 5, "instances": 30, "walk_length": 20}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    job = prepare(store, algo, device="cuda", residency="disk", ids="dense", **options)
+    assert isinstance(job.store, Coalesced)
+    results = execute(job, tmp_path / "t.zarr")
+    assert results["in_place"] > 0
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+
+
+def test_rows_whose_tables_could_not_be_made_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    options = {"seed": 5, "instances": 30, "walk_length": 20}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
+    build, failed = Pieces.build_tables, []
+
+    def fails_once(self, builder, spans, edges):
+        if failed:
+            return build(self, builder, spans, edges)
+        failed.append(spans)
+        raise MemoryError
+
+    monkeypatch.setattr(Pieces, "build_tables", fails_once)
+    execute(prepare(store, "deepwalk", device="cuda", residency="disk", ids="dense", **options), tmp_path / "t.zarr")
+    assert failed
+    assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:0,1"])
+def test_a_bad_bias_and_a_lost_file_end_a_run_of_rows(tmp_path, monkeypatch, device):
+    if "," in device and cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one GPU")
+    monkeypatch.setattr(rows, "ROW_BYTES", 0)
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
+    given = {"device": device, "residency": "disk", "seed": 5, "instances": 30, "walk_length": 20}
+    with pytest.raises(BiasError):
+        execute(prepare(store, "biased", edge_bias="e.weight - 1e9", **given), tmp_path / "s.zarr")
+    for file in (tmp_path / "g.zarr" / "partitions").glob("*/indices/c/*"):
+        file.write_bytes(b"")
+    with pytest.raises(StoreError, match="make the store again"):
+        execute(prepare(store, "deepwalk", **given), tmp_path / "t.zarr")
+
+
 def test_rows_make_way_for_others(tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "ROW_BYTES", 0)
     monkeypatch.setattr(cuda_rows.DeviceRows, "most", 5)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
-    for algo, options in (("deepwalk", {"walk_length": 30}), ("node2vec", {"walk_length": 30, "weighted": False})):
-        options = options | {"seed": 5, "instances": 40}
+    for algo, options in (("deepwalk", {}), ("node2vec", {"weighted": False}), ("node2vec", {"p": 0.3, "q": 3.0})):
+        options = options | {"seed": 5, "instances": 40, "walk_length": 30}
         expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
         given = {"device": "cuda", "residency": "disk", "ids": "dense", **options}
         results = execute(

@@ -55,6 +55,8 @@ def rows_of(store, weighted):
 class WideStore(GraphStore):
     """A store whose ids take 64 bits, as if it had more than 2^32 vertices."""
 
+    is_plain = False
+
     def __init__(self, store):
         super().__init__(store.path, store.attributes)
         self.id_dtype = np.dtype(np.uint64)

@@ -1,7 +1,5 @@
 """Short parts of partitions' arrays, read side by side."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from helpers.graphs import random_store
@@ -33,54 +31,60 @@ class SmallChunks:
 
 
 @pytest.fixture
-def threads():
-    with ThreadPoolExecutor(4) as pool:
-        yield pool
+def small(tmp_path):
+    return SmallChunks(tmp_path)
+
+
+@pytest.fixture
+def reader(small):
+    reader = SpanReader(small)
+    yield reader
+    reader.close()
+
+
+ONE = np.ones(1, np.int64)
 
 
 @pytest.mark.parametrize("handles", [1, 2, 256])
 @pytest.mark.parametrize("count", [0, 1, 300])
-def test_spans_are_what_is_in_the_files(tmp_path, monkeypatch, threads, count, handles):
+def test_spans_are_what_is_in_the_files(monkeypatch, small, reader, count, handles):
     monkeypatch.setattr(spans, "HANDLES", handles)
-    store, rng = SmallChunks(tmp_path), np.random.default_rng(2)
-    reader = SpanReader(store, "numbers", threads)
+    rng = np.random.default_rng(2)
     for _ in range(3):
         number, first = rng.integers(0, 3, count), rng.integers(0, 101, count)
         size = rng.integers(0, 101 - first)
         to = size.cumsum() - size
         out = np.zeros(int(size.sum()), np.uint32)
-        reader.read(number, first, size, out, to)
-        expected = [store.numbers[n, f : f + s] for n, f, s in zip(number, first, size, strict=True)]
+        reader.read("numbers", number, first, size, out, to)
+        expected = [small.numbers[n, f : f + s] for n, f, s in zip(number, first, size, strict=True)]
         assert np.array_equal(out, np.concatenate([*expected, np.zeros(0, np.uint32)]))
         assert len(reader.handles) <= handles
     reader.close()
     assert not reader.handles
 
 
-def test_a_store_is_read_row_by_row(tmp_path, threads):
+def test_a_store_is_read_row_by_row(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=50, edges=400, partitions=3, weighted=True)
     graph, number = store.load(), np.repeat(np.arange(3), [p.last_vertex - p.first_vertex for p in store.partitions])
     first = graph.indptr[:-1] - np.array([p.first_edge for p in store.partitions])[number]
     for name, expected in (("indices", graph.indices), ("weights", graph.weights)):
         out = np.zeros_like(expected)
-        SpanReader(store, name, threads).read(number, first, np.diff(graph.indptr), out, graph.indptr[:-1])
+        SpanReader(store).read(name, number, first, np.diff(graph.indptr), out, graph.indptr[:-1])
         assert np.array_equal(out, expected)
 
 
-def test_a_file_that_is_gone_or_short_is_named(tmp_path, threads):
-    store, one = SmallChunks(tmp_path), np.ones(1, np.int64)
-    store.chunk_path(1, "numbers", 2).unlink()
+def test_a_file_that_is_gone_or_short_is_named(small, reader):
+    small.chunk_path(1, "numbers", 2).unlink()
     with pytest.raises(StoreError, match=r"1/2 cannot be opened: No such file or directory; make the store again"):
-        SpanReader(store, "numbers", threads).read(one, 55 * one, 10 * one, np.zeros(10, np.uint32), 0 * one)
-    store.chunk_path(2, "numbers", 0).write_bytes(b"short")
+        reader.read("numbers", ONE, 55 * ONE, 10 * ONE, np.zeros(10, np.uint32), 0 * ONE)
+    small.chunk_path(2, "numbers", 0).write_bytes(b"short")
     with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 5; make the store again"):
-        SpanReader(store, "numbers", threads).read(2 * one, one, one, np.zeros(1, np.uint32), 0 * one)
+        reader.read("numbers", 2 * ONE, ONE, ONE, np.zeros(1, np.uint32), 0 * ONE)
 
 
-def test_a_file_that_shrinks_while_it_is_open_is_named(tmp_path, threads):
-    store, one, out = SmallChunks(tmp_path), np.ones(1, np.int64), np.zeros(5, np.uint32)
-    reader = SpanReader(store, "numbers", threads)
-    reader.read(2 * one, one, one, out, 0 * one)
-    store.chunk_path(2, "numbers", 0).write_bytes(b"")
+def test_a_file_that_shrinks_while_it_is_open_is_named(small, reader):
+    out = np.zeros(5, np.uint32)
+    reader.read("numbers", 2 * ONE, ONE, ONE, out, 0 * ONE)
+    small.chunk_path(2, "numbers", 0).write_bytes(b"")
     with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 0; make the store again"):
-        reader.read(2 * one, 50 * one, 5 * one, out, 0 * one)
+        reader.read("numbers", 2 * ONE, 50 * ONE, 5 * ONE, out, 0 * ONE)
