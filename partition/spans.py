@@ -81,7 +81,7 @@ class SpanReader:
         item, base = out.itemsize, out.ctypes.data
         handle = np.array(self._open(files, item), np.int32)[file]
         given = handle, within * item, count * item, base + place * item
-        each = max(1, min(AT_A_TIME, file.size // (2 * READERS)))
+        each = max(1, min(AT_A_TIME, file.size // READERS))
 
         def task(low: int) -> None:
             high = min(low + each, file.size)

@@ -9,6 +9,7 @@ from csaw.engine import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan import make_plan
 from csaw.engine.run import prepare
+from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -79,3 +80,12 @@ def test_a_plan_of_the_longest_walk_takes_no_longer_than_another(tmp_path, algo)
     store = random_store(tmp_path / "g.zarr")
     plan = prepare(store, algo, instances=1, walk_length=2**31 - 2, memory=1 << 50).plan
     assert plan.output_bytes > 4 * 2**31
+
+
+def test_a_plan_expects_single_rows_only_where_they_may_be_read(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=20_000, edges=600_000, partitions=9)
+    given = {"residency": "disk", "instances": 1, "walk_length": 20, "memory": 4_000_000}
+    rows = prepare(store, "deepwalk", **given).plan.expected
+    partitions = prepare(store, "deepwalk", policy=Policy(in_place=False), **given).plan.expected
+    assert rows["transfers"] < partitions["transfers"]
+    assert rows["bytes"] < partitions["bytes"]
