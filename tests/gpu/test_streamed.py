@@ -84,7 +84,7 @@ def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, optio
     monkeypatch.setattr(cuda_rows.DeviceRows, "most", 20)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     algo = "node2vec" if "p" in options else "deepwalk"
-    options = options | {"seed": 5, "instances": 30, "walk_length": 20}
+    options = options | {"seed": 5, "instances": 30, "walk_length": 10}
     expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
     job = prepare(store, algo, device="cuda", residency="disk", ids="dense", **options)
     assert isinstance(job.store, Coalesced)
