@@ -69,6 +69,7 @@ def _bars(axis: Any, rows: list[Row]) -> None:
     if max(rates) > WIDE * min(rates):
         axis.set_xscale("log")
         axis.set_xlim(left=10 ** math.floor(math.log10(min(rates))))
+        axis.minorticks_off()  # of a file they would be a third
     axis.set_xlabel(" and ".join(dict.fromkeys(r["unit"] for r in rows)), fontsize=8)
     axis.grid(axis="x", alpha=0.3)
 
