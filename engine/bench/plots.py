@@ -63,7 +63,9 @@ def _spread(rows: list[Row]) -> list[list[float]]:
 
 
 def _bars(axis: Any, rows: list[Row]) -> None:
-    axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], xerr=_spread(rows), color="tab:blue", error_kw={"linewidth": 1})  # fmt: skip
+    spread = _spread(rows)
+    errors = {"xerr": spread, "error_kw": {"linewidth": 1}} if any(map(any, spread)) else {}  # none of a single run
+    axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], color="tab:blue", **errors)
     axis.invert_yaxis()
     rates = [r["rate"] for r in rows]
     if max(rates) > WIDE * min(rates):
