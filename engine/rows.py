@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.partition.spans import SpanReader
 
-ROW_BYTES = 32 << 10  # that a disk gives in order in the time of a row from anywhere
+ROW_BYTES = 64 << 10  # that a disk gives in order in the time of a row from anywhere: 32 KiB to 100 on those seen (docs/tuning.md)
 
 
 class SingleRows:
