@@ -7,7 +7,8 @@ import numpy as np
 
 from csaw.partition.spans import SpanReader
 
-ROW_BYTES = 64 << 10  # that a disk gives in order in the time of a row from anywhere: 32 KiB to 100 on those seen (docs/tuning.md)
+# That a disk gives in order in the time of a row from anywhere: 32 KiB to 100 on those seen (docs/tuning.md).
+ROW_BYTES = 64 << 10
 
 
 class SingleRows:
