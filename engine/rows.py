@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.spans import SpanReader
-
 # That a disk gives in order in the time of a row from anywhere: 32 KiB to 100 on those seen (docs/tuning.md).
 ROW_BYTES = 64 << 10
 
@@ -17,6 +15,8 @@ class SingleRows:
     most = sys.maxsize  # rows
 
     def __init__(self, graph: Any) -> None:
+        from csaw.partition.spans import SpanReader  # brings Numba, which a plan that asks for ROW_BYTES does without
+
         self.graph = graph
         self.vertices = np.zeros(0, np.int64)  # whose rows are here, or on their way
         self.bytes = 0  # of memory that they take
