@@ -4,7 +4,8 @@ reads alone; and of few instances, for which rows are read one by one, against o
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -74,29 +75,32 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator[Row]:
     """Few instances, bringing whole partitions and reading rows one by one."""
-    options = work.options | _where(context) | _budgets(context, graph.store, work)
     base: float | None = None
     for way, policy in WAYS.items():
-        rates, took = [], []
-        for turn in range(context.repeats + 1):
-            instances = work.instances if turn else 1  # the first compiles
-            job = prepare(graph.store, work.algo, instances=instances, seed=turn, policy=policy, **options)
-            _forget(graph.store.path)
-            results = execute(job, out, overwrite=True)
-            rates.append(results["seps_run"])
-            took.append(results["run_seconds"])
+        runs = list(_runs(context, graph, work, out, policy, partial(_forget, graph.store.path)))
         row = {
             "work": f"{work.name}, {way}",
-            **figure(rates[1:]),
-            "seconds": median(took[1:]),
+            **figure([run["seps_run"] for run in runs]),
+            "seconds": median(run["run_seconds"] for run in runs),
             "instances": work.instances,
         }
         base = base or row["rate"]
         yield context.on(graph) | row | {"times": row["rate"] / base, "times_of": WHOLE}
 
 
-def _where(context: Context) -> dict[str, Any]:
-    return {"device": context.kind, "threads": context.threads, "residency": "disk"}
+def _runs(
+    context: Context, graph: Graph, work: Work, out: Path, policy: Policy, before: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    """Results of each run that counts, after one of a single instance, which compiles; ``before`` is called when a run is planned."""
+    where = {"device": context.kind, "threads": context.threads, "residency": "disk"}
+    options = work.options | where | _budgets(context, graph.store, work)
+    for turn in range(context.repeats + 1):
+        instances = work.instances if turn else 1
+        job = prepare(graph.store, work.algo, instances=instances, seed=turn, policy=policy, **options)
+        before()
+        results = execute(job, out, overwrite=True)
+        if turn:
+            yield results
 
 
 def _on_disk(store: Any, folder: Path) -> ColdStore:
@@ -110,25 +114,19 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
 
 
 def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
-    options = work.options | _where(context) | _budgets(context, graph.store, work)
     rates, shares, took, reads = [], [], [], []
-    for turn in range(context.repeats + 1):
-        instances = work.instances if turn else 1  # the first compiles
-        job = prepare(graph.store, work.algo, instances=instances, seed=turn, policy=WAYS[WHOLE], **options)
-        graph.store.reads.clear()
-        results = execute(job, out, overwrite=True)
-        if turn:
-            reads = list(graph.store.reads)
-            before = _bytes_from_disk()
-            alone = graph.store.seconds_of(reads)
-            read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
-            if _bytes_from_disk() - before < read_bytes // 2:
-                raise OptionError(
-                    f"{graph.store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
-                )
-            took.append(results["run_seconds"])
-            rates.append(results["seps_run"])
-            shares.append(alone / took[-1])
+    for results in _runs(context, graph, work, out, WAYS[WHOLE], graph.store.reads.clear):
+        reads = list(graph.store.reads)
+        before = _bytes_from_disk()
+        alone = graph.store.seconds_of(reads)
+        read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
+        if _bytes_from_disk() - before < read_bytes // 2:
+            raise OptionError(
+                f"{graph.store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
+            )
+        took.append(results["run_seconds"])
+        rates.append(results["seps_run"])
+        shares.append(alone / took[-1])
     return context.on(graph) | {
         "work": work.name, **figure(rates), "seconds": median(took), "instances": work.instances, "transfers": len(reads), "transfer_bytes": read_bytes,
         "times": median(shares), "times_of": "reading alone",
