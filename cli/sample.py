@@ -81,6 +81,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--no-workload-aware", is_flag=True, help="Stream partitions in order: a baseline.")
 @click.option("--no-balancing", is_flag=True, help="On a GPU, the same threads for every partition: a baseline.")
 @click.option("--no-in-place", is_flag=True, help="Bring whole partitions also where few wait for them: a baseline.")
+@click.option("--checksums/--no-checksums", default=True, help="Check every byte that is read of the graph.")
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")

@@ -2,16 +2,19 @@
 
 import click
 
+from csaw.partition.attributes import is_graph
+
 
 @click.command()
-@click.argument("samples", type=click.Path())
-@click.option("--graph", type=click.Path(), help="The graph store [default: where it was sampled].")
+@click.argument("store", type=click.Path())
+@click.option("--graph", type=click.Path(), help="The graph store of a sample [default: where it was sampled].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -> None:
-    """Check a sample against its graph and law.
+def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> None:
+    """Check a sample against its graph and law, or a graph store against its checksums.
 
-    Is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
+    Of a graph store, every file is read: are its bytes those that were written, are all numbers within their ranges, do its attributes agree with them?
+    Of a sample: is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
 
     \b
     Example:
@@ -19,8 +22,9 @@ def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -
     """
     from csaw.cli.console import print_json
     from csaw.engine.verify import verify as check
+    from csaw.engine.verify import verify_graph
 
-    report = check(samples, graph)
+    report = verify_graph(store) if is_graph(store) else check(store, graph)
     if as_json:
         print_json(report.as_dict())
     else:
@@ -28,6 +32,6 @@ def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -
         for one in report.checks:
             p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
             click.echo(f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<{width}}  {p:<13}  {one.details}")
-        click.echo(f"{samples}: {'all checks passed' if report.ok else 'FAILED'}")
+        click.echo(f"{store}: {'all checks passed' if report.ok else 'FAILED'}")
     if not report.ok:
         ctx.exit(3)

@@ -41,14 +41,14 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
             weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite", detect: str | None = None,
             ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
             device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None,
-            transit_parallel: str = "auto", policy: Policy | None = None, **parameters: Any) -> Job:  # fmt: skip
+            transit_parallel: str = "auto", policy: Policy | None = None, checksums: bool = True, **parameters: Any) -> Job:  # fmt: skip
     """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
 
-    ``policy`` switches parts of scheduling off. ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
+    ``checksums`` False reads the graph's bytes without comparing them with their checksums. ``policy`` switches parts of scheduling off. ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
     """
     from csaw.engine.cpu.backend import default_threads
 
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph, checksums)
     if weighted and not store.weighted:
         raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
     if not 0 <= seed < 2**64:

@@ -5,58 +5,65 @@ Chunk files without a codec are the array's bytes, so they are written as they c
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-CHUNK_BYTES = 16 << 20
+from csaw.partition import nodes
+from csaw.partition.checksums import DTYPE, BlockSums, file_sum
+from csaw.partition.loader import SUMS, array_digest
+
+CHUNK_BYTES = 16 << 20  # a multiple of a checksum's block
 
 
 class PlainArray:
     """``extend`` it, then ``close`` it. An array smaller than a chunk has a chunk of its own size."""
 
     held_size = 0
+    packed = False
 
     def __init__(self, path: Path, dtype: np.dtype) -> None:
         self.path, self.dtype, self.size = path, np.dtype(dtype), 0
         self.chunk = CHUNK_BYTES // self.dtype.itemsize
+        self.sums = BlockSums()
+        (path / "c").mkdir(parents=True)
 
     def extend(self, data: np.ndarray) -> None:
         """Append."""
         while data.size:
             part, data = np.split(data, [self.chunk - self.size % self.chunk])
-            file = self._file(self.size // self.chunk)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("ab") as out:
+            with self._file(self.size // self.chunk).open("ab") as out:
                 out.write(part.data)
+            self.sums.add(part)
             self.size += part.size
+            if self.size % self.chunk == 0:
+                self.sums.end_block()
 
-    def close(self) -> None:
-        """Fill the last chunk with zeros, and say what the files are."""
+    def close(self) -> str:
+        """Fill the last chunk with zeros, say what the files are, and return the digest that vouches for them."""
         chunk = max(1, min(self.size, self.chunk))
-        if self.size % chunk:
+        if missing := -self.size % chunk:
             os.truncate(self._file(self.size // chunk), chunk * self.dtype.itemsize)
-        self._create(self.size, chunk, None)
+            self.sums.add(np.zeros(missing, self.dtype))
+        return self._describe(chunk, self.sums.finish())
 
     def _file(self, number: int) -> Path:
         return self.path / "c" / str(number)
 
-    def _create(self, size: int, chunk: int, packer: Any) -> Any:
-        import zarr
-
-        return zarr.create_array(
-            str(self.path), shape=(size,), dtype=self.dtype, chunks=(chunk,), compressors=packer, filters=None,
-            config={"write_empty_chunks": True},
-        )  # fmt: skip
+    def _describe(self, chunk: int, sums: np.ndarray) -> str:
+        nodes.write_array(self.path, self.dtype, self.size, chunk, self.packed)
+        (self.path / SUMS).write_bytes(sums.tobytes())
+        return array_digest((self.path / "zarr.json").read_bytes(), sums.tobytes())
 
 
 class PackedArray(PlainArray):
-    """The same with chunks packed by LZ4."""
+    """The same with chunks packed by LZ4; a checksum is of a whole file."""
+
+    packed = True
 
     def __init__(self, path: Path, dtype: np.dtype) -> None:
         super().__init__(path, dtype)
         self.held: list[np.ndarray] = []
-        self.array: Any = None
+        self.files: list[int] = []  # their checksums
 
     def extend(self, data: np.ndarray) -> None:
         """Append; what does not fill a chunk is held."""
@@ -66,25 +73,24 @@ class PackedArray(PlainArray):
             self.held_size += part.size
             self.size += part.size
             if self.held_size == self.chunk:
-                self._write()
+                self._write(self.chunk)
 
-    def close(self) -> None:
+    def close(self) -> str:
         """Write what is held."""
-        if self.held or self.array is None:
-            self._write()
+        chunk = max(1, min(self.size, self.chunk))
+        if self.held:
+            self._write(chunk)
+        return self._describe(chunk, np.array(self.files, DTYPE))
 
-    def _write(self) -> None:
-        from zarr.codecs import BloscCodec
+    def _write(self, chunk: int) -> None:
+        """What is held as a file, with zeros up to a whole chunk."""
+        from numcodecs import blosc
 
-        data = np.concatenate([np.empty(0, self.dtype), *self.held])
+        data = np.concatenate([*self.held, np.zeros(chunk - self.held_size, self.dtype)])
         self.held, self.held_size = [], 0
-        if self.array is None:
-            packer = BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle", typesize=self.dtype.itemsize)
-            self.array = self._create(data.size, max(1, data.size), packer)
-        else:
-            self.array.resize((self.size,))
-        if data.size:
-            self.array[self.size - data.size :] = data
+        packed = np.frombuffer(blosc.compress(data, b"lz4", 5, blosc.BITSHUFFLE), np.uint8)
+        self._file(len(self.files)).write_bytes(packed.data)
+        self.files.append(file_sum(packed))
 
 
 def growing_array(path: Path, dtype: np.dtype, compression: str | None) -> PlainArray:

@@ -12,7 +12,7 @@ class Coalesced(GraphStore):
     """``store`` with its partitions merged into at most ``count``, of about equal edges. Nothing is copied."""
 
     def __init__(self, store: GraphStore, count: int) -> None:
-        super().__init__(store.path, store.attributes)
+        super().__init__(store.path, store.attributes, store.checksums)
         self.store, self.id_dtype = store, store.id_dtype
         firsts = np.array([p.first_edge for p in store.partitions] + [store.edges])
         cuts = np.searchsorted(firsts, np.linspace(0, store.edges, count + 1)[1:-1])

@@ -5,7 +5,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from csaw.partition.csr import count_present
-from csaw.partition.loader import read_array
 from csaw.partition.store import GraphStore, Partition
 
 
@@ -23,11 +22,9 @@ def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
 
 def _rows(store: GraphStore, number: int) -> tuple[np.ndarray, np.ndarray]:
     part = store.partitions[number]
-    indptr = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
-    read_array(store.path / "partitions" / f"{number:05d}" / "indptr", indptr)
     indices = np.empty(part.edges, store.id_dtype)
     store.read_partition(number, indices)
-    return indptr, indices
+    return store.read_offsets(number), indices
 
 
 def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Many short parts of an array, read side by side by threads that do not hold the interpreter's lock.
+"""Many short parts of an array, read and checked side by side by threads that do not hold the interpreter's lock.
 
 From a disk a part takes 20 us with 16 threads, and 90 where Python makes each read (docs/tuning.md).
 """
@@ -14,8 +14,10 @@ import numpy as np
 from numba import types
 from numba.core.typing import signature
 
+from csaw.partition.checksums import BLOCK, all_within, first_damaged
 from csaw.partition.compile import njit
-from csaw.partition.loader import open_chunk, read_chunk
+from csaw.partition.errors import StoreError
+from csaw.partition.loader import AGAIN, StoredArray, check_within, open_chunk
 
 READERS = 32  # threads that keep a disk busy
 AT_A_TIME = 16  # spans of a task at most
@@ -23,27 +25,50 @@ FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[0]  # that a process may have
 # That stay open: of readers for eight GPUs together half of those at most.
 HANDLES = max(1, min(256, FILES // 16)) if FILES >= 0 else 256
 
+ROOM = 1 << 18  # bytes of a row that are read at a time, in whole blocks
+GOOD, UNREADABLE, DAMAGED, OUTSIDE = 0, 1, 2, 3
+
 _pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
 
 
 @njit(nogil=True)
-def _read(low, high, handle, offset, size, address):
-    """Bytes of files to addresses, spans low .. high - 1; the number of the first that could not be read, or ``high``."""
+def _read(low, high, handle, begin, count, stored, sums, slot, limit, out, place):
+    """Elements of files to ``out``, spans low .. high - 1; the first span that fails, and why.
+
+    Span i has ``count[i]`` elements from number ``begin[i]`` of a file of ``stored[i]`` bytes, and goes to ``out[place[i]]`` and on. Whole blocks are
+    read and compared with the checksums ``sums[slot[i]]``, unless there are none. No value may be beyond ``limit``.
+    """
+    room, item, raw = np.empty(ROOM, np.uint8), out.itemsize, out.view(np.uint8)
     for i in range(low, high):
-        done = 0
-        while done < size[i]:
-            got = _pread(handle[i], address[i] + done, size[i] - done, offset[i] + done)
-            if got <= 0:
-                return i
-            done += got
-    return high
+        at, end, to = begin[i] * item, (begin[i] + count[i]) * item, place[i] * item
+        while at < end:
+            first = at // BLOCK
+            want = min(ROOM, stored[i] - first * BLOCK, -(-end // BLOCK) * BLOCK - first * BLOCK)
+            done = 0
+            while done < want:
+                got = _pread(handle[i], room.ctypes.data + done, want - done, first * BLOCK + done)
+                if got <= 0:
+                    return i, UNREADABLE
+                done += got
+            if sums.size > 0:
+                blocks = -(-want // BLOCK)
+                if first_damaged(room[:want], BLOCK, sums[slot[i], first : first + blocks]) >= 0:
+                    return i, DAMAGED
+            skip = at - first * BLOCK
+            taken = min(want - skip, end - at)
+            raw[to : to + taken] = room[skip : skip + taken]
+            at, to = at + taken, to + taken
+        if not all_within(out[place[i] : place[i] + count[i]], limit):
+            return i, OUTSIDE
+    return high, GOOD
 
 
 class File(NamedTuple):
-    """A chunk of an array: where it is, and how many elements it holds."""
+    """A chunk of an array: where it is, how many bytes it holds, and the checksums of its blocks, if there are any."""
 
     path: Path
-    elements: int
+    stored: int
+    sums: np.ndarray | None
 
 
 class SpanReader:
@@ -51,7 +76,11 @@ class SpanReader:
 
     def __init__(self, store: Any) -> None:
         self.store, self.threads = store, ThreadPoolExecutor(READERS)
-        self.handles: dict[Path, int] = {}  # of open files, the one used longest ago first
+        self.handles: dict[
+            Path, tuple[int, int]
+        ] = {}  # of open files, the one used longest ago first, and the row of ``sums`` of each
+        self.sums = np.zeros((0, 0), np.uint32)  # checksums of the blocks of open files
+        self.free: list[int] = []  # rows of sums of files that were closed
 
     def read(
         self, name: str, number: np.ndarray, first: np.ndarray, count: np.ndarray, out: np.ndarray, to: np.ndarray
@@ -61,7 +90,8 @@ class SpanReader:
         Int64 [n] each. StoreError names the file that cannot be read.
         """
         met, which = np.unique(number, return_inverse=True)
-        chunk = np.array([self.store.chunk_of(part, name) for part in met.tolist()], np.int64)[which]
+        arrays = {part: self.store.opened(part, name) for part in met.tolist()}
+        chunk = np.array([array.chunk for array in arrays.values()], np.int64)[which]
         span, part, low, high = _cut(first, count, chunk)
         files, file = np.unique(number[span] << 32 | part, return_inverse=True)
         order = np.argsort(file, kind="stable")
@@ -70,50 +100,88 @@ class SpanReader:
         for turn, (begin, end) in enumerate(pairwise(cuts.tolist())):
             some, base = slice(begin, end), turn * HANDLES
             numbers = [divmod(k, 1 << 32) for k in files[base : base + HANDLES].tolist()]
-            opened = [
-                File(self.store.chunk_path(part, name, k), self.store.chunk_of(part, name)) for part, k in numbers
-            ]
+            opened = [_file_of(arrays[part], k, out.itemsize) for part, k in numbers]
             within, place = low[some] - part[some] * chunk[span[some]], (to - first)[span[some]] + low[some]
-            self._fill(opened, file[some] - base, within, (high - low)[some], out, place)
+            self._fill(name, opened, file[some] - base, within, (high - low)[some], out, place)
 
-    def _fill(self, files: list[File], file: np.ndarray, within: np.ndarray, count: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:  # fmt: skip
+    def _fill(self, name: str, files: list[File], file: np.ndarray, within: np.ndarray, count: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:  # fmt: skip
         """Spans of few ``files``: which one each is in, and from which of its elements on."""
-        item, base = out.itemsize, out.ctypes.data
-        handle = np.array(self._open(files, item), np.int32)[file]
-        given = handle, within * item, count * item, base + place * item
+        limit = self.store.limit_of(name)
+        opened = np.array(self._open(files), np.int64)[file]
+        stored = np.array([one.stored for one in files], np.int64)[file]
+        given = (
+            opened[:, 0].astype(np.int32),
+            within,
+            count,
+            stored,
+            self.sums,
+            opened[:, 1],
+            out.dtype.type(limit),
+            out,
+            place,
+        )
         each = max(1, min(AT_A_TIME, file.size // READERS))
 
         def task(low: int) -> None:
-            high = min(low + each, file.size)
-            while (low := _read(low, high, *given)) < high:
-                path, elements = files[file[low]]
-                part = out[place[low] : place[low] + count[low]]
-                read_chunk(path, part, elements, int(within[low]))  # says what is wrong, if it still is
-                low += 1
+            high, tried = min(low + each, file.size), -1
+            while low < high:
+                low, what = _read(low, high, *given)
+                if what != GOOD:
+                    _explain(files[file[low]], what, out[place[low] : place[low] + count[low]], limit, low == tried)
+                    tried = low
 
         list(self.threads.map(task, range(0, file.size, each)))
 
-    def _open(self, files: list[File], item: int) -> list[int]:
-        """Descriptors of files, those that were open already and new ones; others are closed where there are too many."""
+    def _open(self, files: list[File]) -> list[tuple[int, int]]:
+        """Descriptors of files and where their checksums are: those that were open already and new ones; others are closed where there are too many."""
         new = [file for file in files if file.path not in self.handles]
         for file in files:
             if file.path in self.handles:
                 self.handles[file.path] = self.handles.pop(file.path)
         for _ in range(len(self.handles) + len(new) - HANDLES):
-            os.close(self.handles.pop(next(iter(self.handles))))
-        coming = [self.threads.submit(open_chunk, file.path, file.elements * item) for file in new]
+            descriptor, slot = self.handles.pop(next(iter(self.handles)))
+            os.close(descriptor)
+            self.free.append(slot)
+        coming = [self.threads.submit(open_chunk, file.path, file.stored) for file in new]
         for file, handle in zip(new, coming, strict=True):
             if handle.exception() is None:
-                self.handles[file.path] = handle.result()
+                self.handles[file.path] = handle.result(), self._keep(file)
         for handle in coming:
             handle.result()  # or the first error
         return [self.handles[file.path] for file in files]
 
+    def _keep(self, file: File) -> int:
+        """A row of ``sums`` that holds the file's checksums."""
+        slot = self.free.pop() if self.free else len(self.handles)
+        if file.sums is not None:
+            rows, columns = self.sums.shape
+            if slot >= rows or file.sums.size > columns:
+                larger = np.zeros((max(rows, 2 * slot, 1), max(columns, file.sums.size)), np.uint32)
+                larger[:rows, :columns] = self.sums
+                self.sums = larger
+            self.sums[slot, : file.sums.size] = file.sums
+        return slot
+
     def close(self) -> None:
         self.threads.shutdown(cancel_futures=True)
-        for handle in self.handles.values():
+        for handle, _ in self.handles.values():
             os.close(handle)
         self.handles.clear()
+
+
+def _file_of(array: StoredArray, number: int, item: int) -> File:
+    return File(array.file(number), array.chunk * item, array.sums_of(number, item))
+
+
+def _explain(file: File, what: int, values: np.ndarray, limit: Any, again: bool) -> None:
+    """Raise what is wrong with a span's file. One that can be read after all is tried once more."""
+    if what == DAMAGED:
+        raise StoreError(f"{file.path}: its bytes have changed since they were written; {AGAIN}")
+    if what == OUTSIDE:
+        check_within(file.path, values, limit)
+    os.close(open_chunk(file.path, file.stored))
+    if again:
+        raise StoreError(f"{file.path}: expected {file.stored:,} bytes, which cannot be read; {AGAIN}")
 
 
 def _cut(first: np.ndarray, count: np.ndarray, chunk: np.ndarray) -> tuple[np.ndarray, ...]:

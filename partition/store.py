@@ -1,12 +1,14 @@
 """Reading a graph store: a Zarr v3 group of CSR partitions, each a contiguous vertex range with all its neighbor lists.
 
-attributes              counts, directed, weighted, fingerprint, partitions, ingest report
+attributes              counts, directed, weighted, fingerprint, partitions, ingest report, and digests of the arrays and of these attributes
 vertex_ids              original ids by dense id; absent when they are 0 .. V - 1
 partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
+
+Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file ``checksums`` beside its zarr.json; the
+attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
 """
 
 import itertools
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from csaw.partition.attributes import IDENTITY, STRING, checked
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.loader import Layout, layout, read_ahead, read_array
+from csaw.partition.loader import AGAIN, StoredArray, open_array, read_ahead, read_array
+from csaw.partition.nodes import read_group
 
-FORMAT_VERSION = 1
-IDENTITY, STRING = "identity", "string"
+LARGEST_WEIGHT = np.finfo(np.float32).max
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Partition:
 class GraphStore:
     """An open store. Attributes are those of the group; arrays are read when asked for."""
 
-    def __init__(self, path: Path, attributes: dict[str, Any]) -> None:
+    def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes
         self.vertices: int = attributes["vertices"]
         self.edges: int = attributes["edges"]
@@ -59,7 +61,9 @@ class GraphStore:
         self.fingerprint: str = attributes["fingerprint"]
         self.report: dict[str, Any] = attributes["report"]
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
-        self._layouts: dict[tuple[int, str], Layout] = {}  # of arrays that were read in part
+        self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
+        self.checksums = bool(self._digests)  # whether bytes are compared with them
+        self._opened: dict[tuple[int, str], StoredArray] = {}  # arrays that were read in part
 
     @property
     def largest_partition(self) -> int:
@@ -70,16 +74,30 @@ class GraphStore:
         """Offsets of all rows, int64 [V + 1]."""
         out = np.zeros(self.vertices + 1, np.int64)
         for part in self.partitions:
-            local = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
-            read_array(self._array(part.number, "indptr"), local)
-            out[part.first_vertex : part.last_vertex + 1] = local + part.first_edge
+            out[part.first_vertex : part.last_vertex + 1] = self.read_offsets(part.number) + part.first_edge
         return out
 
+    def read_offsets(self, number: int) -> np.ndarray:
+        """Offsets of a partition's rows, int64 [its vertices + 1], from zero; StoreError when they do not rise to the number of its edges."""
+        part = self.partitions[number]
+        array = self._array(number, "indptr")
+        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
+        read_array(array, offsets)
+        if offsets[0] != 0 or offsets[-1] != part.edges or (offsets[1:] < offsets[:-1]).any():
+            raise StoreError(
+                f"{array.path}: expected offsets that rise from 0 to {part.edges:,}, found others; {AGAIN}"
+            )
+        return offsets
+
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        """Fill preallocated 1-d arrays with a partition's neighbors and weights."""
-        read_array(self._array(number, "indices"), indices_out)
+        """Fill preallocated 1-d arrays with a partition's neighbors and weights; StoreError when a byte is not what was written."""
+        read_array(self._array(number, "indices"), indices_out, self.limit_of("indices"))
         if weights_out is not None:
-            read_array(self._array(number, "weights"), weights_out)
+            read_array(self._array(number, "weights"), weights_out, self.limit_of("weights"))
+
+    def limit_of(self, name: str) -> Any:
+        """The largest value that an array of partitions may hold; the least is 0."""
+        return LARGEST_WEIGHT if name == "weights" else max(self.vertices - 1, 0)
 
     @property
     def stored(self) -> "GraphStore":
@@ -89,20 +107,18 @@ class GraphStore:
     @cached_property
     def is_plain(self) -> bool:
         """Whether files of partitions are the bytes of their arrays, so that parts of them can be read."""
-        return all(self._layout(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
+        return all(self.opened(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
 
-    def chunk_of(self, number: int, name: str) -> int:
-        """Elements of a chunk of a partition's array."""
-        return self._layout(number, name).chunk
-
-    def chunk_path(self, number: int, name: str, chunk: int) -> Path:
-        """The file of a chunk of a partition's array."""
-        return self._array(number, name) / "c" / str(chunk)
+    def opened(self, number: int, name: str) -> StoredArray:
+        """A partition's array, kept for those who read it in parts."""
+        if (number, name) not in self._opened:
+            self._opened[number, name] = self._array(number, name)
+        return self._opened[number, name]
 
     def read_ahead(self, number: int, weights: bool) -> None:
         """Let the system begin to bring a partition's files into its page cache, where it can."""
         for name in ("indices", "weights") if weights else ("indices",):
-            read_ahead(self._array(number, name))
+            read_ahead(self.path / array_name(number, name))
 
     def release(self) -> None:
         """Give back memory of edges, which come again when they are read; a store on disk has none."""
@@ -116,39 +132,31 @@ class GraphStore:
             self.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return Graph(self.read_indptr(), indices, weights)
 
-    def verify_chunks(self) -> None:
-        """Read everything and compare with the fingerprint; StoreError when a byte has changed."""
-        found = Fingerprint()
-        for part in self.partitions:
-            indptr = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
-            read_array(self._array(part.number, "indptr"), indptr)
-            indices = np.empty(part.edges, self.id_dtype)
-            weights = np.empty(part.edges, np.float32) if self.weighted else None
-            self.read_partition(part.number, indices, weights)
-            found.add(indptr, indices, weights)
-        found.add_ids(*self._id_arrays())
-        if found.hexdigest() != self.fingerprint:
-            raise StoreError(
-                f"{self.path}: expected the fingerprint {self.fingerprint}, found {found.hexdigest()}; its bytes have changed, make it again"
-            )
-
-    def _id_arrays(self) -> list[np.ndarray]:
+    def id_arrays(self) -> list[np.ndarray]:
         """Original ids as they are stored: none, one array of numbers, or the bytes of strings and their offsets."""
         if self.id_kind == IDENTITY:
             return []
         if self.id_kind != STRING:
             ids = np.empty(self.vertices, np.dtype(self.id_kind))
-            read_array(self.path / "vertex_ids", ids)
+            array = self._open("vertex_ids")
+            read_array(array, ids)
+            if (ids[1:] <= ids[:-1]).any():
+                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
             return [ids]
         offsets = np.empty(self.vertices + 1, np.int64)
-        read_array(self.path / "vertex_id_offsets", offsets)
-        text = np.empty(int(offsets[-1]), np.uint8)
-        read_array(self.path / "vertex_ids", text)
-        return [text, offsets]
+        text = self._open("vertex_ids")
+        read_array(self._open("vertex_id_offsets"), offsets)
+        if offsets[0] != 0 or offsets[-1] != text.elements or (offsets[1:] < offsets[:-1]).any():
+            raise StoreError(
+                f"{self.path}/vertex_id_offsets: expected offsets that rise from 0 to {text.elements:,}; {AGAIN}"
+            )
+        letters = np.empty(text.elements, np.uint8)
+        read_array(text, letters)
+        return [letters, offsets]
 
     @cached_property
     def _ids(self) -> np.ndarray | None:
-        arrays = self._id_arrays()
+        arrays = self.id_arrays()
         if self.id_kind == STRING:
             raw = arrays[0].tobytes()
             words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(arrays[1])]
@@ -197,32 +205,26 @@ class GraphStore:
         place = int(np.searchsorted(ids, ids.dtype.type(original)))
         return place if place < ids.size and int(ids[place]) == original else -1
 
-    def _layout(self, number: int, name: str) -> Layout:
-        if (number, name) not in self._layouts:
-            self._layouts[number, name] = layout(self._array(number, name))
-        return self._layouts[number, name]
+    def _array(self, number: int, name: str) -> StoredArray:
+        return self._open(array_name(number, name))
 
-    def _array(self, number: int, name: str) -> Path:
-        return self.path / "partitions" / f"{number:05d}" / name
+    def _open(self, name: str) -> StoredArray:
+        if not self.checksums:
+            return open_array(self.path / name)
+        if name not in self._digests:
+            raise StoreError(f"{self.path}/zarr.json has no digest of {name}; {AGAIN}")
+        return open_array(self.path / name, self._digests[name])
 
 
-def open_graph(path: str | Path) -> GraphStore:
-    """The store at ``path``; StoreError when it is missing, something else, torn, or of a later format."""
+def array_name(number: int, name: str) -> str:
+    """Where a partition's array is in a store."""
+    return f"partitions/{number:05d}/{name}"
+
+
+def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
+    """The store at ``path``; StoreError when it is missing, something else, damaged, or of a later format.
+
+    What is read from it is compared with its checksums, unless ``checksums`` is False; offsets, ids and weights are held to their ranges in any case.
+    """
     path = Path(path)
-    try:
-        group = json.loads((path / "zarr.json").read_text())
-        attributes = group["attributes"]
-    except (FileNotFoundError, NotADirectoryError) as error:
-        what = "is not a graph store: it has no zarr.json" if path.exists() else "does not exist"
-        raise StoreError(f"{path} {what}; make one with csaw partition") from error
-    except (ValueError, KeyError, OSError) as error:
-        raise StoreError(
-            f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition"
-        ) from error
-    if attributes.get("csaw_kind") != "graph":
-        raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
-    if attributes["format_version"] > FORMAT_VERSION:
-        raise StoreError(
-            f"{path} has format version {attributes['format_version']}, this csaw reads up to {FORMAT_VERSION}; upgrade csaw"
-        )
-    return GraphStore(path, attributes)
+    return GraphStore(path, checked(path, read_group(path)), checksums)

@@ -11,9 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from csaw.partition.arrays import PlainArray, growing_array
+from csaw.partition.attributes import sealed
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.store import FORMAT_VERSION, GraphStore, open_graph
+from csaw.partition.nodes import write_group
+from csaw.partition.store import GraphStore, array_name, open_graph
 
 SYNCS = 8
 
@@ -35,6 +37,7 @@ class StoreWriter:
         self.fingerprint = Fingerprint()
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.arrays: dict[str, PlainArray] = {}  # of the partition in work
+        self.digests: dict[str, str] = {}  # of all arrays that are complete
         self.edges = self.max_degree = 0
         self.multigraph = False
         self.draft.mkdir(parents=True)
@@ -83,8 +86,8 @@ class StoreWriter:
         """The next rows begin a new partition."""
         arrays = self.arrays.values()
         with full_disk_named(self.path, sum(array.held_size * array.dtype.itemsize for array in arrays)):
-            for array in arrays:
-                array.close()
+            for name, array in self.arrays.items():
+                self.digests[array_name(len(self.rows), name)] = array.close()
         first = self.rows[-1][1] if self.rows else 0
         vertices, edges = self.arrays["indptr"].size - 1, self.arrays["indices"].size
         nbytes = sum(array.size * array.dtype.itemsize for array in arrays)
@@ -99,13 +102,13 @@ class StoreWriter:
         if vertex_ids is not None:
             kind = self._ids(np.asarray(vertex_ids))
         attributes: dict[str, Any] = {
-            "csaw_kind": "graph", "format_version": FORMAT_VERSION, "vertices": self.vertices, "edges": self.edges,
-            "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
+            "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
             "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
         }  # fmt: skip
-        attributes["report"] = report(GraphStore(self.draft, attributes)) if callable(report) else report
-        self._group(self.draft, attributes)
+        draft = GraphStore(self.draft, sealed(attributes, self.digests))
+        attributes["report"] = report(draft) if callable(report) else report
+        self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
             sync_tree(self.draft)
             self._take_the_name()
@@ -135,16 +138,14 @@ class StoreWriter:
         return "string"
 
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
-        import zarr
-
         with full_disk_named(self.path):
-            zarr.open_group(str(folder), mode="a", zarr_format=3).attrs.update(attributes)
+            write_group(folder, attributes)
 
     def _array(self, path: Path, data: np.ndarray) -> None:
         with full_disk_named(self.path, data.nbytes):
             array = growing_array(path, data.dtype, self.compression)
             array.extend(data)
-            array.close()
+            self.digests[path.name] = array.close()
 
 
 class full_disk_named:

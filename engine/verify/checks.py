@@ -10,6 +10,7 @@ from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
 from csaw.engine.verify.statistics import Choices, Laws, context_tests, holm, pooled_test
+from csaw.partition import Graph
 
 ALPHA = 1e-6
 """Chance that a right sample fails, over all statistical checks together."""
@@ -56,11 +57,11 @@ class Checks:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
-    def __init__(self, samples: Samples, store: Any, algorithm: Algorithm, budget: int) -> None:
+    def __init__(self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int) -> None:
         request = samples.manifest["request"]
         self.samples, self.store, self.algorithm, self.budget = samples, store, algorithm, budget
         self.weighted = bool(request.get("weighted", False))
-        self.view = GraphView(store.load(), self.weighted)
+        self.view = GraphView(graph, self.weighted)
         self.degree = np.diff(self.view.indptr)
         bias, others = hooks.edge_bias(algorithm, self.weighted), hooks.others(algorithm, self.weighted)
         reads = bias.reads.union(*(hook.reads for hook in others.values() if hook))

@@ -174,6 +174,6 @@ def test_a_partition_without_its_file_is_an_error_also_when_it_is_read_ahead(tmp
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=9)
     plan = prepare(store, "deepwalk").plan
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 3
-    next(store._array(7, "indices").glob("c/0")).unlink()
+    store.opened(7, "indices").file(0).unlink()
     with pytest.raises(StoreError, match="cannot be opened"):
         execute(prepare(store, "deepwalk", memory=memory, batch_size=plan.batch), tmp_path / "w.zarr")

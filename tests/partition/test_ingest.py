@@ -206,7 +206,7 @@ def test_torn_missing_and_later_stores_are_refused(tmp_path):
     with pytest.raises(CsawError, match="cannot be opened"):
         store.load()
     meta = store.path / "zarr.json"
-    meta.write_text(meta.read_text().replace('"format_version": 1', '"format_version": 9'))
+    meta.write_text(meta.read_text().replace('"format_version": 2', '"format_version": 9'))
     with pytest.raises(CsawError, match="upgrade csaw"):
         open_graph(store.path)
     for path in (tmp_path, tmp_path / "nothing"):

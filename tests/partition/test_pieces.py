@@ -7,7 +7,7 @@ import pytest
 import zarr
 
 from csaw.partition import IngestOptions, arrays, blocks, buckets, ingest
-from csaw.partition.loader import read_array
+from csaw.partition.loader import open_array, read_array
 from csaw.partition.spool import Budget, Spool
 
 
@@ -19,12 +19,12 @@ def test_a_growing_array_is_what_zarr_reads(tmp_path, monkeypatch, compression, 
     expected = np.arange(1, sum(sizes) + 1, dtype=np.uint32)
     for piece in np.split(expected, np.cumsum(sizes)):
         array.extend(piece)
-    array.close()
+    digest = array.close()
     found = zarr.open_array(str(tmp_path / "a"), mode="r")
     assert found.chunks == (max(1, min(8, expected.size)),)
     assert np.array_equal(found[:], expected)
     loaded = np.empty_like(expected)
-    read_array(tmp_path / "a", loaded)
+    read_array(open_array(tmp_path / "a", digest), loaded)
     assert np.array_equal(loaded, expected)
 
 

@@ -6,6 +6,7 @@ from helpers.graphs import random_store
 
 from csaw.partition import spans
 from csaw.partition.errors import StoreError
+from csaw.partition.loader import StoredArray
 from csaw.partition.spans import SpanReader
 
 
@@ -18,16 +19,16 @@ class SmallChunks:
         self.path = path
         self.numbers = np.random.default_rng(1).integers(0, 2**32, (3, 100), dtype=np.uint32)
         for part, chunk in enumerate(self.CHUNKS):
-            (path / str(part)).mkdir()
+            (path / str(part) / "c").mkdir(parents=True)
             padded = np.append(self.numbers[part], np.zeros(-100 % chunk, np.uint32))
             for k, piece in enumerate(np.split(padded, padded.size // chunk)):
-                self.chunk_path(part, "numbers", k).write_bytes(piece.tobytes())
+                self.opened(part, "numbers").file(k).write_bytes(piece.tobytes())
 
-    def chunk_of(self, number, name):
-        return self.CHUNKS[number]
+    def opened(self, number, name):
+        return StoredArray(self.path / str(number), 100, self.CHUNKS[number], True, None)
 
-    def chunk_path(self, number, name, chunk):
-        return self.path / str(number) / str(chunk)
+    def limit_of(self, name):
+        return 2**32 - 1
 
 
 @pytest.fixture
@@ -74,17 +75,17 @@ def test_a_store_is_read_row_by_row(tmp_path):
 
 
 def test_a_file_that_is_gone_or_short_is_named(small, reader):
-    small.chunk_path(1, "numbers", 2).unlink()
-    with pytest.raises(StoreError, match=r"1/2 cannot be opened: No such file or directory; make the store again"):
+    small.opened(1, "numbers").file(2).unlink()
+    with pytest.raises(StoreError, match=r"1/c/2 cannot be opened: No such file or directory; make the store again"):
         reader.read("numbers", ONE, 55 * ONE, 10 * ONE, np.zeros(10, np.uint32), 0 * ONE)
-    small.chunk_path(2, "numbers", 0).write_bytes(b"short")
-    with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 5; make the store again"):
+    small.opened(2, "numbers").file(0).write_bytes(b"short")
+    with pytest.raises(StoreError, match=r"2/c/0: expected 400 bytes, found 5; make the store again"):
         reader.read("numbers", 2 * ONE, ONE, ONE, np.zeros(1, np.uint32), 0 * ONE)
 
 
 def test_a_file_that_shrinks_while_it_is_open_is_named(small, reader):
     out = np.zeros(5, np.uint32)
     reader.read("numbers", 2 * ONE, ONE, ONE, out, 0 * ONE)
-    small.chunk_path(2, "numbers", 0).write_bytes(b"")
-    with pytest.raises(StoreError, match=r"2/0: expected 400 bytes, found 0; make the store again"):
+    small.opened(2, "numbers").file(0).write_bytes(b"")
+    with pytest.raises(StoreError, match=r"2/c/0: expected 400 bytes, found 0; make the store again"):
         reader.read("numbers", 2 * ONE, 50 * ONE, 5 * ONE, out, 0 * ONE)

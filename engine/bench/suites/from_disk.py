@@ -48,7 +48,7 @@ class ColdStore(GraphStore):
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
         super().read_partition(number, indices_out, weights_out)
         self.reads.append(number)
-        _forget(self._array(number, "indices").parent)
+        _forget(self.opened(number, "indices").path.parent)
 
     def seconds_of(self, reads: list[int]) -> float:
         """What reading these partitions again takes, one after the other."""

@@ -1,0 +1,97 @@
+"""Is a graph store what was written: every file, every number, and what its attributes say of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.compile import njit
+from csaw.partition.errors import StoreError
+from csaw.partition.fingerprint import Fingerprint
+from csaw.partition.nodes import read_group
+from csaw.partition.store import GraphStore
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One property of a store, whether it holds, and what was looked at or is wrong."""
+
+    name: str
+    ok: bool
+    details: str
+
+
+class StoreCheck:
+    """Reads a whole store, a partition at a time, and collects what its attributes must agree with."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store, self.fingerprint = store, Fingerprint()
+        self.max_degree, self.unsorted, self.repeats = 0, 0, 0
+        self.bytes = 0
+
+    def findings(self) -> Iterator[Finding]:
+        """All of them; after the first that does not hold, those that follow from it are left out."""
+        found = "checksums" if self.store.checksums else "files (a store of format version 1 has no checksums)"
+        wrong = _error(self._read)
+        yield Finding(found, not wrong, wrong or f"{len(self.store.partitions):,} partitions, {self.bytes:,} bytes")
+        if wrong:
+            return
+        yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
+        yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest())
+        yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
+        yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
+
+    def _agrees(self, name: str, said: Any, found: Any) -> Finding:
+        return Finding(name, said == found, str(found) if said == found else f"expected {said}, found {found}")
+
+    def _read(self) -> None:
+        store = self.store
+        for part in store.partitions:
+            read_group(store.path / "partitions" / f"{part.number:05d}")
+            offsets = store.read_offsets(part.number)
+            indices = np.empty(part.edges, store.id_dtype)
+            weights = np.empty(part.edges, np.float32) if store.weighted else None
+            store.read_partition(part.number, indices, weights)
+            self.fingerprint.add(offsets, indices, weights)
+            self.max_degree = max(self.max_degree, int(np.diff(offsets).max(initial=0)))
+            unsorted, repeats = _order_of_rows(offsets, indices)
+            self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
+            self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
+        ids = store.id_arrays()
+        self.fingerprint.add_ids(*ids)
+        self.bytes += sum(array.nbytes for array in ids)
+
+
+def check_store(store: GraphStore) -> list[Finding]:
+    """Everything that can be said about a store on disk."""
+    return list(StoreCheck(store).findings())
+
+
+def fingerprint_of(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, ids: list[np.ndarray]) -> str:
+    """The fingerprint of a graph in memory, with its original ids as they are stored."""
+    fingerprint = Fingerprint()
+    fingerprint.add(indptr, indices, weights)
+    fingerprint.add_ids(*ids)
+    return fingerprint.hexdigest()
+
+
+def _error(work: Callable[[], None]) -> str:
+    try:
+        work()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+@njit(nogil=True)
+def _order_of_rows(indptr, indices):
+    """How many rows are not sorted, and how many entries repeat the one before them."""
+    unsorted, repeats = 0, 0
+    for v in range(indptr.size - 1):
+        falls = False
+        for k in range(indptr[v] + 1, indptr[v + 1]):
+            falls |= indices[k] < indices[k - 1]
+            repeats += indices[k] == indices[k - 1]
+        unsorted += falls
+    return unsorted, repeats

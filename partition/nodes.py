@@ -1,0 +1,58 @@
+"""The zarr.json files of Zarr v3, as zarr-python writes them; csaw reads and writes them itself, which takes no half second of imports."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.errors import StoreError
+
+PLAIN: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+
+
+def write_group(folder: Path, attributes: dict[str, Any]) -> None:
+    """Make ``folder`` a group."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
+
+
+def write_array(folder: Path, dtype: np.dtype, size: int, chunk: int, packed: bool) -> None:
+    """Make ``folder`` a one-dimensional array of ``size`` elements in chunks of ``chunk``; ``packed`` by LZ4."""
+    blosc = {"typesize": dtype.itemsize, "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "blocksize": 0}
+    codecs = [PLAIN[0] if dtype.itemsize > 1 else {"name": "bytes"}]
+    _write(folder, {
+        "shape": [size], "data_type": dtype.name, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": dtype.type(0).item(),
+        "codecs": codecs + [{"name": "blosc", "configuration": blosc}] * packed,
+        "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": [],
+    })  # fmt: skip
+
+
+def _write(folder: Path, node: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "zarr.json").write_text(json.dumps(node, indent=2))
+
+
+def read_group(path: Path) -> dict[str, Any]:
+    """Attributes of the group at ``path``; StoreError when there is none, or when its file cannot be read."""
+    try:
+        group = json.loads((path / "zarr.json").read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        what = "is not a graph store: it has no zarr.json" if os.path.lexists(path) else "does not exist"
+        raise StoreError(f"{path} {what}; make one with csaw partition") from error
+    except (ValueError, OSError, RecursionError) as error:
+        raise StoreError(
+            f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition"
+        ) from error
+    attributes = group.get("attributes") if isinstance(group, dict) else None
+    if not isinstance(attributes, dict):
+        raise StoreError(f"{path}/zarr.json has no attributes; make the store again with csaw partition")
+    return attributes
+
+
+def digest(value: Any) -> str:
+    """32 hexadecimal digits of a JSON value, whatever the order of its keys and the blanks of its file."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
