@@ -15,15 +15,17 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.clock_walks import ClockWalks
+from csaw.engine.cuda.constants import HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graph import DeviceGraph
 from csaw.engine.cuda.hops import Hops
 from csaw.engine.cuda.host import HostPartitions
-from csaw.engine.cuda.launch import HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pooled import PooledGraph
 from csaw.engine.cuda.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.streams import Streams
+from csaw.engine.cuda.structs import struct
 from csaw.engine.cuda.tables import StreamedTables
 from csaw.engine.cuda.transits import Transits
 from csaw.engine.cuda.trees import Trees
@@ -146,7 +148,7 @@ class CudaBackend(Backend):
         if entries.size == 0:
             return
         frontier = struct(
-            instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
+            "Frontier", instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
             seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
         )  # fmt: skip
         if f.trying:
@@ -183,8 +185,8 @@ class CudaBackend(Backend):
             size = int(upto[high - 1]) - before
             offset = upto[low:high] - room[low:high] - before
             scratch = struct(
-                offset=offset, biases=cupy.empty(size, np.float64), ctps=cupy.empty(size, np.int64), pool=cupy.empty(size, np.int64),
-                picked=cupy.empty(size, np.int64), taken=cupy.empty((size >> 6) + high - low + 1, np.uint64),
+                "Scratch", offset=offset, biases=cupy.empty(size, np.float64), ctps=cupy.empty(size, np.int64), pool=cupy.empty(size, np.int64),
+                picked=cupy.empty(size, np.int64), taken=cupy.empty(2 * ((size >> 6) + high - low + 1), np.uint32),
             )  # fmt: skip
             self.kernels.launch(
                 "select_neighbors", min(high - low, 1 << 20), block, high - low, entries[low:high], frontier, scratch,

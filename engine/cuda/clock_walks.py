@@ -6,13 +6,14 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, struct
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
+from csaw.engine.cuda.structs import record, struct
 from csaw.engine.schedule import crowds
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
 BLIND = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
-EVENT = np.dtype([("time", np.float64), ("number", np.uint32), ("instance", np.uint32)])  # while they are put in order
+EVENT = record("Event")  # while they are put in order
 SPAN_EVENTS = 4  # events that a span of time holds, about
 
 
@@ -47,7 +48,7 @@ class ClockWalks:
 
     def _clocks(self) -> np.ndarray:
         return struct(
-            first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
+            "Clocks", first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
             **self.state, tally=self.tally, **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
         )  # fmt: skip
 
@@ -119,7 +120,7 @@ class ClockWalks:
         start = cupy.asarray(kept.cumsum() - kept)
         src, dst, depth = (cupy.empty(int(kept.sum()), kind) for kind in (self.dtype, self.dtype, np.int64))
         events = event.nbytes // EVENT.itemsize
-        order = struct(spans=spans, held=held, place=place, event=event, events=events, start=start, src=src, dst=dst, depth=depth)  # fmt: skip
+        order = struct("Order", spans=spans, held=held, place=place, event=event, events=events, start=start, src=src, dst=dst, depth=depth)  # fmt: skip
         kernels.over("count_spans", slots, clocks, order)
         cupy.cumsum(held, dtype=held.dtype, out=held)
         kernels.over("fill_spans", slots, clocks, order)

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.cuda.constants import SHARED
 from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
@@ -89,8 +90,8 @@ def _announce(architecture: str) -> None:
 
 
 def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:
-    """One translation unit: constants, the graph, the hooks' C++ side, the kernels."""
-    lines = [f"#define {name} {int(value)}" for name, value in sorted(constants.items())]
+    """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels."""
+    lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items())]
     lines.append('#include "graph.cuh"')
     fields = " ".join(f"{'double' if isinstance(p, float) else 'i64'} v{k};" for k, p in enumerate(params))
     lines.append(f"struct Params {{ {fields or 'char none;'} }};")

@@ -24,7 +24,6 @@ constexpr vertex_t NONE = (vertex_t)-1;
 // PIECES: a partition has arrays of its own, wherever they are: on this device, on another one or in host memory that this one can read.
 // Then a position is {piece, edge}: a row begins with the number of the piece that it is in, its partition or a copy of the row alone, above its
 // offset in the whole graph.
-constexpr int OFFSET_BITS = 40;
 constexpr i64 OFFSET = (1ll << OFFSET_BITS) - 1;
 
 struct Piece {  // each as if it began with the graph's first edge

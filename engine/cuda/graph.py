@@ -8,10 +8,12 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.launch import BLOCK, HUB_BLOCK, WARP, Kernels, struct
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.node import copied
+from csaw.engine.cuda.structs import struct
 from csaw.engine.fit_devices import ALIAS_CHUNK
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
@@ -110,7 +112,7 @@ class DeviceGraph:
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
         return struct(
-            indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
+            "Graph",             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
             bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 

@@ -2,8 +2,6 @@
 #pragma once
 #include "random.cuh"
 
-#define HUB_BLOCK 512
-
 __device__ __forceinline__ int lane_of() { return threadIdx.x & 31; }
 
 __device__ __forceinline__ u32 lanes_below() { return (1u << lane_of()) - 1; }

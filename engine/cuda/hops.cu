@@ -53,14 +53,12 @@ __device__ __forceinline__ void count_up(u32 found, u32 without, u64* dead, u64*
     if (both >> 32) atomicAdd(dead, (u64)(both >> 32));
 }
 
-constexpr u32 STAGED = 128;  // parents of a block at most
-
 // A block's parents, each looked up once for all of its picks. Blocks start in order, so that those that run at a time have parents whose rows
 // are near each other, if any are.
 struct Parents {
-    Place place[STAGED];
-    u64 instance[STAGED];
-    u32 slot[STAGED];
+    Place place[STAGED_PARENTS];
+    u64 instance[STAGED_PARENTS];
+    u32 slot[STAGED_PARENTS];
 
     // Returns how many of the thread's have no neighbor.
     __device__ __forceinline__ u32 look_up(const Hop& hop, i64 base, u32 count)
@@ -160,8 +158,6 @@ extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed
 }
 
 // By inverse transform over running sums made beforehand; without replacement as by_inverse_transform in select.cu, pick for pick.
-constexpr int CTPS_PICKS = 32;
-
 extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
 {
     const i64 number = (i64)blockIdx.x * blockDim.x + threadIdx.x, parents = parents_of(hop);

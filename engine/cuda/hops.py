@@ -6,10 +6,11 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.cuda.launch import BLOCK, struct
+from csaw.engine.cuda.constants import BLOCK, STAGED_PARENTS
+from csaw.engine.cuda.structs import struct
 from csaw.engine.tables import worth_grouping
 
-STAGED, PICKS = 128, 1280  # STAGED of hops.cu; picks that are worth a block
+BLOCK_PICKS = 1280  # that are worth a block
 UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
 
 
@@ -44,7 +45,7 @@ class Hops:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
         staged = BLOCK if by_sums else self._staged(parents.size, size)
         hop = struct(
-            first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
+            "Hop",             first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
         )  # fmt: skip
         name = "by_ctps" if by_sums else "with_replacement" if self.backend.by_table else "distinct"
@@ -56,7 +57,7 @@ class Hops:
 
     def _staged(self, parents: int, size: int) -> int:
         """Parents a block: enough picks to keep it at work, and few enough that there are two blocks for each multiprocessor."""
-        return max(1, min(STAGED, PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
+        return max(1, min(STAGED_PARENTS, BLOCK_PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})

@@ -4,17 +4,15 @@ Arguments keep the types that the kernels declare: an int is an i64, a float a d
 (its address) or a struct.
 """
 
-from functools import cache
-from struct import Struct
 from typing import Any
 
 import cupy
 import numpy as np
 
+from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.structs import parameters
 from csaw.engine.cuda.units import Unit
-
-WARP, BLOCK, HUB_BLOCK = 32, 256, 512
 
 
 class Kernels:
@@ -26,8 +24,7 @@ class Kernels:
         self.module.load_file(str(unit.compile(device.architecture)))
         self.functions: dict[str, Any] = {}
         self.fitting: dict[tuple[str, int], int] = {}
-        members: dict[str, Any] = {f"v{k}": p if isinstance(p, float) else int(p) for k, p in enumerate(unit.params)}
-        self.params = struct(**members or {"none": np.int8(0)})
+        self.params = parameters(unit.params)
 
     def launch(self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
         """Queue a kernel on the current stream; nothing for no blocks."""
@@ -60,30 +57,6 @@ class Kernels:
         )
         place = cupy.cuda.MemoryPointer(memory, 0)
         cupy.ndarray(graph.nbytes, np.uint8, place).set(graph.view(np.uint8).ravel())
-
-
-def struct(**members: Any) -> np.ndarray:
-    """Members by value as a C struct."""
-    codes, values = zip(*map(_member, members.values()), strict=True)
-    layout = _layout("".join(codes))
-    return np.frombuffer(bytearray(layout.pack(*values)), np.dtype((np.void, layout.size)))
-
-
-def _member(value: Any) -> tuple[str, Any]:
-    """A member's type, as the module struct has it, and its value; of an array its address."""
-    kind = type(value)
-    if kind is cupy.ndarray:
-        return "Q", value.data.ptr
-    if value is None:
-        return "Q", 0
-    if kind is int or kind is bool:
-        return "q", value
-    return ("d", value) if kind is float else (value.dtype.char, value)
-
-
-@cache
-def _layout(codes: str) -> Struct:
-    return Struct(f"@{codes}0q")  # as long as an array of them needs
 
 
 def _argument(value: Any) -> Any:

@@ -7,14 +7,15 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graph import build_alias
-from csaw.engine.cuda.launch import Kernels, struct
+from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
+from csaw.engine.cuda.structs import record, struct
 
-OFFSET_BITS = 40  # of graph.cuh
 OFFSET = (1 << OFFSET_BITS) - 1
 AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
-PIECE = np.dtype([("indices", np.uint64), ("weights", np.uint64), ("entries", np.uint64)])
+PIECE = record("Piece")
 
 
 class Pieces:
@@ -97,7 +98,7 @@ class Pieces:
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
         return struct(
-            indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
+            "Graph",             indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
             possible=None, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
         )  # fmt: skip
 

@@ -5,8 +5,9 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.cuda.pieces import OFFSET, OFFSET_BITS
+from csaw.engine.cuda.pieces import OFFSET
 from csaw.engine.rows import SingleRows
 
 MOST = 1 << 14  # rows at a time

@@ -3,13 +3,11 @@
 // a range is that of chance, and nothing depends on it. What grouped parents draw is put in order by `ungroup` of hops.cu.
 #include "group.cuh"
 
-constexpr int GROUP_BUCKETS = 1024, GROUP_BLOCK = 1024, GROUP_TILE = 16;  // ranges of edges; threads of a block, parents of each
-constexpr int NEAR = 8;                                                   // log2 of the vertices that share an entry of `coarse`
 
 // The bucket of a vertex: that of the vertices around it, or where those have too many edges for one bucket, its own.
 __device__ __forceinline__ u32 bucket_of(vertex_t v, const u32* coarse, int shift)
 {
-    const u32 bucket = __ldg(coarse + (v >> NEAR));
+    const u32 bucket = __ldg(coarse + (v >> NEAR_BITS));
     return bucket != ~0u ? bucket : (u32)(GRAPH.indptr[v] >> shift);
 }
 

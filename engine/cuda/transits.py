@@ -5,8 +5,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-BUCKETS, GROUP_BLOCK, NEAR = 1024, 1024, 8  # GROUP_BUCKETS, GROUP_BLOCK and NEAR of transits.cu
-TILE = 16 * GROUP_BLOCK
+from csaw.engine.cuda.constants import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
+
+TILE = GROUP_TILE * GROUP_BLOCK
 
 
 class Transits:
@@ -14,8 +15,8 @@ class Transits:
 
     def __init__(self, graph: Any, kernels: Any) -> None:
         self.kernels = kernels
-        self.shift = max(graph.store.edges // BUCKETS, 1).bit_length()
-        first = graph.indptr[:: 1 << NEAR]
+        self.shift = max(graph.store.edges // GROUP_BUCKETS, 1).bit_length()
+        first = graph.indptr[:: 1 << NEAR_BITS]
         held = cupy.diff(cupy.concatenate([first, graph.indptr[-1:]]))
         narrow = held <= 1 << self.shift
         self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
@@ -23,7 +24,7 @@ class Transits:
     def group(self, parents: Any) -> tuple[Any, Any, Any]:
         """{vertex, cell} of every parent, range after range; the number that each cell's got, all ones without a vertex; and how many there are."""
         tiles, given = -(-parents.size // TILE), (parents.size, parents, self.coarse, self.shift)
-        counts = cupy.zeros(BUCKETS, np.uint32)
+        counts = cupy.zeros(GROUP_BUCKETS, np.uint32)
         self.kernels.launch("group_count", tiles, GROUP_BLOCK, *given, counts)
         upto = cupy.cumsum(counts, dtype=np.uint32)
         grouped, number = cupy.empty(2 * parents.size, np.uint32), cupy.empty(parents.size, np.uint32)

@@ -2,8 +2,6 @@
 #pragma once
 #include "weigh.cuh"
 
-constexpr int TREE_BLOCK = 128;
-
 // Whether a vertex that has been seen is left out of pools, and enters a frontier once.
 #define ONCE (POOLED && !EACH_EDGE_ONCE)
 

@@ -8,9 +8,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.cuda.launch import WARP, struct
+from csaw.engine.cuda.constants import TREE_BLOCK, WARP
+from csaw.engine.cuda.structs import struct
 
-TREE_BLOCK = 128  # threads of an instance: TREE_BLOCK of trees.cu
 ROOM_BYTES = 1 << 30  # for instances drawn at a time
 GROWTH = 8  # how much more room those get that were short of it
 ALIGNMENT = 16
@@ -79,14 +79,14 @@ class Trees:
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
         chance = 0.0 if algorithm.geometric is None else float(algorithm.geometric())
         trees = struct(
-            first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
+            "Trees",             first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
             sizes=self.sizes, limit=np.uint64(chance * 2.0**32), sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
         )  # fmt: skip
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))
         return Grown(trees, count, (missing, memory))
 
     def _room(self, span: int) -> list[tuple[str, int]]:
-        """The arrays of an instance with ``span`` edges, in the order of the kernel's struct: name and bytes."""
+        """The arrays of an instance with ``span`` edges: the name in struct Trees, and bytes."""
         cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.in_pools)
         buckets, by_row = _buckets(cells), 1 - by_pool
         return [

@@ -22,7 +22,7 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     }
 };
 
-constexpr int WALK_BLOCK = 256, LINE = 64 / sizeof(vertex_t);  // what memory is written in
+constexpr int LINE = 64 / sizeof(vertex_t);  // what memory is written in
 
 struct Output {  // of all walks: row n of `walks` is that of walker n
     i64 begin, end, length;  // the walkers of this launch, and the steps of each

@@ -6,8 +6,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.cuda.launch import BLOCK, WARP, struct
+from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
+from csaw.engine.cuda.structs import struct
 from csaw.engine.schedule import crowds
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
@@ -95,7 +96,7 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
         return struct(
-            begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            "Output",             begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken,
         )  # fmt: skip
 

@@ -1,0 +1,20 @@
+"""Numbers that kernels and the code which launches them share: said here, and defined in front of every kernel's text."""
+
+from csaw.engine.fit import CTPS_PICKS
+
+WARP = 32
+BLOCK = 256  # threads of most launches
+HUB_BLOCK = 512  # threads that serve a long row
+WALK_BLOCK = BLOCK  # walkers of a block at most
+TREE_BLOCK = 128  # threads that draw an instance
+STAGED_PARENTS = 128  # of a block of a hop at most
+GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
+GROUP_BLOCK = 1024  # threads of a block that groups them,
+GROUP_TILE = 16  # and parents of each
+NEAR_BITS = 8  # log2 of the vertices that share an entry of a table of ranges
+OFFSET_BITS = 40  # of an edge's offset below the number of its piece
+
+SHARED = {
+    "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "GROUP_BUCKETS": GROUP_BUCKETS,
+    "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS, "CTPS_PICKS": CTPS_PICKS,
+}  # fmt: skip
