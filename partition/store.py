@@ -5,7 +5,6 @@ vertex_ids              original ids by dense id; absent when they are 0 .. V - 
 partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
 """
 
-import itertools
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ import numpy as np
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.loader import Layout, layout, read_ahead, read_array
+from csaw.partition.words import Words
 
 FORMAT_VERSION = 1
 IDENTITY, STRING = "identity", "string"
@@ -147,21 +147,25 @@ class GraphStore:
         return [text, offsets]
 
     @cached_property
-    def _ids(self) -> np.ndarray | None:
+    def _ids(self) -> np.ndarray | Words | None:
         arrays = self._id_arrays()
         if self.id_kind == STRING:
-            raw = arrays[0].tobytes()
-            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(arrays[1])]
-            return np.array(words, dtype=np.str_)
+            return Words(arrays[1], arrays[0]).checked(self.path)
         return arrays[0] if arrays else None
 
-    def vertex_ids(self) -> np.ndarray | None:
-        """Original ids by dense id, ascending; None when they are 0 .. V - 1."""
+    def stored_ids(self) -> np.ndarray | Words | None:
+        """Original ids by dense id as they are stored: like :meth:`vertex_ids`, but strings as :class:`Words`."""
         return self._ids
 
+    def vertex_ids(self) -> np.ndarray | None:
+        """Original ids by dense id, ascending: int64, uint64, or ``str`` in an array of dtype object; None when they are 0 .. V - 1."""
+        ids = self.stored_ids()
+        return np.asarray(ids) if isinstance(ids, Words) else ids
+
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """The ids of the input file: int64, uint64 or str."""
-        return np.asarray(dense, np.int64) if self._ids is None else self._ids[np.asarray(dense, np.int64)]
+        """The ids of the input file: int64, uint64, or ``str`` in an array of dtype object."""
+        ids = self.stored_ids()
+        return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
 
     def dense_ids(self, originals: Any) -> np.ndarray:
         """Dense ids of original ones; OptionError names the first that the graph does not have."""
@@ -181,11 +185,10 @@ class GraphStore:
                 )
         return np.array(found, self.id_dtype)
 
-    def _found(self, ids: np.ndarray | None, originals: list) -> list[int]:
+    def _found(self, ids: np.ndarray | Words | None, originals: list) -> list[int]:
         """Dense ids, -1 for what the graph does not have."""
-        if ids is not None and self.id_kind == STRING:
-            known = {word: i for i, word in enumerate(ids.tolist())}
-            return [known.get(str(word), -1) for word in originals]
+        if isinstance(ids, Words):
+            return ids.find(originals)
         if ids is not None:
             return [self._rank(ids, int(v)) for v in originals]
         return [int(v) if 0 <= int(v) < self.vertices else -1 for v in originals]
