@@ -142,7 +142,7 @@ class Samples:
         """Instances start to stop as one batch of PyTorch Geometric; see :mod:`csaw.engine.samples.pyg` for what is in it."""
         from csaw.engine.samples.pyg import batch_of
 
-        return batch_of(self, start, self.instances if stop is None else stop, graph)
+        return batch_of(self, start, stop, graph)
 
     def edge_index(self) -> np.ndarray:
         """All sampled edges, int64 [2, edges]: from each neighbor to the vertex it was sampled for, as rows of ``pyg()["n_id"]``."""

@@ -33,13 +33,13 @@ Batch = dict[str, Any]
 MOST = 2**63 - 1  # what int64 holds
 
 
-def batch_of(samples: Samples, start: int, stop: int, graph: GraphStore | None = None) -> Batch:
+def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None) -> Batch:
     """Instances start to stop by the names above; with ``graph``, their ``e_id`` too.
 
-    IndexError for instances that are not there, OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
+    Both ends are as in a slice. OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
     """
-    if not 0 <= start <= stop <= samples.instances:
-        raise IndexError(f"instances {start} to {stop} of {samples.instances}")
+    start, stop, _ = slice(start, stop).indices(samples.instances)
+    stop = max(start, stop)
     made = (_of_vertices if samples.layout == "subgraphs" else _of_places)(samples, start, stop)
     ids = made["n_id"]
     made["n_id"] = _signed(samples, ids)

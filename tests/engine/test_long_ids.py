@@ -1,6 +1,7 @@
 """Claims of long string ids: one of them makes no other one larger, from the text to every export."""
 
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -67,7 +68,7 @@ def test_text_parquet_and_arrays_hold_each_long_id_whole(journey):
     with np.load(folder / "out.npz") as held:
         ends = held["original_id_offsets"]
         text = held["original_id_text"].tobytes()
-        names = [text[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)]
+        names = [text[a:b].decode() for a, b in pairwise(ends)]
         assert [[names[vertex] for vertex in held["n_id"][walk]] for walk in held["walk"]] == expected
     assert pa.default_memory_pool().max_memory() < MOST
 
