@@ -14,7 +14,8 @@ e_id                int64 [edges], only with the graph: where the edge is in the
                     ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
 
 Instances share no node. A tree of hops and a walk have a node for each of their places, for each place has drawn its own neighbors: a
-model of as many layers as hops then gives each seed what it gives on the seed's tree. A subgraph has one for each vertex.
+model of as many layers as hops then gives each seed what it gives on the seed's tree. A subgraph has one for each vertex, counted at the
+hop at which it is first met; of random edges, which no source leads to, one end is at hop 0.
 
 Messages go against the edges that were followed: of a directed graph, a vertex hears from those its edges point to.
 """
