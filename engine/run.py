@@ -90,7 +90,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     plan = job.plan
     writer = SampleWriter(
         out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=plan.request.group_size,
-        dense_dtype=job.store.id_dtype, vertex_ids=job.store.vertex_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
+        dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
     )  # fmt: skip
     if resume and writer.finished:
         return open_samples(out).results | {"resumed": "nothing was missing"}

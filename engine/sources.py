@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Algorithm
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.store import STRING
 
 LISTED = 2**64 - 1  # the instance number whose draws choose random:N
 
@@ -49,14 +50,15 @@ class Sources:
 
     def _listed(self, store, given: Any) -> np.ndarray:
         if not isinstance(given, str):
-            return np.asarray(store.dense_ids(np.asarray(given).ravel()), np.int64)
+            kind = object if store.id_kind == STRING else None  # NumPy's strings would all be as wide as the longest
+            return np.asarray(store.dense_ids(np.asarray(given, kind).ravel()), np.int64)
         if given.startswith("random:"):
             return self._random(given)
         path = Path(given)
         if not path.is_file():
             raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {given!r}")
         words = path.read_text().split()
-        if store.id_kind == "string":
+        if store.id_kind == STRING:
             return np.asarray(store.dense_ids(words), np.int64)
         numbers = []
         for line, text in enumerate(path.read_text().splitlines(), 1):

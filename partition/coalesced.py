@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.store import GraphStore, Partition
+from csaw.partition.words import Words
 
 
 class Coalesced(GraphStore):
@@ -47,11 +48,8 @@ class Coalesced(GraphStore):
         for part in self.parts[number]:
             self.store.read_ahead(part.number, weights)
 
-    def vertex_ids(self) -> np.ndarray | None:
-        return self.store.vertex_ids()
-
-    def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        return self.store.original_ids(dense)
+    def stored_ids(self) -> np.ndarray | Words | None:
+        return self.store.stored_ids()
 
     def dense_ids(self, originals: Any) -> np.ndarray:
         return self.store.dense_ids(originals)

@@ -6,6 +6,7 @@ from csaw.partition.csr import mark, rank_by_table
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import in_order
 from csaw.partition.spool import Spool
+from csaw.partition.words import Words
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
 
@@ -70,8 +71,8 @@ class StringNumbering:
         return len(self.words)
 
     @property
-    def vertex_ids(self) -> np.ndarray:
-        return np.array([word.decode("utf-8", "surrogateescape") for word in self.words], dtype=object)
+    def vertex_ids(self) -> Words:
+        return Words.of(self.words)
 
     def dense(self, ids: np.ndarray) -> np.ndarray:
         return self.rank[ids]

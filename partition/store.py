@@ -8,7 +8,6 @@ Every byte is checked when it is read. An array's files have a checksum for each
 attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
 """
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from csaw.partition.attributes import IDENTITY, STRING, checked
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.loader import AGAIN, StoredArray, open_array, read_ahead, read_array
 from csaw.partition.nodes import read_group
+from csaw.partition.words import Words
 
 LARGEST_WEIGHT = np.finfo(np.float32).max
 
@@ -146,30 +146,30 @@ class GraphStore:
         offsets = np.empty(self.vertices + 1, np.int64)
         text = self._open("vertex_ids")
         read_array(self._open("vertex_id_offsets"), offsets)
-        if offsets[0] != 0 or offsets[-1] != text.elements or (offsets[1:] < offsets[:-1]).any():
-            raise StoreError(
-                f"{self.path}/vertex_id_offsets: expected offsets that rise from 0 to {text.elements:,}; {AGAIN}"
-            )
         letters = np.empty(text.elements, np.uint8)
         read_array(text, letters)
         return [letters, offsets]
 
     @cached_property
-    def _ids(self) -> np.ndarray | None:
+    def _ids(self) -> np.ndarray | Words | None:
         arrays = self.id_arrays()
         if self.id_kind == STRING:
-            raw = arrays[0].tobytes()
-            words = [raw[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(arrays[1])]
-            return np.array(words, dtype=np.str_)
+            return Words(arrays[1], arrays[0]).checked(self.path)
         return arrays[0] if arrays else None
 
-    def vertex_ids(self) -> np.ndarray | None:
-        """Original ids by dense id, ascending; None when they are 0 .. V - 1."""
+    def stored_ids(self) -> np.ndarray | Words | None:
+        """Original ids by dense id as they are stored: like :meth:`vertex_ids`, but strings as :class:`Words`."""
         return self._ids
 
+    def vertex_ids(self) -> np.ndarray | None:
+        """Original ids by dense id, ascending: int64, uint64, or ``str`` in an array of dtype object; None when they are 0 .. V - 1."""
+        ids = self.stored_ids()
+        return np.asarray(ids) if isinstance(ids, Words) else ids
+
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """The ids of the input file: int64, uint64 or str."""
-        return np.asarray(dense, np.int64) if self._ids is None else self._ids[np.asarray(dense, np.int64)]
+        """The ids of the input file: int64, uint64, or ``str`` in an array of dtype object."""
+        ids = self.stored_ids()
+        return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
 
     def dense_ids(self, originals: Any) -> np.ndarray:
         """Dense ids of original ones; OptionError names the first that the graph does not have."""
@@ -189,11 +189,10 @@ class GraphStore:
                 )
         return np.array(found, self.id_dtype)
 
-    def _found(self, ids: np.ndarray | None, originals: list) -> list[int]:
+    def _found(self, ids: np.ndarray | Words | None, originals: list) -> list[int]:
         """Dense ids, -1 for what the graph does not have."""
-        if ids is not None and self.id_kind == STRING:
-            known = {word: i for i, word in enumerate(ids.tolist())}
-            return [known.get(str(word), -1) for word in originals]
+        if isinstance(ids, Words):
+            return ids.find(originals)
         if ids is not None:
             return [self._rank(ids, int(v)) for v in originals]
         return [int(v) if 0 <= int(v) < self.vertices else -1 for v in originals]

@@ -16,6 +16,7 @@ from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
 from csaw.partition.store import GraphStore, array_name, open_graph
+from csaw.partition.words import Words
 
 SYNCS = 8
 
@@ -95,12 +96,12 @@ class StoreWriter:
         self.edges += edges
         self.arrays = {}
 
-    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | None,
+    def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]]) -> GraphStore:  # fmt: skip
         """Write ids and attributes, then rename; ``vertex_ids`` None means 0 .. V - 1. ``report`` may look at the draft."""
         kind = "identity"
         if vertex_ids is not None:
-            kind = self._ids(np.asarray(vertex_ids))
+            kind = self._ids(vertex_ids)
         attributes: dict[str, Any] = {
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
@@ -123,18 +124,18 @@ class StoreWriter:
         sync_folder(self.path.parent)
         shutil.rmtree(old, ignore_errors=True)
 
-    def _ids(self, ids: np.ndarray) -> str:
-        if ids.dtype.kind in "iu":
+    def _ids(self, given: np.ndarray | list | Words) -> str:
+        strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
+        ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
+        if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
             ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
             self._array(self.draft / "vertex_ids", ids)
             self.fingerprint.add_ids(ids)
             return ids.dtype.name
-        words = [str(word).encode("utf-8", "surrogateescape") for word in ids]
-        offsets = np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype(np.int64)
-        text = np.frombuffer(b"".join(words), np.uint8)
-        self._array(self.draft / "vertex_ids", text)
-        self._array(self.draft / "vertex_id_offsets", offsets)
-        self.fingerprint.add_ids(text, offsets)
+        words = ids if isinstance(ids, Words) else Words.of(ids)
+        self._array(self.draft / "vertex_ids", words.text)
+        self._array(self.draft / "vertex_id_offsets", words.offsets)
+        self.fingerprint.add_ids(words.text, words.offsets)
         return "string"
 
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:

@@ -145,11 +145,8 @@ class DeviceRmat(GraphStore):
             self.held, self.indices, self.weights = -1, None, None
             cupy.get_default_memory_pool().free_all_blocks()
 
-    def vertex_ids(self) -> np.ndarray:
+    def stored_ids(self) -> np.ndarray:
         return self.originals
-
-    def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        return self.originals[dense]
 
 
 def _pieces(size: int) -> list[slice]:

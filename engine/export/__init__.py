@@ -1,6 +1,7 @@
 """Samples to other programs' formats; one file a format, the folder is the registry.
 
 A format has ``SUFFIXES`` and ``write(samples, file, name, update)``, which streams into an open binary file; ``name`` is the file's final name.
+One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
 """
 
 import os
@@ -10,7 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from csaw.engine.samples import open_samples
+from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.numbers import obstacle
+from csaw.partition import open_graph
 from csaw.partition.errors import OptionError, StoreError
 
 
@@ -28,19 +31,23 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, overwrite: bool = False,
-           update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
-    """Write ``out`` whole or not at all, and say what was written."""
+def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None,
+           overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
+    """Write ``out`` whole or not at all, and say what was written, and what was left out for which reason.
+
+    ``graph`` is where the sampled graph is, for formats that say where edges are in it (default: where it was sampled, if it is there).
+    """
     out, samples = Path(out), open_samples(samples_path)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
+    more, left_out = _graph(samples, formats()[chosen], graph)
     if out.is_dir() or (out.exists() and not overwrite):
         raise StoreError(f"{out} exists; choose another name" + ("" if out.is_dir() else " or pass --overwrite"))
     draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         with draft.open("xb") as file:
-            formats()[chosen].write(samples, file, out.name, update)
+            formats()[chosen].write(samples, file, out.name, update, **more)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(out)
@@ -59,4 +66,24 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
         "format": chosen,
         "instances": samples.instances,
         "bytes": size,
+        "left_out": left_out,
     }
+
+
+def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
+    if not getattr(format, "NUMBERS_EDGES", False):
+        if given is not None:
+            raise OptionError("--graph: expected with --format pyg or torch, which say where edges are in it")
+        return {}, {}
+    if given is not None:
+        return {"graph": open_graph(given)}, {}
+    where = samples.manifest.get("graph", {}).get("path")
+    if not where:
+        return {}, {"e_id": f"{samples.path} does not say where its graph is; name it with --graph"}
+    try:
+        store = open_graph(where)
+    except StoreError as error:
+        return {}, {"e_id": f"{error}, or name the graph with --graph"}
+    reason = obstacle(samples, store)
+    return ({}, {"e_id": reason}) if reason else ({"graph": store}, {})

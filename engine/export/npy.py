@@ -1,4 +1,7 @@
-"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth)."""
+"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth).
+
+All string ids of a file are as wide as the longest, so long ones are refused.
+"""
 
 from collections.abc import Callable
 from typing import IO
@@ -7,39 +10,72 @@ import numpy as np
 
 from csaw.engine.samples import Samples, edges_of
 from csaw.engine.samples.edges import iter_edges
+from csaw.partition.errors import OptionError
+from csaw.partition.words import Words
 
 SUFFIXES = (".npy",)
+WIDEST = 1024  # characters of a string id
+PIECE = 1 << 26  # bytes made at a time
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
-    labels = samples.labels()
     if samples.layout == "walks":
-        dtype = samples.walks.dtype if labels is None else labels.dtype
-        _header(file, samples.walks.shape, dtype)
+        kind = _kind(samples, samples.walks.dtype)
+        _header(file, samples.walks.shape, kind)
         for start, arrays in samples.iter_groups():
-            file.write(named(samples, arrays["walks"], labels).tobytes())
-            update(start + len(arrays["walks"]))
+            walks = arrays["walks"]
+            for rows in _pieces(len(walks), kind.itemsize * walks.shape[1]):
+                file.write(_named(samples, walks[rows], kind).tobytes())
+            update(start + len(walks))
         return
-    vertex = samples[{"hops": "hop_0", "subgraphs": "src"}[samples.layout]].dtype if labels is None else labels.dtype
+    vertex = _kind(samples, samples[{"hops": "hop_0", "subgraphs": "src"}[samples.layout]].dtype)
     record = np.dtype([("instance", "<i8"), ("src", vertex), ("dst", vertex), ("depth", "<i4")])
     total = sum(int(edges_of(samples, arrays).sum()) for _, arrays in samples.iter_groups())
     _header(file, (total,), record)
     for done, edges in iter_edges(samples):
-        table = np.empty(edges["src"].size, record)
-        for column, values in edges.items():
-            table[column] = named(samples, values, labels) if column in ("src", "dst") else values
-        file.write(table.tobytes())
+        for rows in _pieces(edges["src"].size, record.itemsize):
+            table = np.empty(edges["src"][rows].size, record)
+            for column, values in edges.items():
+                table[column] = _named(samples, values[rows], vertex) if column in ("src", "dst") else values[rows]
+            file.write(table.tobytes())
         update(done)
 
 
-def named(samples: Samples, ids: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+def _pieces(rows: int, row_bytes: int) -> list[slice]:
+    step = max(1, PIECE // max(row_bytes, 1))
+    return [slice(first, first + step) for first in range(0, rows, step)]
+
+
+def _kind(samples: Samples, stored: np.dtype) -> np.dtype:
+    """The element type of a vertex: the stored one, or a string as wide as the longest; OptionError where that is too wide."""
+    if samples.words is None:
+        return stored
+    width = _width(samples.words)
+    if width > WIDEST:
+        raise OptionError(
+            f"an .npy file gives every string id the room of the longest, which has {width:,} characters, and {WIDEST:,} is the most; "
+            f"export to .parquet or .txt"
+        )
+    return np.dtype(f"<U{max(width, 1)}")
+
+
+def _width(words: Words) -> int:
+    """Characters of the longest word."""
+    sizes = words.sizes()
+    longest = int(sizes.max(initial=0))
+    if longest > 4 * WIDEST:  # UTF-8 has at most four bytes a character
+        return len(words[int(sizes.argmax())])
+    return max(map(len, words), default=0)
+
+
+def _named(samples: Samples, ids: np.ndarray, kind: np.dtype) -> np.ndarray:
     """Stored ids, or the strings behind them; the empty string for fill."""
-    if labels is None:
+    if samples.words is None:
         return np.ascontiguousarray(ids)
-    absent = ids == ids.dtype.type(samples.fill)
-    words = labels[np.where(absent, 0, ids)] if labels.size else np.zeros(ids.shape, "<U1")
-    words[absent] = ""
-    return words
+    out = np.zeros(ids.shape, kind)
+    present = ids != ids.dtype.type(samples.fill)
+    out[present] = samples.words[ids[present]]
+    return out
 
 
 def _header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype) -> None:

@@ -1,7 +1,7 @@
 """Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst depth``."""
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import numpy as np
@@ -13,7 +13,9 @@ from csaw.partition.errors import OptionError
 
 SUFFIXES = (".txt", ".txt.gz")
 SPACE, NEWLINE, MINUS = 32, 10, 45
-ROWS = 1 << 16  # formatted at a time
+DECIMAL = 20  # the most bytes of a number
+ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
+BYTES = 1 << 26
 DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_000)).encode(), np.uint8)
 
 
@@ -29,16 +31,25 @@ def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None]) -> 
     if samples.layout == "walks":
         for start, arrays in samples.iter_groups():
             lengths = arrays["lengths"].astype(np.int64) + 1
-            for first in range(0, len(lengths), ROWS):
-                file.write(words.lines(arrays["walks"][first : first + ROWS], lengths[first : first + ROWS]))
+            for span, room in _pieces(words.rooms(arrays["walks"], lengths)):
+                file.write(words.lines(arrays["walks"][span], lengths[span], room))
             update(start + len(lengths))
         return
     for done, edges in iter_edges(samples):
-        size = edges["src"].size
-        for first in range(0, size, ROWS):
-            span = slice(first, first + ROWS)
-            file.write(words.edge_lines({name: column[span] for name, column in edges.items()}))
+        rooms = words.sizes(edges["src"]) + words.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
+        for span, room in _pieces(rooms):
+            file.write(words.edge_lines({name: column[span] for name, column in edges.items()}, room))
         update(done)
+
+
+def _pieces(rooms: np.ndarray) -> Iterator[tuple[slice, int]]:
+    """Spans of lines that are formatted together, and the bytes that they may take; ``rooms`` are those of each line."""
+    ends, first = np.cumsum(rooms), 0
+    while first < ends.size:
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, min(first + ROWS, int(np.searchsorted(ends, before + BYTES, "right"))))
+        yield slice(first, last), int(ends[last - 1]) - before
+        first = last
 
 
 class _Words:
@@ -46,28 +57,36 @@ class _Words:
 
     def __init__(self, samples: Samples) -> None:
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
-        if samples.ids == "names":
-            self.offsets, self.text = samples["vertex_id_offsets"][:], samples["vertex_ids"][:]
+        if samples.words is not None:
+            self.offsets, self.text = samples.words.offsets, samples.words.text
             if np.isin(self.text, np.frombuffer(b" \t\r\n", np.uint8)).any():
                 raise OptionError(
                     "a vertex id contains a space, which separates ids in text; export to Parquet instead"
                 )
 
-    def lines(self, rows: np.ndarray, lengths: np.ndarray) -> memoryview:
+    def sizes(self, ids: np.ndarray) -> np.ndarray:
+        """The most bytes that each id takes, int64; fill takes any number of them."""
+        if not self.text.size:
+            return np.full(ids.shape, DECIMAL, np.int64)
+        return np.diff(self.offsets)[np.minimum(ids, self.offsets.size - 2)]
+
+    def rooms(self, rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """The most bytes that each line takes."""
+        if not self.text.size:
+            return lengths * (DECIMAL + 1) + 1
+        present = np.arange(rows.shape[1]) < lengths[:, None]
+        return np.where(present, self.sizes(rows) + 1, 0).sum(axis=1) + 1
+
+    def lines(self, rows: np.ndarray, lengths: np.ndarray, room: int) -> memoryview:
         """One line a row, of its first ``lengths`` vertices."""
-        room = int(lengths.sum()) * (self._longest(rows) + 1) + len(lengths)
         out = np.empty(room, np.uint8)
         signed = rows.dtype.kind == "i"
         size = _lines(rows.view(np.uint64) if signed else rows, signed, lengths, self.offsets, self.text, DIGITS, out)
         return out[:size].data
 
-    def _longest(self, ids: np.ndarray) -> int:
-        return int(np.diff(self.offsets).max(initial=1)) if self.text.size else 20
-
-    def edge_lines(self, edges: dict[str, np.ndarray]) -> memoryview:
+    def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
         """Lines ``instance src dst depth``."""
-        size = edges["src"].size
-        out = np.empty(size * 2 * (self._longest(edges["src"]) + 21), np.uint8)
+        out = np.empty(room, np.uint8)
         signed = edges["src"].dtype.kind == "i"
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         src, dst = (a.view(np.uint64) if signed else a for a in ids)

@@ -1,18 +1,25 @@
-"""PyTorch: the arrays of pyg.py as tensors in a dict, which ``torch.load(OUT, weights_only=True)`` gives back; string ids as a list."""
+"""PyTorch: what pyg.py writes as tensors in a dict, from which ``Data(**torch.load(OUT, weights_only=True))`` makes PyG's batch.
+
+Counts are ints and lists of them, as PyG's loaders give them; string ids, ``original_id``, are a list of ``str``.
+"""
 
 from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
 
-from csaw.engine.export.pyg import arrays_of
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
+from csaw.partition.store import GraphStore
 
 SUFFIXES = (".pt",)
+NUMBERS_EDGES = True
+LISTS = ("num_sampled_nodes", "num_sampled_edges")
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write(
+    samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], graph: GraphStore | None = None
+) -> None:
     try:
         import torch
     except ImportError as error:
@@ -20,10 +27,10 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
             "a .pt file needs PyTorch: pip install torch; or export to .npz, which holds the same arrays"
         ) from error
 
-    def tensor(array: np.ndarray) -> Any:
-        if array.dtype.kind == "U":
-            return array.tolist()
-        small = array.dtype.kind == "u" and array.max(initial=0) < 2**63  # torch indexes by signed integers alone
-        return torch.from_numpy(array.astype(np.int64) if small else array)
+    def held(key: str, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
+        return int(value) if isinstance(value, int | np.integer) else list(value)
 
-    torch.save({key: tensor(array) for key, array in arrays_of(samples, update).items()}, file)
+    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph).items()}, file)
+    update(samples.instances)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,8 @@ from csaw.engine.samples import files
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, chunk_name
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import StoreError
+from csaw.partition.store import GraphStore
+from csaw.partition.words import Words
 
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "describe", "open_samples"]
 
@@ -126,17 +127,26 @@ class Samples:
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
 
-    def labels(self) -> np.ndarray | None:
-        """Original ids by dense id, where the arrays hold dense ids of string ids."""
+    @cached_property
+    def words(self) -> Words | None:
+        """The strings behind the numbers in the arrays, where the graph has string ids."""
         if self.ids != "names":
             return None
-        offsets, text = self["vertex_id_offsets"][:].tolist(), self["vertex_ids"][:].tobytes()
-        words = [text[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(offsets)]
-        return np.array(words, dtype=np.str_)
+        return Words(self["vertex_id_offsets"][:], self["vertex_ids"][:]).checked(self.path)
+
+    def labels(self) -> np.ndarray | None:
+        """The same as an array of ``str``, of dtype object."""
+        return None if self.words is None else np.asarray(self.words)
+
+    def pyg(self, start: int = 0, stop: int | None = None, graph: GraphStore | None = None) -> dict[str, Any]:
+        """Instances start to stop as one batch of PyTorch Geometric; see :mod:`csaw.engine.samples.pyg` for what is in it."""
+        from csaw.engine.samples.pyg import batch_of
+
+        return batch_of(self, start, stop, graph)
 
     def edge_index(self) -> np.ndarray:
-        """All sampled edges of a subgraph store, [2, edges], as PyTorch Geometric wants them."""
-        return np.stack([self.src[:], self.dst[:]])
+        """All sampled edges, int64 [2, edges]: from each neighbor to the vertex it was sampled for, as rows of ``pyg()["n_id"]``."""
+        return self.pyg()["edge_index"]
 
     @cached_property
     def results(self) -> dict[str, Any]:

@@ -11,12 +11,17 @@ Edges = dict[str, np.ndarray]
 
 def iter_edges(samples: Samples) -> Iterator[tuple[int, Edges]]:
     """Instances done so far, and the edges of a group, in the ids of the store."""
-    for start, arrays in samples.iter_groups():
+    for start in range(0, samples.instances, samples.group_size):
         stop = min(start + samples.group_size, samples.instances)
-        by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs}
-        edges = by_layout[samples.layout](samples, arrays)
+        edges = edges_between(samples, start, stop)
         edges["instance"] += start
         yield stop, edges
+
+
+def edges_between(samples: Samples, start: int, stop: int) -> Edges:
+    """The edges of instances start to stop, which are counted from 0, in the ids of the store."""
+    by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs}
+    return by_layout[samples.layout](samples, samples.group(start, stop))
 
 
 def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:

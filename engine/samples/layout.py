@@ -16,6 +16,7 @@ import numpy as np
 
 from csaw.engine.samples.files import PIECE, in_pieces
 from csaw.partition.compile import njit
+from csaw.partition.words import Words
 
 KIND = "samples"
 FORMAT_VERSION = 1
@@ -38,28 +39,30 @@ def chunk_name(index: int, dimensions: int) -> str:
 class Identifiers:
     """From the engine's dense ids to those a store holds."""
 
-    kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of names beside
+    kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of words beside
     dtype: np.dtype
     fill: int
-    table: np.ndarray | None = None
+    table: np.ndarray | Words | None = None
 
     @classmethod
-    def choose(cls, dense_dtype: Any, vertex_ids: np.ndarray | None, ids: str) -> "Identifiers":
+    def choose(cls, dense_dtype: Any, vertex_ids: np.ndarray | Words | None, ids: str) -> "Identifiers":
         dense = np.dtype(dense_dtype).newbyteorder("<")
         all_ones = int(np.array(-1).astype(dense)[()])
         if ids == "dense":
             return cls("dense", dense, all_ones)
         if vertex_ids is None:
             return cls("original", dense, all_ones)
-        if vertex_ids.dtype.kind not in "iu":
+        if isinstance(vertex_ids, Words):
             return cls("names", dense, all_ones, vertex_ids)
+        if vertex_ids.dtype.kind not in "iu":
+            return cls("names", dense, all_ones, Words.of(vertex_ids))
         wide = np.dtype("<u8" if vertex_ids.dtype == np.uint64 else "<i8")
         table = np.ascontiguousarray(vertex_ids, wide)
         return cls("original", wide, _unused(table), table)
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """The bytes to write for a group's array, a piece at a time; the next piece may use the memory of the last one again."""
-        if self.table is None or self.kind != "original" or KINDS.get(name, VERTEX) != VERTEX:
+        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
             return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
         return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.partition.words import Words
 
 if TYPE_CHECKING:
     from csaw.engine.samples.writer import SampleWriter
@@ -115,14 +116,11 @@ def _type_of(writer: "SampleWriter", name: str) -> tuple[np.dtype, int]:
 
 def _names(writer: "SampleWriter") -> dict[str, str]:
     """The string ids behind the stored numbers, as UTF-8 text and offsets, like a graph store's."""
-    table = writer.identifiers.table
-    if writer.identifiers.kind != "names" or table is None:
+    words = writer.identifiers.table
+    if not isinstance(words, Words):
         return {}
-    words = [str(word).encode("utf-8", "surrogateescape") for word in table]
-    offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
-    text = np.frombuffer(b"".join(words), np.uint8)
-    checksums = write_whole(writer, "vertex_ids", iter([text]), text.size)
-    return checksums | write_whole(writer, "vertex_id_offsets", iter([offsets]), offsets.size)
+    checksums = write_whole(writer, "vertex_ids", iter([words.text]), words.text.size)
+    return checksums | write_whole(writer, "vertex_id_offsets", iter([words.offsets]), words.offsets.size)
 
 
 def _running_sum(pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:

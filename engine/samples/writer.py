@@ -21,13 +21,14 @@ from csaw.engine.samples import files
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
 from csaw.engine.samples.seal import group_node, marker_path, part_path, seal, sealed
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.words import Words
 
 
 class SampleWriter:
     """A store in the making. ``write`` takes groups in any order, from any thread; ``finish`` gives it its name."""
 
     def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
-                 vertex_ids: np.ndarray | None = None, ids: str = "original", resume: bool = False,
+                 vertex_ids: np.ndarray | Words | None = None, ids: str = "original", resume: bool = False,
                  overwrite: bool = False) -> None:  # fmt: skip
         if layout not in LAYOUTS or group_size < 1:
             raise OptionError(

@@ -70,8 +70,8 @@ class Subject:
         self.revives = others["dead_end"] is not None
         self.sources = str(request.get("sources", ""))
         self.starts_at_all = self.sources.startswith("all")
-        ids = store.vertex_ids()
-        self._ids = ids if ids is not None and ids.dtype.kind in "iu" else None
+        ids = store.stored_ids()
+        self._ids = ids if isinstance(ids, np.ndarray) else None
 
     def dense(self, array: np.ndarray) -> np.ndarray:
         return self.samples.dense(array, self._ids)

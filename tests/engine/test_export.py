@@ -125,33 +125,77 @@ def test_parquet_has_a_row_group_for_every_group(tmp_path, ids):
         assert [tuple(row.values()) for row in rows] == edges_of(ids, layout)
 
 
+NUMBERS = {name: ids for name, ids in IDS.items() if name != "large"}  # whose ids fit int64
+
+
+@pytest.fixture(params=NUMBERS)
+def numbers(request):
+    return NUMBERS[request.param]
+
+
+def names_of(found):
+    """The original id of each node of an .npz."""
+    if "original_id_text" not in found:
+        return found["n_id"].tolist()
+    text, ends = found["original_id_text"].tobytes(), found["original_id_offsets"]
+    return [text[ends[vertex] : ends[vertex + 1]].decode() for vertex in found["n_id"]]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_pyg_edge_index_counts_in_n_id(tmp_path, ids, layout):
-    export(stored(tmp_path, layout, ids), tmp_path / "out.npz")
+def test_an_npz_holds_each_edge_from_the_neighbor_to_its_vertex(tmp_path, numbers, layout):
+    export(stored(tmp_path, layout, numbers), tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as found:
-        src, dst = found["n_id"][found["edge_index"]].tolist()
-        made = list(zip(found["instance"].tolist(), src, dst, found["depth"].tolist(), strict=True))
-        if layout == "walks":
-            walks = walks_of(ids)
-            assert made == [(i, w[k], w[k + 1], k) for i, w in enumerate(walks) for k in range(len(w) - 1)]
-            assert [[found["n_id"][v].item() for v in row if v >= 0] for row in found["walk"]] == walks
-        else:
-            assert made == edges_of(ids, layout)
+        names, batch = names_of(found), found["batch"].tolist()
+        dst, src = found["edge_index"].tolist()
+        depth = np.repeat(np.arange(found["num_sampled_edges"].size), found["num_sampled_edges"]).tolist()
+        made = sorted((batch[a], names[a], names[b], d) for a, b, d in zip(src, dst, depth, strict=True))
+        walk = found["walk"].tolist() if layout == "walks" else []
+    if layout == "walks":
+        walks = walks_of(numbers)
+        assert made == sorted((i, w[k], w[k + 1], k) for i, w in enumerate(walks) for k in range(len(w) - 1))
+        assert [[names[node] for node in row if node >= 0] for row in walk] == walks
+    else:
+        assert made == sorted(edges_of(numbers, layout))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_pt_file_holds_the_arrays_of_the_npz_as_tensors(tmp_path, ids, layout):
+def test_a_pt_file_holds_the_arrays_of_the_npz_as_tensors(tmp_path, numbers, layout):
     torch = pytest.importorskip("torch")
-    path = stored(tmp_path, layout, ids)
+    path = stored(tmp_path, layout, numbers)
     export(path, tmp_path / "out.npz")
     export(path, tmp_path / "out.pt")
     found = torch.load(tmp_path / "out.pt", weights_only=True)
+    if "original_id" in found:
+        assert found.pop("original_id") == numbers.tolist()
     with np.load(tmp_path / "out.npz") as expected:
-        assert found.keys() == set(expected.files)
-        for name in expected.files:
-            held = found[name]
-            assert (held if isinstance(held, list) else held.tolist()) == expected[name].tolist()
-    assert found["edge_index"].dtype == torch.int64
+        assert found.keys() == {name for name in expected.files if not name.startswith("original_id")}
+        for name, held in found.items():
+            assert (held.tolist() if isinstance(held, torch.Tensor) else held) == expected[name].tolist()
+    assert found["edge_index"].dtype == found["n_id"].dtype == torch.int64
+
+
+def test_an_npz_of_ids_beyond_int64_is_refused_and_leaves_nothing(tmp_path):
+    with pytest.raises(OptionError, match="--ids dense"):
+        export(stored(tmp_path, "walks", IDS["large"]), tmp_path / "out.npz")
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+
+
+def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
+    path = stored(tmp_path, "walks", np.array(["a", "\udcff", "c", "d"]))
+    export(path, tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
+    with pytest.raises(OptionError, match="not UTF-8"):
+        export(path, tmp_path / "out.parquet")
+
+
+def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("csaw.engine.export.text.BYTES", 60)
+    for layout in LAYOUTS:
+        (tmp_path / layout).mkdir()
+        export(stored(tmp_path / layout, layout, IDS["strings"]), tmp_path / f"{layout}.txt")
+        lines = (tmp_path / f"{layout}.txt").read_text().splitlines()
+        rows = walks_of(IDS["strings"]) if layout == "walks" else edges_of(IDS["strings"], layout)
+        assert lines == [" ".join(map(str, row)) for row in rows]
 
 
 @pytest.mark.parametrize("suffix", ["txt", "npy", "parquet", "npz"])

@@ -1,0 +1,138 @@
+"""A sample as one batch of PyTorch Geometric, in its names and its direction, as ``NeighborLoader(disjoint=True)`` gives it; no torch needed.
+
+edge_index          int64 [2, edges]: a message goes from ``[0]``, the neighbor that was drawn, to ``[1]``, the vertex it was drawn for
+n_id                int64 [nodes]: the node's vertex, as the sample store has it: the input's id, or the dense one where ids are strings
+original_id         :class:`Words`, only where ids are strings: ``original_id[n_id]`` are those of the nodes; all of the graph, each once
+batch               int64 [nodes]: the node's instance, counted from the first one asked for
+batch_size          seeds; they are the first nodes, so ``model(x, edge_index)[:batch_size]`` are their answers
+input_id            int64 [batch_size]: which of the sample's sources each seed is, counted through all its instances
+seed                int64 [sources]: the node of each source
+num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
+num_nodes           nodes
+walk                int64 [instances, walk_length + 1], walks only: the nodes of each walk, -1 after its end
+e_id                int64 [edges], only with the graph: where the edge is in the rows of the store, one after the other (its weight is
+                    ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
+
+Instances share no node. A tree of hops and a walk have a node for each of their places, for each place has drawn its own neighbors: a
+model of as many layers as hops then gives each seed what it gives on the seed's tree. A subgraph has one for each vertex, counted at the
+hop at which it is first met; of random edges, which no source leads to, one end is at hop 0.
+
+Messages go against the edges that were followed: of a directed graph, a vertex hears from those its edges point to.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.samples import NOTHING, Samples
+from csaw.engine.samples.edges import edges_between
+from csaw.engine.samples.numbers import edge_numbers
+from csaw.partition.errors import OptionError
+from csaw.partition.store import GraphStore
+
+Batch = dict[str, Any]
+MOST = 2**63 - 1  # what int64 holds
+
+
+def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None) -> Batch:
+    """Instances start to stop by the names above; with ``graph``, their ``e_id`` too.
+
+    Both ends are as in a slice. OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
+    """
+    start, stop, _ = slice(start, stop).indices(samples.instances)
+    stop = max(start, stop)
+    made = (_of_vertices if samples.layout == "subgraphs" else _of_places)(samples, start, stop)
+    ids = made["n_id"]
+    made["n_id"] = _signed(samples, ids)
+    made["num_nodes"] = ids.size
+    if samples.words is not None:
+        made["original_id"] = samples.words
+    if graph is not None:
+        made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])
+    return made
+
+
+def _signed(samples: Samples, ids: np.ndarray) -> np.ndarray:
+    largest = int(ids.max(initial=0))
+    if largest > MOST:
+        raise OptionError(
+            f"{samples.path}: vertex {largest} does not fit n_id, whose int64 ends at {MOST}; sample with --ids dense, or export to .parquet"
+        )
+    return ids.astype(np.int64)
+
+
+def _of_places(samples: Samples, start: int, stop: int) -> Batch:
+    """Walks and trees: hop by hop, the places that are taken."""
+    hops = _hops(samples, start, stop)
+    nodes: list[np.ndarray] = []  # of each hop, [instances, places]: numbers of the nodes, -1 where there is none
+    ids, rows, edges, total = [], [], [], 0
+    for depth, held in enumerate(hops):
+        row, column = np.nonzero(held != held.dtype.type(samples.fill))
+        numbers = np.full(held.shape, NOTHING, np.int64)
+        numbers[row, column] = np.arange(total, total + row.size)
+        ids.append(held[row, column])
+        rows.append(row)
+        if depth:
+            fanout = max(held.shape[1] // max(hops[depth - 1].shape[1], 1), 1)
+            edges.append(np.stack([numbers[row, column], nodes[-1][row, column // fanout]]))
+        nodes.append(numbers)
+        total += row.size
+    width = hops[0].shape[1]
+    made = {
+        "edge_index": np.concatenate([np.zeros((2, 0), np.int64), *edges], axis=1),
+        "n_id": np.concatenate(ids),
+        "batch": np.concatenate(rows),
+        "batch_size": ids[0].size,
+        "input_id": start * width + np.flatnonzero(nodes[0] >= 0),
+        "seed": nodes[0].ravel(),
+        "num_sampled_nodes": np.array([part.size for part in ids]),
+        "num_sampled_edges": np.array([part.shape[1] for part in edges], np.int64),
+    }
+    return made | ({"walk": np.concatenate(nodes, axis=1)} if samples.layout == "walks" else {})
+
+
+def _hops(samples: Samples, start: int, stop: int) -> list[np.ndarray]:
+    """The vertices of each hop, fill where there is none; those of a walk are its steps."""
+    arrays = samples.group(start, stop)
+    if samples.layout == "hops":
+        return list(arrays.values())
+    walks = arrays["walks"]
+    return [walks[:, step : step + 1] for step in range(walks.shape[1])]
+
+
+def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
+    """Subgraphs: a vertex of an instance is a node, at the hop at which it is first met."""
+    pointer = samples.sources_ptr[start : stop + 1]
+    sources = samples.sources[int(pointer[0]) : int(pointer[-1])]
+    edges = edges_between(samples, start, stop)
+    order = np.argsort(edges["depth"], kind="stable")
+    instance, src, dst, depth = (edges[name][order] for name in ("instance", "src", "dst", "depth"))
+    owner = np.concatenate([np.repeat(np.arange(stop - start), np.diff(pointer)), instance, instance])
+    vertices = np.concatenate([sources, dst, src])
+    hop = np.concatenate([np.zeros(sources.size, np.int64), depth + 1, depth])
+    met = np.argsort(hop, kind="stable")
+    first, number = _first_met(owner[met], vertices[met])
+    number[met] = number.copy()
+    of_sources, of_dst, of_src = np.split(number, [sources.size, sources.size + dst.size])
+    seeds = int(of_sources.max(initial=-1)) + 1
+    hops = int(depth.max(initial=-1)) + 1
+    return {
+        "edge_index": np.stack([of_dst, of_src]),
+        "n_id": vertices[met][first],
+        "batch": owner[met][first],
+        "batch_size": seeds,
+        "input_id": int(pointer[0]) + met[first][:seeds],
+        "seed": of_sources,
+        "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
+        "num_sampled_edges": np.bincount(depth, minlength=hops),
+    }
+
+
+def _first_met(owner: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each pair of instance and vertex is met first, ascending, and the number of each pair in that order."""
+    known, vertex = np.unique(vertices, return_inverse=True)
+    _, first, number = np.unique(owner * np.int64(known.size) + vertex, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[number]
