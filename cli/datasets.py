@@ -86,7 +86,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    An interrupted download goes on where it stopped; csaw datasets list has the names.
+    An interrupted download goes on where it stopped; csaw datasets list has the names. A file that came, or that is there, is read to its end and compared with the counts that SNAP publishes; what fails is not kept.
 
     \b
     Example:
@@ -98,5 +98,6 @@ def fetch(name: str, folder: str) -> None:
 
     entry = known(name)
     with progress("fetching", 0, "bytes") as update:
-        path = download(entry, folder, lambda done, total: update(done))
+        path, said = download(entry, folder, lambda done, total: update(done))
+    click.echo(f"csaw: {said}", err=True)
     click.echo(path)
