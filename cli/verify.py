@@ -2,10 +2,12 @@
 
 import click
 
+from csaw.cli import values
+
 
 @click.command()
-@click.argument("samples", type=click.Path())
-@click.option("--graph", type=click.Path(), help="The graph store [default: where it was sampled].")
+@click.argument("samples", type=values.Place())
+@click.option("--graph", type=values.Place(), help="The graph store [default: where it was sampled].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -> None:
