@@ -16,6 +16,7 @@ from csaw.datasets.catalog import Entry
 from csaw.datasets.check import WrongFileError, check, check_size, check_start
 from csaw.datasets.part import Part
 from csaw.partition.errors import CsawError, StoreError
+from csaw.partition.shown import shown
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all (0: unknown)
 PIECE = 1 << 20
@@ -111,19 +112,21 @@ def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
     length = answer.headers.get("Content-Length", "0").strip()
     if not re.fullmatch("[0-9]{1,18}", length):
         raise StoreError(
-            f"{url}: expected a number as Content-Length, the server says {length[:60]!r}; fetch it again later"
+            f"{url}: expected a number as Content-Length, the server says {shown(repr(length))}; fetch it again later"
         )
     if answer.status == 200:
         part.begin(_version(answer))
         return int(length)
     if answer.status != 206 or not part.can_go_on:
-        raise StoreError(f"{url}: expected the status 200 or 206, the server answers {answer.status} {answer.reason}")
+        raise StoreError(
+            f"{url}: expected the status 200 or 206, the server answers {answer.status} {shown(answer.reason)}"
+        )
     span = str(answer.headers.get("Content-Range"))
     fits = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)", span)
     if not fits or int(fits[1]) != part.size:
         wanted = f"bytes {part.size}-"
         part.begin("")
-        raise OSError(f"the server sent {span[:60]} when asked for {wanted}; beginning anew")
+        raise OSError(f"the server sent {shown(span)} when asked for {wanted}; beginning anew")
     if (version := _version(answer)) and version != part.tag:
         part.begin("")
         raise OSError("the server sent a part of another version of the file; beginning anew")
@@ -161,7 +164,7 @@ class SafeRedirects(urllib.request.HTTPRedirectHandler):
         scheme = newurl.partition(":")[0].lower()
         if scheme != "https" and (req.type == "https" or scheme != "http"):
             raise StoreError(
-                f"{req.full_url}: redirects to {newurl[:200]}; a redirection from {req.type} to {scheme} is not followed"
+                f"{req.full_url}: redirects to {shown(newurl)}; a redirection from {req.type} to {scheme} is not followed"
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
@@ -182,8 +185,9 @@ def _worth_another(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what went wrong."""
-    return (str(getattr(error, "reason", "") or error) or type(error).__name__).splitlines()[0]
+    """The first line of what went wrong, which the server may have worded."""
+    said = str(getattr(error, "reason", "") or error).strip()
+    return shown(said.splitlines()[0] if said else type(error).__name__)
 
 
 def _explained(url: str, part: Part, error: Exception) -> str:

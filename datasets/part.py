@@ -10,7 +10,8 @@ from typing import Self
 
 from csaw.partition.errors import StoreError
 
-OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a pipe of that name does not hang
+OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a pipe of that name does not hang
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 MOST_TAG = 1000  # characters
 
 
@@ -29,13 +30,14 @@ class Part:
 
     def __enter__(self) -> Self:
         try:
-            self.file = os.open(self.path, OPEN, 0o666)
+            new = not os.path.lexists(self.path)
+            self.file = os.open(self.path, OPEN | (os.O_CREAT | os.O_EXCL if new else 0), 0o666)
         except OSError as error:
             linked = error.errno == errno.ELOOP
             why = "a symbolic link, which csaw does not write through; remove it" if linked else error.strerror
             raise StoreError(f"{self.path}: {why}") from error
         try:
-            self._own()
+            self._own(new)
             self.tag = self._read_tag()
         except BaseException:
             os.close(self.file)
@@ -90,14 +92,19 @@ class Part:
             self.path.unlink()
             self.tag_path.unlink(missing_ok=True)
 
-    def _own(self) -> None:
+    def _own(self, new: bool) -> None:
         found = os.fstat(self.file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.geteuid():
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
             raise StoreError(f"{self.path}: expected a regular file of yours with one name; remove it")
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise StoreError(f"{self.path}: another process is fetching this file; wait for it") from error
+        except OSError as error:
+            if (
+                error.errno not in NO_LOCKS
+            ):  # some clusters' disks have none; the check of the whole file finds what two would mix
+                raise
         if not self._has_the_path():
             raise StoreError(f"{self.path}: another process has just finished with this file; run the command again")
 

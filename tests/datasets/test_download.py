@@ -287,6 +287,22 @@ def test_an_answer_without_the_file_is_said_at_once(server, tmp_path, code):
     assert left(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "line", [b"\x1b[31mno\r\n", b"x" * 60_000 + b"\r\n", b"HTTP/1.1 418 " + b"\x1bt" * 9000 + b"\r\n\r\n", b""]
+)
+def test_what_a_server_says_is_shown_in_a_short_line(server, tmp_path, line, monkeypatch):
+    def answer(handler):
+        handler.wfile.write(line)
+        handler.close_connection = True
+
+    monkeypatch.setattr(Handler, "do_GET", answer)
+    with pytest.raises(StoreError) as error:
+        download(ENTRY, tmp_path / NAME)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 500
+    assert left(tmp_path) == []
+
+
 def test_a_busy_server_is_asked_again(server, tmp_path):
     server.failures = [503, 500]
     download(ENTRY, tmp_path / NAME)
