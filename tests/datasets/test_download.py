@@ -33,7 +33,7 @@ NAME = "file.gz"
 class Server(ThreadingHTTPServer):
     """Serves ``body``; ``cuts`` are the bytes after which the next answers break off, ``failures`` their status codes.
 
-    ``headers`` replace those of an answer; one that is None is left out. ``endless`` answers go on until nobody listens,
+    ``headers`` replace those of an answer; one that is None is left out. ``endless`` answers go on while somebody listens,
     ranges have ``most`` bytes.
     """
 
@@ -76,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, rest):
         try:
             self.wfile.write(rest)
-            while self.server.endless:
+            while self.server.endless and self.server.sent < 60_000_000:  # a fault of csaw must not fill the disk
                 self.wfile.write(rest)
                 self.server.sent += len(rest)
         except OSError:
