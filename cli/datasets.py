@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from csaw.cli import values
+
 
 @click.group()
 def datasets() -> None:
@@ -42,7 +44,7 @@ def list_(as_json: bool) -> None:
 
 @datasets.command()
 @click.argument("spec")
-@click.argument("out", type=click.Path())
+@click.argument("out", type=values.Place())
 @click.option("--scale", type=int, help="R-MAT: 2^scale vertices.")
 @click.option("--edge-factor", type=int, help="R-MAT: edges drawn for each vertex.")
 @click.option("--a", type=float, help="R-MAT: chance of the upper left quadrant.")
@@ -82,11 +84,11 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 
 @datasets.command()
 @click.argument("name")
-@click.argument("folder", type=click.Path(file_okay=False, exists=True), default=".")
+@click.argument("folder", type=values.Place(file_okay=False, exists=True), default=".")
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    An interrupted download goes on where it stopped; csaw datasets list has the names.
+    An interrupted download goes on where it stopped; csaw datasets list has the names. A file that came, or that is there, is read to its end and compared with the counts that SNAP publishes; what fails is not kept.
 
     \b
     Example:
@@ -98,5 +100,6 @@ def fetch(name: str, folder: str) -> None:
 
     entry = known(name)
     with progress("fetching", 0, "bytes") as update:
-        path = download(entry, folder, lambda done, total: update(done))
+        path, said = download(entry, folder, lambda done, total: update(done))
+    click.echo(f"csaw: {said}", err=True)
     click.echo(path)

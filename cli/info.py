@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
+from csaw.cli import values
+
 PARTITIONS_SHOWN = 8
 BAR = 40
 
 
 @click.command()
-@click.argument("store", type=click.Path())
+@click.argument("store", type=values.Place())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(store: str, as_json: bool) -> None:
     """Show what is inside a graph store or a sample store.

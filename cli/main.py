@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from csaw.partition.errors import CsawError
+from csaw.partition.shown import shown
 
 NOT_COMMANDS = ("main", "console", "values", "__main__")
 
@@ -63,7 +64,10 @@ def main() -> None:
     except MemoryError:
         _fail("out of memory; give csaw a budget below what is free with --memory", 1)
     except OSError as error:
-        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}{_where_room_is_needed(error)}", 1)
+        _fail(
+            f"{shown(str(error.filename or 'input or output'))}: {error.strerror or error}{_where_room_is_needed(error)}",
+            1,
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 

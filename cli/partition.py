@@ -9,8 +9,8 @@ from csaw.cli import values
 
 
 @click.command()
-@click.argument("input_", metavar="INPUT")
-@click.argument("out", type=click.Path())
+@click.argument("input_", metavar="INPUT", type=values.Place())
+@click.argument("out", type=values.Place())
 @click.option(
     "--directed/--undirected", default=None, help="What a row means [default: by the file's header, else directed]."
 )

@@ -2,12 +2,12 @@
 
 import click
 
-from csaw.partition.attributes import is_graph
+from csaw.cli import values
 
 
 @click.command()
-@click.argument("store", type=click.Path())
-@click.option("--graph", type=click.Path(), help="The graph store of a sample [default: where it was sampled].")
+@click.argument("store", type=values.Place())
+@click.option("--graph", type=values.Place(), help="The graph store of a sample [default: where it was sampled].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> None:
@@ -23,6 +23,7 @@ def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> 
     from csaw.cli.console import print_json
     from csaw.engine.verify import verify as check
     from csaw.engine.verify import verify_graph
+    from csaw.partition.attributes import is_graph
 
     report = verify_graph(store) if is_graph(store) else check(store, graph)
     if as_json:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from csaw.partition.errors import UnknownNameError
+from csaw.partition.shown import shown
 
 SNAP = "https://snap.stanford.edu/data/"
 
@@ -77,5 +78,5 @@ def known(name: str) -> Entry:
     """The dataset called ``name``; UnknownNameError lists those there are."""
     entry = find(name)
     if entry is None:
-        raise UnknownNameError(f"no dataset called {name!r}; there are {', '.join(e.name for e in ENTRIES)}")
+        raise UnknownNameError(f"no dataset called {shown(repr(name))}; there are {', '.join(e.name for e in ENTRIES)}")
     return entry

@@ -1,17 +1,22 @@
-"""Fetching a file over HTTP: resumed where it stopped, checked, and named only when it is whole."""
+"""Fetching a dataset over HTTP: resumed where it stopped, cut off when it is too long, checked, and named only when it is right."""
 
 import errno
-import hashlib
 import http.client
 import logging
+import os
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from csaw.datasets.catalog import Entry
-from csaw.partition.errors import StoreError
+from csaw.datasets.check import WrongFileError, check, check_size, check_start
+from csaw.datasets.part import Part
+from csaw.partition.errors import CsawError, StoreError
+from csaw.partition.shown import shown
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all (0: unknown)
 PIECE = 1 << 20
@@ -19,71 +24,152 @@ TIMEOUT_SECONDS = 60
 PAUSE_SECONDS = 1.0  # before the second attempt; doubled before each further one
 ATTEMPTS = 4
 BUSY = (408, 429, 500, 502, 503, 504)  # answers worth another attempt
-LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EISDIR, errno.ENOTDIR)
+LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EISDIR, errno.ENOTDIR,
+         errno.EFBIG, errno.EEXIST)  # fmt: skip
+ELSEWHERE = "without a network, or for another version of it, fetch the file elsewhere and give csaw its path"
 log = logging.getLogger("csaw")
 
 
-def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None) -> Path:
-    """The entry's file in ``folder``, downloaded unless it is there."""
+def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *, replace: bool = False) -> tuple[Path, str]:  # fmt: skip
+    """The entry's file in ``folder``, downloaded unless it is there, and a sentence that says what was checked.
+
+    A file that is there is checked again. A wrong one is an error, or with ``replace`` removed and fetched anew. Raises StoreError.
+    """
     target = Path(folder) / Path(entry.file).name
-    if not target.exists():
-        download(entry.url, target, entry.sha256, progress)
-    return target
+    if not os.path.lexists(target):
+        return target, download(entry, target, progress)
+    try:
+        if not target.exists():
+            raise WrongFileError(f"{target}: a symbolic link to nothing")
+        return target, check(target, entry, str(target))
+    except WrongFileError as error:
+        if not replace or target.is_dir():
+            raise StoreError(
+                f"{error}; remove it and fetch {entry.name} again, or fetch it into another folder"
+            ) from error
+        log.warning("%s; it is removed and fetched again", error)
+        target.unlink()
+    return target, download(entry, target, progress)
 
 
-def download(url: str, target: Path, sha256: str | None = None, progress: Progress | None = None) -> None:
-    """``url`` as ``target``; StoreError when it cannot be had or is not what was promised. What has come stays for the next call."""
-    part = target.with_name(target.name + ".part")
+def download(entry: Entry, target: Path, progress: Progress | None = None) -> str:
+    """Fetch the entry's file as ``target``; returns a sentence that says what was checked.
+
+    What a broken connection or Ctrl-C leaves stays for the next call, if the server says of which version it is. Of a file that is
+    not the promised one nothing stays. Raises StoreError.
+    """
+    with Part(target) as part:
+        try:
+            _receive_whole(entry, part, progress)
+            said = check(part.path, entry, entry.url)
+            part.take_the_name()
+        except WrongFileError as error:
+            part.discard()
+            raise StoreError(f"{error}; nothing of it was kept. Fetch it again; {ELSEWHERE}") from error
+        except KeyboardInterrupt as error:
+            kept = f"{part.size:,} bytes are kept, the same command goes on from there" if part.can_go_on else ""
+            raise KeyboardInterrupt(kept) from error
+    return said
+
+
+def _receive_whole(entry: Entry, part: Part, progress: Progress | None) -> None:
     for attempt in range(ATTEMPTS):
         try:
-            _attempt(url, part, progress)
-            break
+            _attempt(entry, part, progress)
+            return
+        except CsawError:
+            raise
         except (OSError, http.client.HTTPException) as error:
             if attempt == ATTEMPTS - 1 or not _worth_another(error):
-                raise StoreError(_explained(url, part, error)) from error
-            log.info("%s: %s; trying again", url, error)
+                raise StoreError(_explained(entry.url, part, error)) from error
+            log.info("%s: %s; trying again", entry.url, _reason(error))
             time.sleep(PAUSE_SECONDS * 2**attempt)
-    if sha256 is not None and (found := _sha256(part)) != sha256:
-        part.unlink()
-        raise StoreError(f"{url}: expected sha256 {sha256}, found {found}; it was removed, fetch it again")
-    part.replace(target)
-    _tag(part).unlink(missing_ok=True)
 
 
-def _attempt(url: str, part: Path, progress: Progress | None) -> None:
+def _attempt(entry: Entry, part: Part, progress: Progress | None) -> None:
     """Go on from what ``part`` holds. If-Range has the server start anew when its file is no longer the one that was begun."""
-    tag = _tag(part).read_text() if _tag(part).exists() else ""
-    have = part.stat().st_size if part.exists() and tag else 0
-    headers = {"Range": f"bytes={have}-", "If-Range": tag} if have else {}
+    headers = {"Range": f"bytes={part.size}-", "If-Range": part.tag} if part.can_go_on else {}
     try:
-        answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
+        answer = OPENER.open(urllib.request.Request(entry.url, headers=headers), timeout=TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
-        if error.code == 416 and error.headers.get("Content-Range") == f"bytes */{have}":
-            return  # the part is the whole file
-        if error.code == 416:
-            part.unlink()
+        error.close()
+        if error.code == 416 and part.can_go_on:
+            if error.headers.get("Content-Range") == f"bytes */{part.size}":
+                return  # the part is the whole file
+            part.begin("")
             raise OSError("what was fetched before does not fit the file; it was removed") from error
         raise
+    except ValueError as error:  # of an address to which it redirects
+        raise StoreError(f"{entry.url}: the server's answer cannot be read: {error}") from error
     with answer:
-        if answer.status != 206:
-            part.write_bytes(b"")  # before the tag: a new tag never stands beside old bytes
-            have = 0
-            _tag(part).write_text(_version(answer))
-        elif not str(answer.headers.get("Content-Range")).startswith(f"bytes {have}-"):
-            raise OSError(f"the server sent {answer.headers.get('Content-Range')} when asked for bytes {have}-")
-        _receive(answer, part, have, progress)
+        total = _total(answer, part, entry.url)
+        check_size(total, entry, entry.url)
+        _receive(answer, part, total, entry, progress)
 
 
-def _receive(answer: http.client.HTTPResponse, part: Path, have: int, progress: Progress | None) -> None:
-    total = have + int(answer.headers.get("Content-Length") or 0)
-    with open(part, "ab") as file:
-        while piece := answer.read(PIECE):
-            file.write(piece)
-            have += len(piece)
-            if progress:
-                progress(have, total)
-    if have < total:
-        raise OSError(f"the connection ended after {have:,} of {total:,} bytes")
+def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
+    """Bytes of the whole file by the answer's headers, 0 where they do not say; ``part`` begins anew when the answer does."""
+    length = answer.headers.get("Content-Length", "0").strip()
+    if not re.fullmatch("[0-9]{1,18}", length):
+        raise StoreError(
+            f"{url}: expected a number as Content-Length, the server says {shown(repr(length))}; fetch it again later"
+        )
+    if answer.status == 200:
+        part.begin(_version(answer))
+        return int(length)
+    if answer.status != 206 or not part.can_go_on:
+        raise StoreError(
+            f"{url}: expected the status 200 or 206, the server answers {answer.status} {shown(answer.reason)}"
+        )
+    span = str(answer.headers.get("Content-Range"))
+    fits = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)", span)
+    if not fits or int(fits[1]) != part.size:
+        wanted = f"bytes {part.size}-"
+        part.begin("")
+        raise OSError(f"the server sent {shown(span)} when asked for {wanted}; beginning anew")
+    if (version := _version(answer)) and version != part.tag:
+        part.begin("")
+        raise OSError("the server sent a part of another version of the file; beginning anew")
+    return int(fits[2]) + 1 if fits[3] == "*" else int(fits[3])
+
+
+def _receive(answer: http.client.HTTPResponse, part: Part, total: int, entry: Entry, progress: Progress | None) -> None:
+    """Add what comes to ``part``; it is given up as soon as it cannot be the file."""
+    looked = False
+    while piece := answer.read1(PIECE):
+        part.append(piece)
+        check_size(part.size, entry, entry.url)
+        if not looked and part.size > 1:
+            check_start(part.start(60), entry, entry.url)
+            looked = True
+        if progress:
+            progress(part.size, total)
+    if total and part.size > total:
+        part.begin("")
+        raise OSError(f"the server sent more than the {total:,} bytes that it announced; beginning anew")
+    if part.size < total:
+        raise OSError(f"the connection ended after {part.size:,} of {total:,} bytes")
+
+
+class SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirections over HTTP, from https only to https, and does not wait for the text that comes with them."""
+
+    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        fp.close()  # its text may have no end
+        return super().http_error_302(req, fp, code, msg, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        scheme = newurl.partition(":")[0].lower()
+        if scheme != "https" and (req.type == "https" or scheme != "http"):
+            raise StoreError(
+                f"{req.full_url}: redirects to {shown(newurl)}; a redirection from {req.type} to {scheme} is not followed"
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+OPENER = urllib.request.build_opener(SafeRedirects)
 
 
 def _version(answer: http.client.HTTPResponse) -> str:
@@ -98,22 +184,16 @@ def _worth_another(error: Exception) -> bool:
     return getattr(error, "errno", None) not in LOCAL
 
 
-def _explained(url: str, part: Path, error: Exception) -> str:
+def _reason(error: Exception) -> str:
+    """The first line of what went wrong, which the server may have worded."""
+    said = str(getattr(error, "reason", "") or error).strip()
+    return shown(said.splitlines()[0] if said else type(error).__name__)
+
+
+def _explained(url: str, part: Part, error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        return f"{url}: the server answers {error.code} {error.reason}"
+        return f"{url}: the server answers {error.code} {_reason(error)}"
     if isinstance(error, OSError) and error.errno in LOCAL:
-        return f"{part}: {error.strerror}"
-    return (
-        f"{url} cannot be fetched: {getattr(error, 'reason', error)}. What has come is kept, run it again to go on. "
-        f"Without a network: fetch the file elsewhere and give csaw its path"
-    )
-
-
-def _tag(part: Path) -> Path:
-    """Beside the part: which version of the file it is of, in the server's words."""
-    return part.with_name(part.name + ".tag")
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{part.path}: {error.strerror}"
+    kept = "What has come is kept, run it again to go on" if part.can_go_on else "Run it again later"
+    return f"{url} cannot be fetched: {_reason(error)}. {kept}; {ELSEWHERE}"

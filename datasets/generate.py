@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,13 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from csaw.datasets.spec import Rmat, parse_spec
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.pipeline import IngestOptions, ingest_rows
 from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore
 
 Progress = Callable[[int], None]
 BLOCK = 1 << 20
+SPOOLED_BYTES = 16  # of a row, until the store is made: two ids of 64 bits
+PACKED_BYTES = 1  # of a row of text, at least
 THREADS = min(8, os.cpu_count() or 1)
 KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
     (1, (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32)), (2, (3, 4, 8, 14, 18, 20, 22, 31)),
@@ -79,6 +82,7 @@ def generate(spec: str, out: str | Path, *, partitions: int | None = None, overw
              progress: Progress | None = None) -> GraphStore:  # fmt: skip
     """The graph of ``spec`` as the store ``out``."""
     rows, loops, dedup = _rows(spec, progress)
+    _check_room(rows, Path(out).parent, SPOOLED_BYTES)
     options = IngestOptions(self_loops="keep" if loops else "drop", duplicates="first" if dedup else "keep", partitions=partitions,
                             overwrite=overwrite)  # fmt: skip
     return ingest_rows(spec, rows, out, options)
@@ -90,6 +94,7 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
 
     _check_out(Path(out), overwrite)
     rows, loops, _ = _rows(spec, progress)
+    _check_room(rows, Path(out).parent, PACKED_BYTES)
     kind = "Undirected" if rows.shape.undirected else "Directed"
     head = f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId" + ("\tWeight\n" if rows.weighted else "\n")
     draft = Path(f"{out}.{os.getpid()}.partial")
@@ -114,6 +119,18 @@ def _check_out(out: Path, overwrite: bool) -> None:
         raise OptionError(f"{out} is not a regular file; choose another name")
     if out.exists() and not overwrite:
         raise OptionError(f"{out} exists; choose another name or pass --overwrite")
+
+
+def _check_room(rows: Any, folder: Path, row_bytes: int) -> None:
+    """Refuse an R-MAT graph for which disk and memory together have no room. Raises BudgetError."""
+    if isinstance(rows, RmatRows) and folder.is_dir():
+        need = rows.rmat.draws * row_bytes
+        have = shutil.disk_usage(folder).free + os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if need > have:
+            raise BudgetError(
+                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made; memory and the disk of "
+                f"{folder} have {have:,}; take a smaller scale or edge_factor"
+            )
 
 
 def _rows(spec: str, progress: Progress | None) -> tuple[Any, bool, bool]:

@@ -4,40 +4,68 @@ import fcntl
 import hashlib
 import logging
 import os
+import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from csaw.datasets.catalog import Entry, find
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import CsawError, StoreError
+from csaw.partition.shown import shown
 
 log = logging.getLogger("csaw")
 
 
 def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     """The path of a graph store for ``graph``; text and datasets are partitioned into the cache on the way."""
-    path = Path(graph)
     folder = _folder(cache_dir)
-    if path.is_dir():
-        return path
-    if path.exists():
-        stat = path.stat()
-        return _cached(
-            folder, f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}", graph, lambda out: _ingest(path, out)
-        )
+    found = _status(graph)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        return Path(graph)
+    if found is not None:
+        return _cached(folder, _key(graph, found), graph, lambda out: _ingest(graph, out))
     if graph.startswith("rmat:") or graph == "karate":
         return _generated(folder, graph)
     entry = find(graph)
     if entry is None:
-        raise StoreError(f"{graph} does not exist, and no dataset has that name (see csaw datasets list)")
-    return _cached(folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out))
+        raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
+    return _cached(
+        folder, entry.url, entry.name, lambda out: _fetched(entry, folder, out), lambda store: _difference(entry, store)
+    )
 
 
 def on_disk(entry: Entry, cache_dir: str | Path | None = None) -> Path | None:
-    """Where a dataset can be had without a download: its store or file in the cache, its store NAME.zarr or its file here."""
+    """Where a dataset can be had without a download: its store or file in the cache, its store NAME.zarr or its file here.
+
+    What is not the dataset by its counts is passed over with a warning.
+    """
     folder, file = _folder(cache_dir), Path(entry.file).name
     places = (_place(folder, entry.url), Path(f"{entry.name}.zarr"), folder / file, Path(file))
-    return next((path for path in places if path.exists()), None)
+    for path in filter(Path.exists, places):
+        if not (fault := _fault(entry, path, folder)):
+            return path
+        log.warning("%s; it is not used as %s, remove it", fault, entry.name)
+    return None
+
+
+def _status(graph: str) -> os.stat_result | None:
+    """What the file system knows of the path ``graph``, None where there is nothing; StoreError for what is no folder and no regular file."""
+    if not graph:
+        raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
+    try:
+        found = os.stat(graph)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError as error:
+        raise StoreError(f"{shown(graph)} is not a path: {error}") from error
+    except OSError as error:
+        raise StoreError(f"{shown(graph)} cannot be read: {error.strerror}") from error
+    if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+        raise StoreError(
+            f"{shown(graph)} is a pipe or a device; make a store of what comes from it with csaw partition"
+        )
+    return found
 
 
 def _folder(cache_dir: str | Path | None) -> Path:
@@ -52,40 +80,95 @@ def _generated(folder: Path, spec: str) -> Path:
     return _cached(folder, canonical, spec, lambda out: generate(canonical, out))
 
 
-def _cached(folder: Path, key: str, shown: str, make: Callable[[Path], Any]) -> Path:
-    """The store of ``key``, made by one process while others wait for it."""
+def _key(graph: str | Path, found: os.stat_result) -> str:
+    return f"{Path(graph).resolve()} {found.st_size} {found.st_mtime_ns}"
+
+
+def _cached(
+    folder: Path, key: str, name: str, make: Callable[[Path], Any], fault: Callable[[Path], str] = lambda store: ""
+) -> Path:
+    """The store of ``key``, made by one process while others wait for it. One that has a ``fault`` is removed and made anew."""
     store = _place(folder, key)
-    if not store.exists():
+    if not store.exists() or _why_not(store, fault):
         folder.mkdir(parents=True, exist_ok=True)
-        with open(store.with_suffix(".lock"), "w") as lock:
+        lock = os.open(store.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            if store.exists() and (why := _why_not(store, fault)):
+                log.warning("%s; it is removed and made again", why)
+                _remove(store)
             if not store.exists():
-                log.info("%s becomes the store %s, once", shown, store)
+                log.info("%s becomes the store %s, once", name, store)
                 make(store)
+        finally:
+            os.close(lock)
     return store
 
 
+def _why_not(store: Path, fault: Callable[[Path], str]) -> str:
+    """The ``fault`` of a store of the cache. Raises StoreError, which says how to get another, where it cannot be read."""
+    try:
+        return fault(store)
+    except CsawError as error:
+        raise StoreError(f"{error}; or remove {store}, it is in csaw's cache and is made again") from error
+
+
 def _place(folder: Path, key: str) -> Path:
-    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.zarr"
+    return folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.zarr"
 
 
-def _ingest(path: Path, out: Path, directed: bool | None = None) -> Any:
+def _remove(store: Path) -> None:
+    """Remove a store of the cache; at no time is half of it under its name."""
+    gone = store.with_name(f".{store.name}.{os.getpid()}.partial")
+    store.rename(gone)
+    shutil.rmtree(gone)
+
+
+def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
     from csaw.partition.pipeline import IngestOptions, ingest
 
     return ingest(str(path), out, IngestOptions(directed=directed))
 
 
 def _fetched(entry: Entry, folder: Path, out: Path) -> None:
-    from csaw.datasets.download import fetch
+    """Make the store ``out`` of a dataset. Neither a store nor a file of other counts than the published ones stays."""
+    from csaw.datasets.download import ELSEWHERE, fetch
 
-    store = _ingest(fetch(entry, folder), out, entry.directed)
-    if difference := disagreement(entry, store):
-        log.warning("%s: %s", entry.name, difference)
+    file, said = fetch(entry, folder, replace=True)
+    log.info("%s", said)
+    if difference := disagreement(entry, _ingest(file, out, entry.directed)):
+        _remove(out)
+        file.unlink()
+        raise StoreError(
+            f"{entry.url}: {entry.name} has {difference}; its file and its store were removed. Fetch it again; {ELSEWHERE}"
+        )
+
+
+def _fault(entry: Entry, path: Path, folder: Path) -> str:
+    """Why the store or file at ``path`` is not the dataset; empty when it is. A file of which ``folder`` has a store is judged by that."""
+    from csaw.datasets.check import check
+
+    try:
+        store = path if path.is_dir() else _place(folder, _key(path, path.stat()))
+        if store.is_dir():
+            return _difference(entry, store)
+        check(path, entry, str(path))
+    except CsawError as error:
+        return str(error)
+    return ""
+
+
+def _difference(entry: Entry, store: Path) -> str:
+    """How the store at ``store`` differs from what is published; empty when it does not. Raises StoreError where it cannot be read."""
+    from csaw.partition import open_graph
+
+    difference = disagreement(entry, open_graph(store))
+    return f"{store}: {entry.name} has {difference}" if difference else ""
 
 
 def disagreement(entry: Entry, store: Any) -> str:
     """How the counts of ``store`` differ from the published ones; empty when they do not."""
-    edges = store.edges if entry.directed else (store.edges + store.report["self_loops"]) // 2
+    edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
     found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}
     said = [
         f"{n:,} {name} where {published:,} are published" for name, (n, published) in found.items() if n != published

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.partition.errors import OptionError
+from csaw.partition.shown import shown
 
 SWITCHES = ("undirected", "weights", "dedup", "self_loops", "scramble")
 
@@ -38,7 +39,7 @@ class Rmat:
 
     def _check(self, name: str, fits: bool, expected: str) -> None:
         if not fits:
-            raise OptionError(f"rmat: {name}: expected {expected}, found {getattr(self, name)}")
+            raise OptionError(f"rmat: {name}: expected {expected}, found {shown(str(getattr(self, name)))}")
 
     @property
     def draws(self) -> int:
@@ -51,25 +52,28 @@ class Rmat:
 
 
 def parse_spec(spec: str) -> Rmat:
-    """``rmat:scale=20,seed=1`` as its parameters; of a name given twice the last counts."""
+    """``rmat:scale=20,seed=1`` as its parameters. Raises OptionError."""
     head, _, listed = spec.partition(":")
     if head != "rmat":
-        raise OptionError(f"{spec}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
+        raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
     known = {f.name: float if f.name in "abcd" else int for f in fields(Rmat)}
     values: dict[str, Any] = {}
     for item in filter(None, listed.split(",")):
         name, _, text = item.partition("=")
         if name not in known:
-            raise OptionError(f"{spec}: no parameter {name!r}; there are {', '.join(known)}")
+            raise OptionError(f"{shown(spec)}: no parameter {shown(repr(name))}; there are {', '.join(known)}")
+        if name in values:
+            raise OptionError(f"{shown(spec)}: {name} is given twice; expected it once")
         try:
             values[name] = known[name](text)
         except ValueError as error:
-            raise OptionError(f"{spec}: {name}: expected a number, found {text!r}") from error
+            raise OptionError(f"{shown(spec)}: {name}: expected a number, found {shown(repr(text))}") from error
     return Rmat(**values)
 
 
 def with_options(spec: str, options: dict[str, Any]) -> str:
-    """``spec`` with the options that are not None at its end, where they count."""
-    given = [f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in options.items() if v is not None]
+    """``spec`` with the options that are not None, in the place of what it says of them."""
+    given = {name: f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in options.items() if v is not None}
     head, _, listed = spec.partition(":")
-    return f"{head}:{','.join(filter(None, [listed, *given]))}" if given else spec
+    kept = [item for item in listed.split(",") if item and item.partition("=")[0] not in given]
+    return f"{head}:{','.join([*kept, *given.values()])}" if given else spec

@@ -3,13 +3,13 @@
 import bz2
 import gzip
 import io
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
+from csaw.partition.errors import FormatError, MissingDependencyError
+from csaw.partition.inputs import open_input
 
 BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
 FOREIGN_MAGIC = {
@@ -24,17 +24,7 @@ PIECE = 1 << 18  # what was read before a broken end still counts
 
 def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
     """A stream of decompressed bytes, and the raw file below it (for progress). ``-`` is standard input."""
-    if path == "-":
-        raw: Any = sys.stdin.buffer
-    else:
-        if Path(path).is_dir():
-            raise StoreError(
-                f"{path} is a directory; expected an edge list (a graph store goes to csaw sample or csaw info)"
-            )
-        try:
-            raw = open(path, "rb")  # noqa: SIM115 - lives as long as the stream
-        except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error.strerror}") from error
+    raw: Any = open_input(path)
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     magic = reader.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":

@@ -4,9 +4,11 @@ import gzip
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from csaw.datasets import catalog, download
 from csaw.datasets import resolve as module
 from csaw.datasets.catalog import Entry
 from csaw.datasets.generate import generate
@@ -54,28 +56,87 @@ def test_a_file_in_the_way_of_a_name_is_the_graph(tmp_path, monkeypatch):
     assert open_graph(resolve("karate", tmp_path / "cache")).edges == 1
 
 
+ROWS = b"# Directed graph (each unordered pair of nodes is saved once)\n1 2\n2 1\n2 3\n3 2\n1 3\n3 1\n4 4\n"
+
+
 @pytest.fixture
 def entry(tmp_path, monkeypatch):
     """A dataset whose file lies in the cache already: SNAP's way of listing an undirected graph, both directions of each edge."""
     known = Entry("tiny", "tiny.txt.gz", 4, 4, False)
     (tmp_path / "graphs").mkdir()
-    rows = b"# Directed graph (each unordered pair of nodes is saved once)\n1 2\n2 1\n2 3\n3 2\n1 3\n3 1\n4 4\n"
-    (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(gzip.compress(rows))
+    (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(gzip.compress(ROWS))
     monkeypatch.setattr(module, "find", lambda name: known if name == "tiny" else None)
+    monkeypatch.setattr(catalog, "SNAP", "http://127.0.0.1:9/")
+    monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
     return known
 
 
 def test_a_dataset_has_the_direction_of_the_catalog_and_its_counts(tmp_path, entry, caplog):
+    caplog.set_level(logging.INFO, "csaw")
     store = open_graph(resolve("tiny", tmp_path))
     assert (store.directed, store.vertices, store.edges) == (False, 4, 7)
     assert module.disagreement(entry, store) == ""
+    assert "tiny: no checksum is published for it; its size" in caplog.text
     assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
 
 
-def test_counts_that_are_not_the_published_ones_are_said(tmp_path, entry, caplog, monkeypatch):
-    monkeypatch.setattr(module, "find", lambda name: Entry("tiny", "tiny.txt.gz", 5, 9, False))
-    resolve("tiny", tmp_path)
-    assert "tiny: 4 vertices where 5 are published, 4 edges where 9 are published" in caplog.text
+def files(tmp_path):
+    return sorted(p.name for p in (tmp_path / "graphs").iterdir() if p.suffix != ".lock")
+
+
+@pytest.mark.parametrize("body", [b"<html>", gzip.compress(ROWS)[:-9], gzip.compress(b"1 2\n"), b""])
+def test_a_wrong_file_in_the_cache_is_removed_and_fetched_anew(tmp_path, entry, caplog, body):
+    (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(body)
+    with pytest.raises(CsawError, match=r"http://127.0.0.1:9/tiny.txt.gz cannot be fetched"):
+        resolve("tiny", tmp_path)
+    assert "graphs/tiny.txt.gz: " in caplog.text
+    assert "it is removed and fetched again" in caplog.text
+    assert files(tmp_path) == []
+
+
+def test_neither_store_nor_file_of_other_counts_than_the_published_ones_stays(tmp_path, entry, monkeypatch):
+    monkeypatch.setattr(module, "find", lambda name: Entry("tiny", "tiny.txt.gz", 5, 6, False))
+    wrong = (
+        "tiny has 4 vertices where 5 are published, 4 edges where 6 are published; its file and its store were removed"
+    )
+    with pytest.raises(CsawError, match=f"{wrong}.*give csaw its path"):
+        resolve("tiny", tmp_path)
+    assert files(tmp_path) == []
+
+
+def test_a_store_of_other_counts_in_the_cache_is_made_anew(tmp_path, entry, caplog):
+    place = module._place(tmp_path / "graphs", entry.url)
+    generate("karate", place)
+    assert module.on_disk(entry, tmp_path) == tmp_path / "graphs" / "tiny.txt.gz"
+    assert open_graph(resolve("tiny", tmp_path)).vertices == 4
+    assert (
+        "tiny has 34 vertices where 4 are published, 78 edges where 4 are published; it is removed and made"
+        in caplog.text
+    )
+    assert files(tmp_path) == [place.name, "tiny.txt.gz"]
+    (place / "zarr.json").write_text("{")
+    with pytest.raises(CsawError, match=f"zarr.json .*; or remove {place}, it is in csaw's cache"):
+        resolve("tiny", tmp_path)
+
+
+def test_what_is_on_disk_is_passed_over_where_it_is_not_the_dataset(tmp_path, entry, caplog, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(b"<html>")
+    generate("karate", "tiny.zarr")
+    assert module.on_disk(entry, tmp_path) is None
+    assert "tiny.zarr: tiny has 34 vertices where 4 are published" in caplog.text
+    assert "found a web page, such as that of a login or a proxy; it is not used as tiny, remove it" in caplog.text
+    (tmp_path / "tiny.txt.gz").write_bytes(gzip.compress(ROWS))
+    assert module.on_disk(entry, tmp_path) == Path("tiny.txt.gz")
+
+
+def test_a_link_in_the_place_of_a_lock_is_not_written_through(tmp_path):
+    (tmp_path / "graphs").mkdir()
+    (tmp_path / "mine").write_text("precious")
+    module._place(tmp_path / "graphs", "karate").with_suffix(".lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        resolve("karate", tmp_path)
+    assert (tmp_path / "mine").read_text() == "precious"
 
 
 def test_two_at_once_make_one_store(tmp_path):

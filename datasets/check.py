@@ -1,0 +1,132 @@
+"""What must be true of a dataset's file: its size, gzip data that are whole, as many rows as published, and its checksum where one is known."""
+
+import gzip
+import hashlib
+import re
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from csaw.datasets.catalog import Entry
+from csaw.partition.errors import StoreError
+from csaw.partition.sniff import SNAP_COUNTS
+
+ROW_BYTES = 24  # of text, at most: two ids of ten digits, what is between them, the end of the line
+PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit
+HEAD_BYTES = 1 << 20  # beside the rows: comments
+PIECE = 1 << 20
+MAGIC = b"\x1f\x8b"
+ROW = re.compile(rb"\d+[ \t,]+\d+\s*")
+SHOWN = 60  # bytes of a file in a message
+
+
+class WrongFileError(StoreError):
+    """A file that is not the dataset that the catalog names; the message says what was expected and what was found."""
+
+
+@dataclass
+class Text:
+    """What is in an unpacked file: its first bytes and how many rows follow its comments."""
+
+    head: bytes = b""
+    rows: int = 0
+    nbytes: int = 0
+
+
+def largest_file(entry: Entry) -> int:
+    """Bytes that the file of ``entry`` can have at most: an undirected edge may be there in both directions."""
+    return HEAD_BYTES + PACKED_ROW_BYTES * 2 * entry.edges
+
+
+def check_start(start: bytes, entry: Entry, shown: str) -> None:
+    """Refuse a file that does not begin as gzip does.
+
+    ``start`` holds at least two bytes; ``shown`` names the file in the error. Raises WrongFileError.
+    """
+    if not start.startswith(MAGIC):
+        page = start.lstrip().startswith(b"<")
+        what = "a web page, such as that of a login or a proxy" if page else _quoted(start)
+        raise WrongFileError(f"{shown}: expected gzip data for {entry.name}, found {what}")
+
+
+def check_size(size: int, entry: Entry, shown: str) -> None:
+    """Refuse more bytes than the published counts allow. Raises WrongFileError."""
+    if size > (most := largest_file(entry)):
+        raise WrongFileError(
+            f"{shown}: expected at most {most:,} bytes for the {entry.edges:,} edges of {entry.name}, found {size:,}"
+        )
+
+
+def check(path: Path, entry: Entry, shown: str) -> str:
+    """Read the file at ``path`` to its end and compare it with what is published of ``entry``.
+
+    ``shown`` names the file in errors. Returns a sentence that says what agrees. Raises WrongFileError.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found something that is not a regular file")
+    size = path.stat().st_size
+    if size == 0:
+        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found nothing: it is empty")
+    check_size(size, entry, shown)
+    with open(path, "rb") as file:
+        check_start(file.read(SHOWN), entry, shown)
+    if entry.sha256 is not None and (found := _sha256(path)) != entry.sha256:
+        raise WrongFileError(f"{shown}: expected sha256 {entry.sha256}, found {found}")
+    text = _unpacked(path, entry, shown)
+    agreed = ["its size", "its gzip checksum", *_check_counts(text, entry, shown)]
+    known = "its sha256 is the known one" if entry.sha256 else "no checksum is published for it"
+    return f"{entry.name}: {known}; {', '.join(agreed)} agree with the published counts"
+
+
+def _unpacked(path: Path, entry: Entry, shown: str) -> Text:
+    """Unpack the whole file and count its rows; no more text is unpacked than the published counts allow."""
+    most = HEAD_BYTES + ROW_BYTES * 2 * entry.edges
+    text, last = Text(), b"\n"
+    try:
+        with gzip.open(path, "rb") as stream:
+            while piece := stream.read(PIECE):
+                text.head = text.head or piece
+                text.nbytes += len(piece)
+                if text.nbytes > most:
+                    raise WrongFileError(f"{shown}: expected at most {most:,} bytes of text in it, found more")
+                seen = last + piece
+                text.rows += seen.count(b"\n", 0, -1) - seen.count(b"\n#")
+                last = piece[-1:]
+    except EOFError as error:
+        raise WrongFileError(f"{shown}: its gzip data is cut off after {path.stat().st_size:,} bytes") from error
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise WrongFileError(f"{shown}: its gzip data is damaged ({error})") from error
+    return text
+
+
+def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
+    """Compare rows, and counts in the comments above them, with the published ones; returns the names of what agrees."""
+    first = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"#")), b"")
+    if not ROW.fullmatch(first):
+        raise WrongFileError(f"{shown}: expected rows of two numbers, found {_quoted(first)}")
+    if not entry.edges <= text.rows <= 2 * entry.edges:
+        raise WrongFileError(
+            f"{shown}: expected {entry.edges:,} to {2 * entry.edges:,} rows, as {entry.name} has {entry.edges:,} edges; "
+            f"found {text.rows:,}"
+        )
+    comments = b"\n".join(line for line in text.head.splitlines() if line.startswith(b"#"))
+    if not (counts := SNAP_COUNTS.search(comments)):
+        return [f"{text.rows:,} rows"]
+    vertices, edges = int(counts[1]), int(counts[2])
+    both_ways = not entry.directed and 2 * entry.edges - entry.vertices <= edges <= 2 * entry.edges  # less self loops
+    if vertices != entry.vertices or not (edges == entry.edges or both_ways):
+        raise WrongFileError(
+            f"{shown}: expected {entry.vertices:,} vertices and {entry.edges:,} edges, as published for {entry.name}; "
+            f"its comments say {vertices:,} and {edges:,}"
+        )
+    return [f"{text.rows:,} rows", "the counts in its comments"]
+
+
+def _quoted(found: bytes) -> str:
+    return repr(found[:SHOWN].decode("utf-8", "replace"))
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

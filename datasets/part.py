@@ -1,0 +1,123 @@
+"""A file that is still coming, ``NAME.part``, and the version of the file that its bytes are of, ``NAME.part.tag``."""
+
+import errno
+import fcntl
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Self
+
+from csaw.partition.errors import StoreError
+
+OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK  # O_NONBLOCK: a pipe of that name does not hang
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
+MOST_TAG = 1000  # characters
+
+
+class Part:
+    """The bytes that have come, in a regular file of its own that no other process writes; as a context.
+
+    What cannot be gone on with later, because it is empty or of an unknown version, is removed at the end. ``path`` is where the
+    bytes are, ``size`` how many have come, ``tag`` their version in the server's words. Raises StoreError.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.path = target.with_name(f"{target.name}.part")
+        self.tag_path = target.with_name(f"{target.name}.part.tag")
+        self.size, self.tag = 0, ""
+
+    def __enter__(self) -> Self:
+        try:
+            new = not os.path.lexists(self.path)
+            self.file = os.open(self.path, OPEN | (os.O_CREAT | os.O_EXCL if new else 0), 0o666)
+        except OSError as error:
+            linked = error.errno == errno.ELOOP
+            why = "a symbolic link, which csaw does not write through; remove it" if linked else error.strerror
+            raise StoreError(f"{self.path}: {why}") from error
+        try:
+            self._own(new)
+            self.tag = self._read_tag()
+        except BaseException:
+            os.close(self.file)
+            raise
+        if self.tag:
+            self.size = os.lseek(self.file, 0, os.SEEK_END)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self.can_go_on:
+            self.discard()
+        os.close(self.file)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether a later download can begin where this one ends."""
+        return bool(self.tag and self.size)
+
+    def begin(self, tag: str) -> None:
+        """Start from nothing with another version of the file; ``tag`` names it, or is empty."""
+        os.ftruncate(self.file, 0)  # before the tag: a new tag never stands beside old bytes
+        os.lseek(self.file, 0, os.SEEK_SET)
+        self.tag_path.unlink(missing_ok=True)
+        self.size, self.tag = 0, tag if len(tag) <= MOST_TAG and re.fullmatch("[ -~]+", tag) else ""
+        if self.tag:
+            with open(self.tag_path, "x") as file:  # never through a link
+                file.write(self.tag)
+
+    def append(self, piece: bytes) -> None:
+        """Add bytes at the end."""
+        rest = memoryview(piece)
+        while rest:
+            written = os.write(self.file, rest)
+            self.size += written
+            rest = rest[written:]
+
+    def start(self, nbytes: int) -> bytes:
+        """The first bytes that have come."""
+        return os.pread(self.file, nbytes, 0)
+
+    def take_the_name(self) -> None:
+        """Make the whole file durable and give it its final name."""
+        os.fsync(self.file)
+        self.path.replace(self.target)
+        self.tag_path.unlink(missing_ok=True)
+        self.size = 0
+
+    def discard(self) -> None:
+        """Remove the bytes and their version."""
+        self.size, self.tag = 0, ""
+        if self._has_the_path():
+            self.path.unlink()
+            self.tag_path.unlink(missing_ok=True)
+
+    def _own(self, new: bool) -> None:
+        found = os.fstat(self.file)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
+            raise StoreError(f"{self.path}: expected a regular file of yours with one name; remove it")
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(f"{self.path}: another process is fetching this file; wait for it") from error
+        except OSError as error:
+            if (
+                error.errno not in NO_LOCKS
+            ):  # some clusters' disks have none; the check of the whole file finds what two would mix
+                raise
+        if not self._has_the_path():
+            raise StoreError(f"{self.path}: another process has just finished with this file; run the command again")
+
+    def _has_the_path(self) -> bool:
+        """Whether the open file is still the one of that name."""
+        try:
+            return os.path.samestat(os.fstat(self.file), self.path.lstat())
+        except FileNotFoundError:
+            return False
+
+    def _read_tag(self) -> str:
+        if self.tag_path.is_symlink() or not self.tag_path.is_file():
+            return ""
+        with open(self.tag_path, errors="replace") as file:
+            tag = file.read(MOST_TAG + 1)
+        return tag if len(tag) <= MOST_TAG and re.fullmatch("[ -~]+", tag) else ""
