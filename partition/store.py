@@ -17,6 +17,7 @@ import numpy as np
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.loader import Layout, layout, read_ahead, read_array
+from csaw.partition.replace import mend
 
 FORMAT_VERSION = 1
 IDENTITY, STRING = "identity", "string"
@@ -209,6 +210,7 @@ class GraphStore:
 def open_graph(path: str | Path) -> GraphStore:
     """The store at ``path``; StoreError when it is missing, something else, torn, or of a later format."""
     path = Path(path)
+    mend(path)
     try:
         group = json.loads((path / "zarr.json").read_text())
         attributes = group["attributes"]

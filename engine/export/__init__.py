@@ -3,7 +3,6 @@
 A format has ``SUFFIXES`` and ``write(samples, file, name, update)``, which streams into an open binary file; ``name`` is the file's final name.
 """
 
-import os
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import Any
 
 from csaw.engine.samples import open_samples
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.replace import cannot_be_written, new_file
 
 
 def formats() -> dict[str, Any]:
@@ -35,23 +35,13 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
-    if out.is_dir() or (out.exists() and not overwrite):
-        raise StoreError(f"{out} exists; choose another name" + ("" if out.is_dir() else " or pass --overwrite"))
-    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        with draft.open("xb") as file:
+        with new_file(out, overwrite=overwrite) as file:
             formats()[chosen].write(samples, file, out.name, update)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(out)
     except StoreError:
         raise
     except OSError as error:
-        raise StoreError(
-            f"{out} cannot be written: {error.strerror or error}; nothing is left under its name"
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+        raise cannot_be_written(out, error) from error
     size = out.stat().st_size
     return {
         "samples": str(samples_path),

@@ -6,6 +6,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples, edges_of
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
 
 SUFFIXES = (".npy",)
@@ -37,6 +38,7 @@ def named(samples: Samples, ids: np.ndarray, labels: np.ndarray | None) -> np.nd
     if labels is None:
         return np.ascontiguousarray(ids)
     absent = ids == ids.dtype.type(samples.fill)
+    check_names(samples.path, ids[~absent], labels.size)
     words = labels[np.where(absent, 0, ids)] if labels.size else np.zeros(ids.shape, "<U1")
     words[absent] = ""
     return words

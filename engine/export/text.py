@@ -7,6 +7,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
@@ -45,9 +46,10 @@ class _Words:
     """Vertex ids as text: numbers, or the strings behind them."""
 
     def __init__(self, samples: Samples) -> None:
+        self.path, self.named = samples.path, samples.ids == "names"
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if samples.ids == "names":
-            self.offsets, self.text = samples["vertex_id_offsets"][:], samples["vertex_ids"][:]
+            self.offsets, self.text = samples.names()
             if np.isin(self.text, np.frombuffer(b" \t\r\n", np.uint8)).any():
                 raise OptionError(
                     "a vertex id contains a space, which separates ids in text; export to Parquet instead"
@@ -55,6 +57,8 @@ class _Words:
 
     def lines(self, rows: np.ndarray, lengths: np.ndarray) -> memoryview:
         """One line a row, of its first ``lengths`` vertices."""
+        if self.named:
+            check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
         room = int(lengths.sum()) * (self._longest(rows) + 1) + len(lengths)
         out = np.empty(room, np.uint8)
         signed = rows.dtype.kind == "i"
@@ -70,6 +74,8 @@ class _Words:
         out = np.empty(size * 2 * (self._longest(edges["src"]) + 21), np.uint8)
         signed = edges["src"].dtype.kind == "i"
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
+        if self.named:
+            check_names(self.path, np.stack(ids), self.offsets.size - 1)
         src, dst = (a.view(np.uint64) if signed else a for a in ids)
         instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
         used = _edge_lines(instance, src, dst, depth, signed, self.offsets, self.text, DIGITS, out)
