@@ -1,5 +1,7 @@
 """``csaw export``."""
 
+from pathlib import Path
+
 import click
 
 
@@ -22,7 +24,9 @@ def export(samples: str, out: str, format: str | None, overwrite: bool, as_json:
     from csaw.cli.console import print_json, progress
     from csaw.engine.export import export as write
     from csaw.engine.samples import open_samples
+    from csaw.partition.replace import FILE, check
 
+    check(Path(out), FILE, overwrite)
     total = open_samples(samples).instances
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
         summary = write(samples, out, format, overwrite=overwrite, update=update)

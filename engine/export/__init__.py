@@ -11,7 +11,7 @@ from typing import Any
 
 from csaw.engine.samples import open_samples
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.replace import cannot_be_written, new_file
+from csaw.partition.replace import FILE, cannot_be_written, check, new_file
 
 
 def formats() -> dict[str, Any]:
@@ -31,7 +31,9 @@ def format_of(out: Path) -> str:
 def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, overwrite: bool = False,
            update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write ``out`` whole or not at all, and say what was written."""
-    out, samples = Path(out), open_samples(samples_path)
+    out = Path(out)
+    check(out, FILE, overwrite)
+    samples = open_samples(samples_path)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")

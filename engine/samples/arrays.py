@@ -20,7 +20,7 @@ class Rows:
         self.store, self.name = store, name
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
-        self._checksums, self._intact = checksums, set[int]()
+        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were found to be as written
 
     def __len__(self) -> int:
         return self.shape[0]
