@@ -84,7 +84,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--no-in-place", is_flag=True, help="Bring whole partitions also where few wait for them: a baseline.")
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a sample.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def sample(

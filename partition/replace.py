@@ -221,8 +221,7 @@ def take_the_name(draft: Path, path: Path) -> None:
 
 def mend(path: Path) -> None:
     """Give a store its name back that a kill between two renames took from it; StoreError where that cannot be done."""
-    old = _replaced(path)
-    if os.path.lexists(path) or not os.path.lexists(old):
+    if not path.name or os.path.lexists(path) or not os.path.lexists(old := _replaced(path)):
         return
     try:
         old.rename(path)
