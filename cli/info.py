@@ -47,10 +47,8 @@ def _is_samples(path: Path) -> bool:
     from csaw.partition.replace import GRAPH, SAMPLES, standing
 
     found = standing(path.resolve())
-    partial = path.with_name(path.name + ".partial") if path.name else path
-    return found == SAMPLES or (
-        found != GRAPH and ((path / "results").is_dir() or partial.is_dir() or path.name.endswith(".partial"))
-    )
+    unfinished = path.name.endswith(".partial") or Path(f"{path}.partial").is_dir()
+    return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
 
 
 def _graph(store: Any) -> dict[str, Any]:
