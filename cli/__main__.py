@@ -1,5 +1,36 @@
-"""``python -m csaw.cli``."""
+"""``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130."""
 
-from csaw.cli.main import main
+import signal
+import sys
+from types import FrameType
 
-main()
+AGAIN_SECONDS = 0.02
+
+
+def run() -> None:
+    """The command line. An interruption waits for the end of an import: libraries catch it there, or print it and go on."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as nohup asks for
+        signal.signal(signal.SIGALRM, _interrupted)
+        signal.signal(signal.SIGINT, _interrupted)
+    try:
+        from csaw.cli.main import main
+
+        main()
+    except KeyboardInterrupt:
+        print("Error: interrupted", file=sys.stderr)
+        sys.exit(130)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is left to do is nothing that could be said about
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    run()

@@ -57,9 +57,13 @@ def print_json(value: Any) -> None:
 
 
 def check_folder(file: str, option: str) -> None:
-    """BadParameter where ``file`` could not be written at the end: its folder is not there."""
+    """BadParameter where ``file`` could not be written at the end: its folder is not there. OptionError inside a store."""
+    from csaw.partition.replace import check_name
+
     if file != "-" and not Path(file).absolute().parent.is_dir():
         raise click.BadParameter(f"{Path(file).parent} is not a directory; make it first", param_hint=option)
+    if file != "-":
+        check_name(Path(file))
 
 
 def write_json(value: Any, file: str) -> None:

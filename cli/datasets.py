@@ -58,7 +58,7 @@ def list_(as_json: bool) -> None:
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep self loops.")
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: spread hubs over the ids.")
 @click.option("--partitions", type=int, help="Number of partitions of a store.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is what this command makes.")
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
     """Make karate or an R-MAT graph.
 

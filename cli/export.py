@@ -1,5 +1,7 @@
 """``csaw export``."""
 
+from pathlib import Path
+
 import click
 
 
@@ -25,7 +27,9 @@ def export(samples: str, out: str, format: str | None, graph: str | None, overwr
     from csaw.cli.console import print_json, progress
     from csaw.engine.export import export as write
     from csaw.engine.samples import open_samples
+    from csaw.partition.replace import FILE, check
 
+    check(Path(out), FILE, overwrite)
     total = open_samples(samples).instances
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
         summary = write(samples, out, format, graph=graph, overwrite=overwrite, update=update)

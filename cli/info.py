@@ -1,6 +1,5 @@
 """``csaw info``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def info(store: str, as_json: bool) -> None:
 
 def _describe(path: str) -> dict[str, Any]:
     """Plain data about the store; what is neither kind of store goes to open_graph, whose error says what is wrong with it."""
-    if _kind(path) == "samples":
+    if _is_samples(Path(path)):
         from csaw.engine.samples import describe
 
         return describe(path)
@@ -45,11 +44,13 @@ def _describe(path: str) -> dict[str, Any]:
     return _graph(open_graph(path))
 
 
-def _kind(path: str) -> str | None:
-    try:
-        return json.loads((Path(path) / "zarr.json").read_text())["attributes"]["csaw_kind"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return "samples" if Path(f"{path}.partial").is_dir() or path.rstrip("/").endswith(".partial") else None
+def _is_samples(path: Path) -> bool:
+    """Whether it is a sample store, whole, damaged or unfinished."""
+    from csaw.partition.replace import GRAPH, SAMPLES, standing
+
+    found = standing(path.resolve())
+    unfinished = path.name.endswith(".partial") or Path(f"{path}.partial").is_dir()
+    return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
 
 
 def _graph(store: Any) -> dict[str, Any]:

@@ -45,7 +45,7 @@ from csaw.cli import values
 @click.option("--memory", callback=values.size, help="Budget such as 4GiB [default: a quarter of the machine].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def partition(input_: str, out: str, compression: str, as_json: bool, progress: bool, **options: Any) -> None:
     """Make a graph store from a file of edges.

@@ -1,5 +1,6 @@
 """``csaw sample``. Options that belong to an algorithm are passed on by name; the algorithm refuses what it does not have."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -84,7 +85,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--checksums/--no-checksums", default=True, help="Check every byte that is read of the graph.")
 @click.option("--batch-size", type=int, help="Instances in flight; changes no byte of the sample.")
 @click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a sample.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def sample(
@@ -101,8 +102,12 @@ def sample(
     from csaw.cli import console
     from csaw.datasets.resolve import resolve
     from csaw.engine.run import execute, prepare
+    from csaw.engine.samples.place import check_place, partial_of
     from csaw.engine.schedule import Policy
 
+    partial = partial_of(Path(out))
+    if not dry_run:
+        check_place(Path(out), resume=resume, overwrite=overwrite)
     switches = {name: not options.pop(f"no_{name}") for name in ("batching", "workload_aware", "balancing", "in_place")}
     given = {name: value for name in OWNED if (value := options.pop(name)) is not None} | options.pop("own")
     job = prepare(resolve(graph), algo, policy=Policy(**switches), **options, **given)
@@ -116,6 +121,8 @@ def sample(
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
             results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
     except KeyboardInterrupt as error:
+        if not partial.exists():
+            raise
         raise KeyboardInterrupt(
             f"finished groups are safe; run the same command with --resume to complete {out}"
         ) from error

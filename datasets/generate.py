@@ -6,14 +6,16 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.pipeline import IngestOptions, ingest_rows
+from csaw.partition.replace import FILE, check, new_file
 from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore
 
@@ -97,28 +99,24 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     _check_room(rows, Path(out).parent, PACKED_BYTES)
     kind = "Undirected" if rows.shape.undirected else "Directed"
     head = f"# {kind} graph: {spec}\n# FromNodeId\tToNodeId" + ("\tWeight\n" if rows.weighted else "\n")
-    draft = Path(f"{out}.{os.getpid()}.partial")
     written = 0
-    try:
-        with gzip.GzipFile(draft, "wb", mtime=0) if str(out).endswith(".gz") else open(draft, "wb") as file:
-            file.write(head.encode())
-            for src, dst, weights in rows:
-                kept = slice(None) if loops else src != dst
-                file.write(rows_as_text(src[kept], dst[kept], None if weights is None else weights[kept]))
-                written += src[kept].size
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
+    with new_file(Path(out), overwrite=overwrite) as plain, _packed(plain, Path(out)) as file:
+        file.write(head.encode())
+        for src, dst, weights in rows:
+            kept = slice(None) if loops else src != dst
+            file.write(rows_as_text(src[kept], dst[kept], None if weights is None else weights[kept]))
+            written += src[kept].size
     return written
+
+
+def _packed(file: BinaryIO, out: Path) -> AbstractContextManager[Any]:
+    return gzip.GzipFile("", "wb", fileobj=file, mtime=0) if out.name.endswith(".gz") else nullcontext(file)
 
 
 def _check_out(out: Path, overwrite: bool) -> None:
     if not out.parent.is_dir():
         raise OptionError(f"{out.parent} is not a directory; make it first")
-    if out.exists() and not out.is_file():  # a rename would put a file in the place of a device
-        raise OptionError(f"{out} is not a regular file; choose another name")
-    if out.exists() and not overwrite:
-        raise OptionError(f"{out} exists; choose another name or pass --overwrite")
+    check(out, FILE, overwrite)
 
 
 def _check_room(rows: Any, folder: Path, row_bytes: int) -> None:

@@ -17,13 +17,15 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
-from csaw.engine.workers import sample_groups
+from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
+DRAWS = 1
+"""Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
 
 @dataclass(frozen=True)
@@ -88,19 +90,24 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     """Sample what is missing of ``out``, commit it group by group, and return the run's summary."""
     began = time.perf_counter()
     plan = job.plan
-    writer = SampleWriter(
+    with SampleWriter(
         out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=plan.request.group_size,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
-    )  # fmt: skip
-    if resume and writer.finished:
-        return open_samples(out).results | {"resumed": "nothing was missing"}
-    size = max(1, plan.batch // plan.request.group_size)
-    units = -(-(writer.groups - len(writer.done)) // size)
-    with _backends(job, units) as (backends, losses):
-        totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-    writer_bytes = writer.bytes_written
-    seconds = time.perf_counter() - began
-    results = {
+    ) as writer:  # fmt: skip
+        if writer.finished:
+            return open_samples(out).results | {"resumed": "nothing was missing"}
+        size = max(1, plan.batch // plan.request.group_size)
+        units = -(-(writer.groups - len(writer.done)) // size)
+        with _backends(job, units) as (backends, losses):
+            totals = sample_groups(backends, job.sources, writer, size, progress, losses)
+        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began)
+        writer.finish(results)
+    return results
+
+
+def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float) -> dict[str, Any]:
+    """Counts and timings of a run."""
+    return {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
@@ -109,8 +116,6 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
         **{f"expected_{name}": value for name, value in plan.expected.items()}, "plan": plan.as_dict(),
     }  # fmt: skip
-    writer.finish(results)
-    return results
 
 
 @contextmanager
@@ -160,7 +165,7 @@ def manifest(job: Job) -> dict[str, Any]:
         "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
         "directed": store.directed, "id_kind": store.id_kind,
     }  # fmt: skip
-    return {"version": VERSION, "request": job.plan.request.as_dict(), "graph": graph}
+    return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}
 
 
 def rate(edges: float, seconds: float) -> float:

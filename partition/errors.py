@@ -13,6 +13,10 @@ class StoreError(CsawError, OSError):
     """A graph or sample store that is missing, torn, of a later version or cannot be written."""
 
 
+class ChangedError(StoreError):
+    """A file of a store that is missing or has other bytes than its checksum says; the message names the file."""
+
+
 class OptionError(CsawError, ValueError):
     """A parameter outside its range, or one that belongs to another algorithm."""
 

@@ -17,6 +17,7 @@ from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.ids import StringNumbering, number
 from csaw.partition.reciprocity import reciprocity
+from csaw.partition.replace import GRAPH, Draft, check
 from csaw.partition.rows import TextRows
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
@@ -88,15 +89,17 @@ def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -
     """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has."""
     _check_out(out, options)
     memory = options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-    return _Ingest(name, rows, options, memory, Path(out).parent).run(out)
+    with Draft(
+        out, GRAPH, overwrite=options.overwrite
+    ) as draft:  # from now on, so that of two writers one ends at once
+        return _Ingest(name, rows, options, memory, Path(out).parent).run(draft)
 
 
 def _check_out(out: str | Path, options: IngestOptions) -> None:
     folder = Path(out).parent
     if not folder.is_dir():
         raise OptionError(f"{folder} is not a directory; make it first")
-    if Path(out).exists() and not options.overwrite:
-        raise OptionError(f"{out} exists; choose another name or pass --overwrite")
+    check(Path(out), GRAPH, options.overwrite)
 
 
 def _reader(path: str, options: IngestOptions, progress: Callable | None) -> Any:
@@ -117,7 +120,7 @@ class _Ingest:
         self.samples: list[np.ndarray] = []
         self.repeats = 0
 
-    def run(self, out: str | Path) -> GraphStore:
+    def run(self, out: Draft) -> GraphStore:
         numbering = self._read()
         entries = self.raw.rows * (2 if self.undirected else 1)
         sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
@@ -125,8 +128,9 @@ class _Ingest:
             numbering, entries, sample, undirected=self.undirected, drop_loops=self.options.self_loops == "drop", weighted=self.weighted,
         )  # fmt: skip
         buckets.fill(self.raw, self.budget, max(min(PIECE_ROWS, self.memory // 256), self.raw.rows // MOST_PIECES))
-        with StoreWriter(out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression,
-                         overwrite=self.options.overwrite) as writer:  # fmt: skip
+        with StoreWriter(
+            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression
+        ) as writer:
             self._write(writer, buckets)
             report = self._report(buckets, writer)
             return writer.finish(

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +14,7 @@ from csaw.partition.attributes import sealed
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
+from csaw.partition.replace import GRAPH, Draft, sync_folder
 from csaw.partition.store import GraphStore, array_name, open_graph
 from csaw.partition.words import Words
 
@@ -22,17 +22,15 @@ SYNCS = 8
 
 
 class StoreWriter:
-    """Takes partitions in order of their vertices; ``finish`` gives the store its name. As a context, cleans up after an error."""
+    """Takes partitions in order of their vertices; ``finish`` gives the store its name. As a context, cleans up after an error.
 
-    def __init__(self, path: str | Path, *, vertices: int, weighted: bool, compression: str | None = None,
+    ``path`` is the store's name, or a draft of it, which knows what may be replaced.
+    """
+
+    def __init__(self, path: str | Path | Draft, *, vertices: int, weighted: bool, compression: str | None = None,
                  overwrite: bool = False) -> None:  # fmt: skip
-        self.path = Path(path)
-        if self.path.exists() and not overwrite:
-            raise StoreError(f"{self.path} exists; choose another name or pass --overwrite")
-        if self.path.exists() and not (self.path / "zarr.json").exists():
-            raise StoreError(f"{self.path} exists and is not a store of csaw; it is not overwritten")
-        self.draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
-        sweep_drafts(self.path)
+        self.claim = path if isinstance(path, Draft) else Draft(path, GRAPH, overwrite=overwrite)
+        self.path, self.draft = self.claim.path, self.claim.folder
         self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
         self.fingerprint = Fingerprint()
@@ -41,15 +39,17 @@ class StoreWriter:
         self.digests: dict[str, str] = {}  # of all arrays that are complete
         self.edges = self.max_degree = 0
         self.multigraph = False
-        self.draft.mkdir(parents=True)
-        self._group(self.draft / "partitions", {})
+        try:
+            self._group(self.draft / "partitions", {})
+        except BaseException:
+            self.claim.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not None:
-            shutil.rmtree(self.draft, ignore_errors=True)
+    def __exit__(self, *_: object) -> None:
+        self.claim.close()
 
     def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
         """The next partition: local int64 ``indptr`` from zero, dense sorted ``indices``."""
@@ -112,17 +112,8 @@ class StoreWriter:
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
             sync_tree(self.draft)
-            self._take_the_name()
+            self.claim.publish()
         return open_graph(self.path)
-
-    def _take_the_name(self) -> None:
-        """Two renames: a kill leaves the old store, the new one or none, never part of one. Another thread or process may have been faster."""
-        old = self.path.with_name(f".{self.path.name}.old.{os.getpid()}.partial")
-        if self.path.exists():
-            self.path.rename(old)
-        self.draft.rename(self.path)
-        sync_folder(self.path.parent)
-        shutil.rmtree(old, ignore_errors=True)
 
     def _ids(self, given: np.ndarray | list | Words) -> str:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
@@ -171,33 +162,6 @@ def sync_tree(folder: Path) -> None:
     paths = [os.path.join(parent, name) for parent, _, files in os.walk(folder) for name in [*files, "."]]
     with ThreadPoolExecutor(SYNCS) as threads:
         list(threads.map(sync_folder, paths))
-
-
-def sync_folder(path: str | Path) -> None:
-    """Ask the disk to keep a file, or the names in a folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sweep_drafts(path: Path) -> None:
-    """Remove drafts of this store that a killed process left behind."""
-    for draft in path.parent.glob(f".{path.name}.*.partial"):
-        pid = draft.name.split(".")[-2]
-        if pid.isdigit() and not _running(int(pid)):
-            shutil.rmtree(draft, ignore_errors=True)
-
-
-def _running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def cut_points(indptr: np.ndarray, partitions: int, balance: str = "edges") -> np.ndarray:

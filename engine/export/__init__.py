@@ -4,7 +4,6 @@ A format has ``SUFFIXES`` and ``write(samples, file, name, update)``, which stre
 One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
 """
 
-import os
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +14,7 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.replace import FILE, cannot_be_written, check, new_file
 
 
 def formats() -> dict[str, Any]:
@@ -37,28 +37,20 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
 
     ``graph`` is where the sampled graph is, for formats that say where edges are in it (default: where it was sampled, if it is there).
     """
-    out, samples = Path(out), open_samples(samples_path)
+    out = Path(out)
+    check(out, FILE, overwrite)
+    samples = open_samples(samples_path)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
     more, left_out = _graph(samples, formats()[chosen], graph)
-    if out.is_dir() or (out.exists() and not overwrite):
-        raise StoreError(f"{out} exists; choose another name" + ("" if out.is_dir() else " or pass --overwrite"))
-    draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        with draft.open("xb") as file:
+        with new_file(out, overwrite=overwrite) as file:
             formats()[chosen].write(samples, file, out.name, update, **more)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(out)
     except StoreError:
         raise
     except OSError as error:
-        raise StoreError(
-            f"{out} cannot be written: {error.strerror or error}; nothing is left under its name"
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
+        raise cannot_be_written(out, error) from error
     size = out.stat().st_size
     return {
         "samples": str(samples_path),

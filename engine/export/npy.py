@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples, edges_of
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
 from csaw.partition.errors import OptionError
 from csaw.partition.words import Words
@@ -74,6 +75,7 @@ def _named(samples: Samples, ids: np.ndarray, kind: np.dtype) -> np.ndarray:
         return np.ascontiguousarray(ids)
     out = np.zeros(ids.shape, kind)
     present = ids != ids.dtype.type(samples.fill)
+    check_names(samples.path, ids[present], len(samples.words))
     out[present] = samples.words[ids[present]]
     return out
 

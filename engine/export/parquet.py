@@ -6,6 +6,7 @@ from typing import IO, Any
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
 from csaw.partition.errors import MissingDependencyError, OptionError
 
@@ -62,6 +63,7 @@ def _vertices(samples: Samples, ids: np.ndarray) -> Any:
     if samples.words is None:
         return pa.array(ids)
     used, number = np.unique(ids, return_inverse=True)
+    check_names(samples.path, used, len(samples.words))
     words = pa.array([bytes(word) for word in samples.words.encoded(used)], pa.binary())
     try:
         words = words.cast(pa.string())

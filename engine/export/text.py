@@ -7,6 +7,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
@@ -56,6 +57,7 @@ class _Words:
     """Vertex ids as text: numbers, or the strings behind them."""
 
     def __init__(self, samples: Samples) -> None:
+        self.path, self.named = samples.path, samples.ids == "names"
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if samples.words is not None:
             self.offsets, self.text = samples.words.offsets, samples.words.text
@@ -79,6 +81,8 @@ class _Words:
 
     def lines(self, rows: np.ndarray, lengths: np.ndarray, room: int) -> memoryview:
         """One line a row, of its first ``lengths`` vertices."""
+        if self.named:
+            check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
         out = np.empty(room, np.uint8)
         signed = rows.dtype.kind == "i"
         size = _lines(rows.view(np.uint64) if signed else rows, signed, lengths, self.offsets, self.text, DIGITS, out)
@@ -89,6 +93,8 @@ class _Words:
         out = np.empty(room, np.uint8)
         signed = edges["src"].dtype.kind == "i"
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
+        if self.named:
+            check_names(self.path, np.stack(ids), self.offsets.size - 1)
         src, dst = (a.view(np.uint64) if signed else a for a in ids)
         instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
         used = _edge_lines(instance, src, dst, depth, signed, self.offsets, self.text, DIGITS, out)

@@ -1,22 +1,25 @@
 """Files that are whole or absent: written under a temporary name, synced, renamed."""
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from csaw.partition.errors import StoreError
+from csaw.partition.replace import sync_folder as sync
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = ".tmp"
 PIECE = 1 << 22  # bytes written at a time
+READERS = 4  # files hashed at a time
+AGAIN = "sample again with --overwrite"
 
 
 def write_file(path: Path, data: np.ndarray | bytes) -> str:
@@ -65,11 +68,32 @@ def write_json(path: Path, value: Any) -> None:
     sync(path.parent)
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, way_out: str = AGAIN) -> Any:
+    """What a JSON file holds; StoreError, which ends with the way out, where it cannot be read."""
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is not a file")
         return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}; sample again with --overwrite") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
+
+
+def write_marker(path: Path, value: dict[str, Any]) -> None:
+    """``value`` with its own checksum, safe under ``path``."""
+    write_json(path, value | {"sha256": _digest(value)})
+
+
+def read_marker(path: Path) -> dict[str, Any] | None:
+    """What :func:`write_marker` was given; None where the file has changed since, or is not there. Early versions wrote no checksum."""
+    try:
+        value = read_json(path)
+    except StoreError:
+        return None
+    return value if isinstance(value, dict) and value.pop("sha256", None) in (None, _digest(value)) else None
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def plain(value: Any) -> Any:
@@ -77,44 +101,22 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one)))
 
 
-def sync(path: Path) -> None:
-    """Make what a file or folder holds survive a power cut."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class Lock:
-    """Keeps writers of other processes out of a folder until closed; ends with the process, so a kill leaves none."""
+def differing(folder: Path, wanted: Mapping[str, str]) -> list[str]:
+    """The files below ``folder`` that are not there, cannot be read or have another SHA-256 than ``wanted`` says."""
 
-    _held: ClassVar[dict[Path, "Lock"]] = {}
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
-        if self.folder in Lock._held:  # an earlier run of this process was interrupted
-            Lock._held[self.folder].close()
-        self.descriptor = os.open(folder, os.O_RDONLY)
+    def differs(name: str) -> bool:
         try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self.descriptor)
-            raise StoreError(f"{folder}: another csaw is writing here; wait until it ends") from None
+            return not (folder / name).is_file() or sha256(folder / name) != wanted[name]
         except OSError:
-            pass  # some network file systems have no locks
-        Lock._held[self.folder] = self
+            return True
 
-    def close(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
-            Lock._held.pop(self.folder, None)
+    with ThreadPoolExecutor(READERS) as threads:
+        return [name for name, bad in zip(wanted, threads.map(differs, wanted), strict=True) if bad]
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import NOTHING, Samples
+from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import edges_between
 from csaw.engine.samples.numbers import edge_numbers
 from csaw.partition.errors import OptionError
@@ -46,6 +47,7 @@ def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore |
     made["n_id"] = _signed(samples, ids)
     made["num_nodes"] = ids.size
     if samples.words is not None:
+        check_names(samples.path, ids, len(samples.words))
         made["original_id"] = samples.words
     if graph is not None:
         made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])

@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.partition.errors import StoreError
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _describe_rows(writer: "SampleWriter") -> dict[str, str]:
     checksums: dict[str, str] = {}
     widths: dict[str, int | None] = {"walks": 1, "lengths": None} if writer.layout == "walks" else {"hop_0": 1}
     for group in range(writer.groups):
-        marker = files.read_json(marker_path(writer.partial, group))
+        marker = _marker(writer, group)
         checksums |= marker["checksums"]
         widths = marker["widths"]
     rows = max(1, min(writer.group_size, writer.instances))
@@ -67,29 +68,64 @@ def _describe_rows(writer: "SampleWriter") -> dict[str, str]:
 def _array_node(writer: "SampleWriter", name: str, shape: tuple, chunks: tuple, dtype: np.dtype, fill: int) -> None:
     import zarr
 
-    if not (writer.partial / name / "zarr.json").exists():
-        zarr.create_array(
-            str(writer.partial), name=name, shape=shape, chunks=chunks, dtype=dtype, fill_value=fill, compressors=None, filters=None,
-            chunk_key_encoding={"name": "default", "separator": "."},
-        )  # fmt: skip
+    (writer.partial / name / "zarr.json").unlink(missing_ok=True)  # of an earlier run; Zarr would not write it again
+    zarr.create_array(
+        str(writer.partial), name=name, shape=shape, chunks=chunks, dtype=dtype, fill_value=fill, compressors=None, filters=None,
+        chunk_key_encoding={"name": "default", "separator": "."},
+    )  # fmt: skip
 
 
 def _join_subgraphs(writer: "SampleWriter") -> dict[str, str]:
     """All groups' parts as one array each; a part's file goes as soon as its array is complete, so the disk never holds both."""
     checksums: dict[str, str] = {}
     for name, part in WHOLE.items():
-        marker = writer.partial / "groups" / f"{name}.json"
-        if not marker.exists():
-            files.write_json(marker, _join(writer, name, part))
+        marker = _joined_path(writer.partial, name)
+        if (done := files.read_marker(marker)) is None:
+            files.write_marker(marker, done := _join(writer, name, part))
         for group in range(writer.groups):
             part_path(writer.partial, group, part).unlink(missing_ok=True)
-        checksums |= files.read_json(marker)
+        checksums |= done
     return checksums
+
+
+def _joined_path(partial: Path, name: str) -> Path:
+    return partial / "groups" / f"{name}.json"
+
+
+def _marker(writer: "SampleWriter", group: int) -> dict[str, Any]:
+    if (marker := files.read_marker(marker_path(writer.partial, group))) is None:
+        raise StoreError(
+            f"{marker_path(writer.partial, group)} has changed while this ran; run the same command with --resume"
+        )
+    return marker
+
+
+def intact_groups(partial: Path, groups: int) -> frozenset[int]:
+    """The groups whose marker is there and whose files are as it says.
+
+    Parts that are in a joined array of a subgraph store are not needed; a joined array that has changed is made again.
+    """
+    joined = set()
+    for name, part in WHOLE.items():
+        done = files.read_marker(_joined_path(partial, name))
+        if done is not None and not files.differing(partial, done):
+            joined.add(part)
+        else:
+            _joined_path(partial, name).unlink(missing_ok=True)
+    found = {group: marker for group in range(groups) if (marker := files.read_marker(marker_path(partial, group)))}
+    owners = {
+        name: group
+        for group, marker in found.items()
+        for name in marker.get("checksums", {})
+        if not (name.startswith("parts/") and Path(name).name in joined)
+    }
+    wanted = {name: found[group]["checksums"][name] for name, group in owners.items()}
+    return frozenset(found) - {owners[name] for name in files.differing(partial, wanted)}
 
 
 def _join(writer: "SampleWriter", name: str, part: str) -> dict[str, str]:
     dtype, _ = writer.identifiers.type_of(name)
-    sizes = [files.read_json(marker_path(writer.partial, group))["sizes"][part] for group in range(writer.groups)]
+    sizes = [_marker(writer, group)["sizes"][part] for group in range(writer.groups)]
     pieces = (np.fromfile(part_path(writer.partial, group, part), dtype) for group in range(writer.groups))
     if name.endswith("_ptr"):
         return write_whole(writer, name, _running_sum(pieces), sum(sizes) + 1)

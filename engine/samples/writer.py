@@ -7,21 +7,26 @@ OUT.partial/groups/000003.json   done-marker with the checksums, renamed into pl
 OUT                              OUT.partial renamed, once everything is there and synced
 """
 
-import os
+import logging
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from csaw.engine.samples import files
+from csaw.engine.samples import files, place
+from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.samples.seal import group_node, marker_path, part_path, seal, sealed
+from csaw.engine.samples.seal import group_node, intact_groups, marker_path, part_path, seal, sealed
+from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.words import Words
+
+log = logging.getLogger(__name__)
 
 
 class SampleWriter:
@@ -35,58 +40,57 @@ class SampleWriter:
                 f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
             )
         self.path, self.layout = Path(path), layout
-        self.partial = self.path.with_name(self.path.name + ".partial")
+        self.partial = place.partial_of(self.path)
         self.instances, self.group_size = instances, group_size
         self.groups = -(-instances // group_size)
         self.identifiers = Identifiers.choose(dense_dtype, vertex_ids, ids)
         self.bytes_written = 0
         self.finished = False  # also when an earlier run has finished it (resume only)
-        self._lock: files.Lock | None = None
+        self.replaces = overwrite or resume
+        self._lock: replace.Lock | None = None
         self._counting = threading.Lock()
         attributes = files.plain({
             "csaw_kind": KIND, "format_version": FORMAT_VERSION, "layout": layout, "instances": instances, "group_size": group_size,
             "ids": self.identifiers.kind, "fill": self.identifiers.fill, "manifest": manifest,
         })  # fmt: skip
         with files.writing(self.partial, lambda: "choose another place for the samples"):
-            self._start(attributes, resume, overwrite)
-            self._done = self._found_groups()
+            try:
+                self._start(attributes, resume, overwrite)
+                self._done = self._found_groups()
+            except BaseException:
+                with suppress(OSError):
+                    self.partial.rmdir()  # empty: made here
+                self.close()
+                raise
 
     def _start(self, attributes: dict[str, Any], resume: bool, overwrite: bool) -> None:
-        if resume and not os.path.lexists(self.partial):
-            if not self.path.exists():
-                raise StoreError(f"{self.path}: nothing to resume here; run the command without --resume")
-            require_equal(self.path, attributes)
+        place.check_place(self.path, resume=resume, overwrite=overwrite)
+        if resume and place.is_complete(self.path, self.partial, attributes):
             self.finished = True
             return
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = replace.Lock(self.partial, shown=self.path)
+        replace.check(self.path, KIND, self.replaces)  # another writer may have ended since
         if not resume:
-            self._make_room(overwrite)
-        self.partial.mkdir(parents=True, exist_ok=True)
-        self._lock = files.Lock(self.partial)
+            replace.empty(self.partial)
         if (self.partial / "zarr.json").exists():
-            require_equal(self.partial, attributes)
-        else:
+            place.require_equal(self.partial, attributes)
+        if not sealed(self.partial):
             files.write_json(self.partial / "zarr.json", group_node(attributes))
         (self.partial / "groups").mkdir(exist_ok=True)
         files.sync(self.partial)
 
-    def _make_room(self, overwrite: bool) -> None:
-        """Remove what ``overwrite`` allows to; StoreError about anything else in the way."""
-        for place in (self.path, self.partial):
-            if os.path.lexists(place) and not overwrite:
-                way_out = "exists" if place == self.path else "is an unfinished sample; go on with --resume"
-                raise StoreError(f"{place} {way_out}, or replace it with --overwrite")
-            if os.path.lexists(place) and not is_samples(place):
-                raise StoreError(
-                    f"{place} is not a sample store, so --overwrite does not remove it; choose another name"
-                )
-        if self.partial.exists():
-            files.Lock(self.partial).close()  # refuses while another process writes there
-            shutil.rmtree(self.partial)
-
     def _found_groups(self) -> frozenset[int]:
-        if self.finished or sealed(self.partial):
-            return frozenset(range(self.groups))
-        return frozenset(int(marker.stem) for marker in (self.partial / "groups").glob("[0-9]*.json"))
+        every = frozenset(range(self.groups))
+        if self.finished:
+            return every
+        if sealed(self.partial):
+            require_intact(self.partial)
+            return every
+        found = intact_groups(self.partial, self.groups)
+        if lost := len(list((self.partial / "groups").glob("[0-9]*.json"))) - len(found):
+            log.warning("%s: %d groups are damaged; they are sampled again", self.partial, lost)
+        return found
 
     @property
     def done(self) -> frozenset[int]:
@@ -102,7 +106,7 @@ class SampleWriter:
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
-            files.write_json(marker_path(self.partial, group), marker)
+            files.write_marker(marker_path(self.partial, group), marker)
         with self._counting:
             self._done |= {group}
 
@@ -141,11 +145,12 @@ class SampleWriter:
     def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
         folder = part_path(self.partial, group, "")
         folder.mkdir(parents=True, exist_ok=True)
+        checksums = {}
         for name, array in arrays.items():
-            self._put(folder / name, self.identifiers.stored(name, array))
+            checksums[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
         files.sync(folder)
         files.sync(folder.parent)
-        return {"sizes": {name: len(array) for name, array in arrays.items()}}
+        return {"sizes": {name: len(array) for name, array in arrays.items()}, "checksums": checksums}
 
     def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
         checksum = files.write_pieces(path, pieces)
@@ -171,16 +176,11 @@ class SampleWriter:
             self._publish()
 
     def _publish(self) -> None:
-        old = self.path.with_name(f".{self.path.name}.replaced-{os.getpid()}")
-        if os.path.lexists(self.path):
-            if not is_samples(self.path):
-                raise StoreError(
-                    f"{self.path} is not a sample store, so it is not replaced; the samples are in {self.partial}"
-                )
-            os.rename(self.path, old)
-        os.rename(self.partial, self.path)
-        files.sync(self.path.parent)
-        shutil.rmtree(old, ignore_errors=True)
+        try:
+            replace.check(self.path, KIND, self.replaces)
+        except StoreError as error:
+            raise StoreError(f"{error}; the samples are in {self.partial}") from error
+        replace.take_the_name(self.partial, self.path)
         self.finished = True
         self.close()
 
@@ -195,25 +195,3 @@ class SampleWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def is_samples(place: Path) -> bool:
-    """Whether a folder is ours to replace: a sample store, or one whose manifest was about to be written."""
-    if not (place / "zarr.json").is_file():
-        return place.is_dir() and all(child.name == "zarr.json" + files.TEMPORARY for child in place.iterdir())
-    return files.read_json(place / "zarr.json").get("attributes", {}).get("csaw_kind") == KIND
-
-
-def require_equal(place: Path, wanted: dict[str, Any]) -> None:
-    """StoreError naming the first entry in which the store at ``place`` is of another run."""
-    found = files.read_json(place / "zarr.json")["attributes"]
-    if found.get("csaw_kind") != KIND:
-        raise StoreError(f"{place} is not a sample store; choose another name")
-    requests = found.get("manifest", {}).get("request", {}), wanted["manifest"].get("request", {})
-    for old, new in (requests, (found, wanted)):
-        for key in [k for k in {**new, **old} if k != "manifest"]:
-            if old.get(key) != new.get(key):
-                raise StoreError(
-                    f"{place} was sampled with {key} = {old.get(key)!r}, this run has {new.get(key)!r}; "
-                    f"resume with the same options or pass --overwrite"
-                )

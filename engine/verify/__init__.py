@@ -10,7 +10,7 @@ from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import ChangedError, StoreError
 
 BUDGET = 1_000_000
 
@@ -34,7 +34,10 @@ class Report:
 
 def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET) -> Report:
     """Check a sample store against its graph (default: where it was sampled); ``budget`` bounds the biases evaluated in Python."""
-    samples = open_samples(samples_path)
+    try:
+        samples = open_samples(samples_path)
+    except ChangedError as error:
+        return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
     where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
     _checksums(samples, checks)

@@ -94,6 +94,34 @@ def test_errors_become_a_line_and_a_status(monkeypatch, capsys, error, code, sai
     assert "Traceback" not in printed
 
 
+INTERRUPTED = """
+import importlib.abc, os, runpy, signal, sys
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == os.environ["INTERRUPTED"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["csaw.cli.main", "click.core", "csaw.cli.sample", "numpy.random", "numba.core", "csaw.engine.cpu.backend", "zarr"],
+)
+def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
+    line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, *line], env=ENV | {"INTERRUPTED": module}, cwd=tmp_path,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
+    assert "Traceback" not in done.stderr
+    assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists()
+
+
 def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):
     monkeypatch.setattr(main.Lazy, "get_command", lambda *_: click.command("probe")(lambda: 1 / 0))
     monkeypatch.setattr(sys, "argv", ["csaw", "probe"])

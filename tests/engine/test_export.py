@@ -229,6 +229,20 @@ def test_a_file_is_replaced_only_when_asked_and_never_left_half_written(tmp_path
         export(path, tmp_path / "none" / "out.txt")
 
 
+def test_export_replaces_no_part_of_a_store_no_folder_and_no_link(tmp_path):
+    path, whole = stored(tmp_path, "walks"), (tmp_path / "s" / "zarr.json").read_bytes()
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "link.txt").symlink_to("mine")
+    (tmp_path / "folder.txt").mkdir()
+    for out, said in (("s/zarr.json", "is inside"), ("s/walks/c.0.0", "is inside"), ("s", "not a regular file"),
+                      ("folder.txt", "not a regular file"), ("link.txt", "symbolic link to mine")):  # fmt: skip
+        done = CliRunner().invoke(command, [str(path), str(tmp_path / out), "--format", "text", "--overwrite"])
+        assert said in str(done.exception), out
+    assert (path / "zarr.json").read_bytes() == whole
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.txt", "link.txt", "mine", "s"]
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 def test_a_space_in_a_string_id_is_refused_in_text(tmp_path):
     path = stored(tmp_path, "walks", np.array(["a b", "c", "d", "e"]))
     with pytest.raises(OptionError, match="space"):

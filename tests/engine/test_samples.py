@@ -2,6 +2,8 @@
 
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +14,11 @@ from helpers import slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, open_samples
-from csaw.partition.errors import StoreError
+from csaw.engine.export import export
+from csaw.engine.run import DRAWS, manifest, prepare
+from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples
+from csaw.partition import write_graph
+from csaw.partition.errors import CsawError, OptionError, StoreError
 
 SAID = {
     "request": {"algorithm": "deepwalk", "parameters": {"walk_length": 4, "num_walks": 1}, "seed": 7, "weighted": False}
@@ -323,6 +328,251 @@ def test_a_missing_or_torn_chunk_is_an_error_not_fill(tmp_path):
     chunk.unlink()
     with pytest.raises(StoreError, match="missing"):
         open_samples(path).walks[:]
+
+
+NAMES = np.array(["a", "bc", "ü", "d"])
+HOPS = {"hop_0": np.arange(4, dtype=np.uint32)[:, None], "hop_1": np.arange(8, dtype=np.uint32).reshape(4, 2) % 4}
+STORES = {"walks": some_walks(), "subgraphs": SUBGRAPHS, "hops": HOPS}
+
+
+def stored(tmp_path, layout, **options):
+    return slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=2, vertex_ids=NAMES, **options)
+
+
+def read_all(path):
+    """Everything that a loader and an export to text read."""
+    export(path, path.with_name("out.txt"), overwrite=True)
+    samples = open_samples(path)
+    return [samples.results, describe(path)["edges"], samples.labels().tolist(), path.with_name("out.txt").read_bytes()]
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_one_changed_byte_in_any_file_is_an_error_that_names_it(tmp_path, layout):
+    path = stored(tmp_path, layout)
+    for file in [file for file in path.rglob("*") if file.is_file() and file.parent.name != "results"]:
+        data, names_it = file.read_bytes(), str(file if file.parent.name not in ("checksums", path.name) else path)
+        for at in (0, len(data) // 2, len(data) - 1):
+            file.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+            with pytest.raises(StoreError, match=re.escape(names_it)):
+                read_all(path)
+        file.write_bytes(data)
+    read_all(path)
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_a_random_fault_ends_in_an_error_or_changes_nothing(tmp_path, layout):
+    path, rng = stored(tmp_path, layout), random.Random(1)
+    right, whole = read_all(path), files_of(path, results=True)
+    names = sorted(whole)
+    for _ in range(120):
+        name, other = rng.choice(names), rng.choice(names)
+        data = whole[name]
+        at = rng.randrange(len(data))
+        fault = rng.choice(
+            [b"", data[:at], data[:at] + data[at + 1 :], data + b"0", whole[other], b"{}", b"[1]", b"[" * 99_999, None]
+        )
+        (path / name).unlink() if fault is None else (path / name).write_bytes(fault)
+        try:
+            assert read_all(path)[1:] == right[1:], (name, fault)
+        except CsawError as error:
+            assert str(path) in str(error)  # noqa: PT017
+        (path / name).write_bytes(data)
+
+
+def reseal(path):
+    """The store's checksums, made right again for files that something else wrote."""
+    node = path / "checksums" / "zarr.json"
+    found = json.loads(node.read_text())
+    for name in found["attributes"]["sha256"]:
+        found["attributes"]["sha256"][name] = files.sha256(path / name)
+    node.write_text(json.dumps(found))
+
+
+def edit(file, *keys, value):
+    node = json.loads(file.read_text())
+    inner = node
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    file.write_text(json.dumps(node))
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "values"),
+    [
+        ("zarr.json", ("attributes", "layout"), ["hops", "trees", None, []]),
+        ("zarr.json", ("attributes", "instances"), [-1, 12, 2**70, 1.5, True, "11", None]),
+        ("zarr.json", ("attributes", "group_size"), [0, -2, "2", 2**63]),
+        ("zarr.json", ("attributes", "ids"), ["string", 1, {}]),
+        ("zarr.json", ("attributes", "fill"), [None, 2**32, -1, "x", 1e30]),
+        ("zarr.json", ("attributes", "manifest"), [None, [], {"request": 1}, {"graph": "g"}]),
+        ("zarr.json", ("attributes", "format_version"), [None, 0, "1", 99]),
+        ("zarr.json", ("attributes",), [None, 1, []]),
+        ("walks/zarr.json", ("shape",), [[11], [11, 5, 1], [12, 5], [11, 0], [-11, 5], [11, 2**62], 11, None, [[], 1]]),
+        ("walks/zarr.json", ("data_type",), ["float32", "uint64", "object", None, "O", ["u4"]]),
+        ("walks/zarr.json", ("chunk_grid",), [None, {}, {"configuration": {"chunk_shape": [0, 5]}}]),
+        ("walks/zarr.json", ("chunk_grid", "configuration", "chunk_shape"), [[2], [2, 4], [2**61, 5], ["2", 5], "25"]),
+        ("lengths/zarr.json", ("data_type",), ["int64", "uint32"]),
+        ("lengths/zarr.json", ("shape",), [[10], [11, 1]]),
+        ("vertex_ids/zarr.json", ("data_type",), ["int64"]),
+    ],
+)  # fmt: skip
+def test_metadata_that_something_else_wrote_is_refused_by_name(tmp_path, name, keys, values):
+    path = stored(tmp_path, "walks")
+    before = (path / name).read_bytes()
+    for value in values:
+        edit(path / name, *keys, value=value)
+        reseal(path)
+        with pytest.raises(StoreError, match=re.escape(str(path))):
+            read_all(path)
+        (path / name).write_bytes(before)
+    reseal(path)
+    read_all(path)
+
+
+@pytest.mark.parametrize(
+    ("layout", "chunk", "dtype", "values", "said"),
+    [
+        ("walks", "lengths/c.0", "<i4", [5, -1, 2**31 - 1], "lengths from 0 to 4"),
+        ("walks", "walks/c.0.0", "<u4", [4, 2**31, 2**32 - 1], "which have names"),
+        ("subgraphs", "src/c.0", "<u4", [4, 2**32 - 1], "which have names"),
+        ("subgraphs", "instance_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that rise from 0"),
+        ("subgraphs", "sources_ptr/c.0", "<i8", [3, -1], "bounds that rise from 0"),
+        ("hops", "hop_1/c.0.0", "<u4", [4, 2**31], "which have names"),
+        ("walks", "vertex_id_offsets/c.0", "<i8", [1, -5, 2**40], "bounds that rise from 0"),
+    ],
+)
+def test_contents_out_of_range_are_refused_before_any_kernel_reads_them(tmp_path, layout, chunk, dtype, values, said):
+    path = stored(tmp_path, layout)
+    for value in values:
+        array = np.frombuffer((path / chunk).read_bytes(), dtype).copy()
+        array[0] = value
+        (path / chunk).write_bytes(array.tobytes())
+        reseal(path)
+        with pytest.raises(StoreError, match=said):
+            read_all(path)
+
+
+def test_dense_ids_beyond_the_graph_are_strangers(tmp_path):
+    said = SAID | {"graph": {"vertices": 4}}
+    samples = open_samples(slow.write(tmp_path / "s", said, "walks", some_walks()))
+    assert samples.dense(np.array([0, 3, 4, 2**31, NONE], np.uint32)).tolist() == [0, 3, UNKNOWN, UNKNOWN, NOTHING]
+
+
+def test_a_file_is_hashed_once_however_often_it_is_sliced(tmp_path, monkeypatch):
+    path, hashed = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4), []
+    sha256 = files.sha256
+    monkeypatch.setattr(files, "sha256", lambda path: hashed.append(path.name) or sha256(path))
+    samples = open_samples(path)
+    for row in range(11):
+        assert samples.walks[row].size == 5
+        assert samples["walks"][row : row + 1].shape == (1, 5)
+    assert sorted(hashed) == ["c.0.0", "c.1.0", "c.2.0", "zarr.json", "zarr.json", "zarr.json"]
+
+
+@pytest.mark.parametrize("option", ["resume", "overwrite"])
+@pytest.mark.parametrize("what", ["folder", "graph", "file", "link"])
+def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(tmp_path, option, what):
+    partial = tmp_path / "s.partial"
+    if what == "file":
+        partial.write_text("mine")
+    elif what == "link":
+        partial.symlink_to(slow.write(tmp_path / "other", SAID, "walks", some_walks()))
+    else:
+        partial.mkdir()
+        (partial / "thesis").write_text("mine")
+    if what == "graph":
+        (partial / "zarr.json").write_text('{"attributes": {"csaw_kind": "graph", "format_version": 1}}')
+    with pytest.raises(StoreError, match=r"s\.partial.* is not an unfinished sample"):
+        slow.write(tmp_path / "s", SAID, "walks", some_walks(), **{option: True})
+    assert os.path.lexists(partial)
+    assert not (tmp_path / "s").exists()
+    assert what in ("file", "link") or (partial / "thesis").read_text() == "mine"
+
+
+def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
+    for path in ("", ".", "/", "..", tmp_path / "s.partial"):
+        with pytest.raises(OptionError, match="name"):
+            slow.write(path, SAID, "walks", some_walks(), overwrite=True)
+    slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    (tmp_path / "link").symlink_to("s")
+    with pytest.raises(StoreError, match="symbolic link to s;"):
+        slow.write(tmp_path / "link", SAID, "walks", some_walks(), overwrite=True)
+    with pytest.raises(OptionError, match="is inside"):
+        slow.write(tmp_path / "s" / "walks" / "new", SAID, "walks", some_walks())
+    with pytest.raises(StoreError, match=r"s exists; choose another name or pass --overwrite$"):
+        slow.write(tmp_path / "s", SAID, "walks", some_walks())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "s"]
+
+
+def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
+    arrays = some_walks()
+    with SampleWriter(tmp_path / "s", SAID, layout="walks", instances=11, group_size=11, dense_dtype="u4") as writer:
+        writer.write(0, arrays)
+        other = slow.write(tmp_path / "other", SAID, "walks", some_walks(seed=1))
+        other.rename(tmp_path / "s")
+        with pytest.raises(StoreError, match=r"exists; .*the samples are in .*s\.partial"):
+            writer.finish({})
+    assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks(seed=1)["walks"])
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_resume_samples_again_what_was_damaged_meanwhile(tmp_path, layout, caplog):
+    whole = slow.write(tmp_path / "whole", SAID, layout, STORES[layout], group_size=1)
+    victims = {"walks": ("walks/c.1.0", "groups/000002.json"), "hops": ("hop_1/c.1.0", "groups/000002.json"),
+               "subgraphs": ("parts/000000/src", "parts/000003/counts", "groups/000002.json")}  # fmt: skip
+    slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=1, groups=[0, 1, 2, 3])
+    for victim in victims[layout]:
+        file = tmp_path / "s.partial" / victim
+        file.write_bytes(file.read_bytes()[:-3] + b"\1\1\1")
+    slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=1, resume=True)
+    assert f"{len(victims[layout])} groups are damaged; they are sampled again" in caplog.text
+    assert files_of(tmp_path / "s") == files_of(whole)
+
+
+def test_resume_notices_damage_in_what_is_complete(tmp_path, monkeypatch):
+    path = stored(tmp_path, "walks")
+    (path / "walks" / "c.1.0").write_bytes(b"\1" * 40)
+    with pytest.raises(StoreError, match=r"walks/c\.1\.0: missing, or its bytes have changed"):
+        stored(tmp_path, "walks", resume=True)
+    monkeypatch.setattr(SampleWriter, "_publish", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        stored(tmp_path, "walks", overwrite=True)
+    monkeypatch.undo()
+    (tmp_path / "s.partial" / "lengths" / "c.0").unlink()
+    with pytest.raises(StoreError, match=r"lengths/c\.0: missing"):
+        stored(tmp_path, "walks", resume=True)
+
+
+def test_a_sample_that_was_replaced_when_a_kill_came_is_removed_by_resume(tmp_path):
+    old = {"request": SAID["request"] | {"seed": 8}}
+    slow.write(tmp_path / "old", old, "walks", some_walks(seed=1), group_size=2).rename(tmp_path / "s.partial")
+    path = slow.write(tmp_path / "new", SAID, "walks", some_walks(), group_size=2).rename(tmp_path / "s")
+    slow.write(path, SAID, "walks", some_walks(), group_size=2, resume=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["s"]
+    assert np.array_equal(open_samples(path).walks[:], some_walks()["walks"])
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_versions_resume_each_other_if_they_draw_alike(tmp_path, finished):
+    def write(draws, **options):
+        said = SAID | {"version": f"of draws {draws}"} | ({"draws": draws} if draws else {})
+        return slow.write(tmp_path / "s", said, "walks", some_walks(), group_size=4, **options)
+
+    write(None, groups=[0])  # as the first versions did
+    for draws in (2, 3):
+        with pytest.raises(StoreError, match=f"draws are version 1; this csaw's are version {draws}"):
+            write(draws, resume=True)
+    write(1, resume=True, groups=None if finished else [1])
+    with pytest.raises(StoreError, match="by csaw of draws 1, whose draws are version 1"):
+        write(2, resume=True)
+    write(None if finished else 1, resume=True)
+    assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks()["walks"])
+
+
+def test_a_run_says_which_draws_it_has(tmp_path):
+    graph = write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=False)
+    assert manifest(prepare(graph, device="cpu"))["draws"] == DRAWS
 
 
 def test_describe_says_what_was_sampled(tmp_path):

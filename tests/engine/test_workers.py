@@ -35,12 +35,12 @@ def failing(job, units):
 def written(job, out, backends, *, resume=False):
     """The sample that these backends draw, unit by unit."""
     plan = job.plan
-    writer = SampleWriter(
+    with SampleWriter(
         out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=1000,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.vertex_ids(), ids=plan.request.ids, resume=resume, overwrite=False,
-    )  # fmt: skip
-    totals = sample_groups(backends, job.sources, writer, 4, None, (DeviceError,))
-    writer.finish({})
+    ) as writer:  # fmt: skip
+        totals = sample_groups(backends, job.sources, writer, 4, None, (DeviceError,))
+        writer.finish({})
     return totals
 
 

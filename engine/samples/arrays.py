@@ -1,0 +1,74 @@
+"""Arrays of a finished sample store: read when sliced, each file checked when it is first read."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.samples.check import array_of, check_file
+from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.layout import chunk_name
+from csaw.partition.errors import StoreError
+
+
+class Rows:
+    """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 is in ``checksums``."""
+
+    def __init__(self, store: Path, name: str, checksums: dict[str, str]):
+        check_file(store, f"{name}/zarr.json", checksums)
+        self.store, self.name = store, name
+        self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
+        self.ndim = len(self.shape)
+        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were found to be as written
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            rows = self[key[0]]
+            return rows[key[1:]] if isinstance(key[0], int | np.integer) else rows[(slice(None), *key[1:])]
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            return self._range(start, max(start, stop)) if step == 1 else self[np.arange(start, stop, step)]
+        if isinstance(key, int | np.integer):
+            row = int(key) + (len(self) if key < 0 else 0)
+            if not 0 <= row < len(self):
+                raise IndexError(f"row {key} of {len(self)}")
+            return self._range(row, row + 1)[0]
+        return self._gather(np.arange(len(self))[key])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:] if dtype is None else self[:].astype(dtype)
+
+    def _range(self, start: int, stop: int) -> np.ndarray:
+        out = np.empty((stop - start, *self.shape[1:]), self.dtype)
+        size, at = self._chunk[0], start
+        while out.size and at < stop:
+            end = min(stop, (at // size + 1) * size)
+            out[at - start : end - start] = self._open(at // size)[at % size : at % size + end - at]
+            at = end
+        return out
+
+    def _gather(self, rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        chunks = rows // self._chunk[0]
+        for chunk in np.unique(chunks) if out.size else ():
+            here = chunks == chunk
+            out[here] = self._open(int(chunk))[rows[here] % self._chunk[0]]
+        return out
+
+    def _open(self, index: int) -> np.ndarray:
+        name = f"{self.name}/{chunk_name(index, self.ndim)}"
+        path = self.store / name
+        expected = math.prod(self._chunk) * self.dtype.itemsize
+        try:
+            if (size := path.stat().st_size) != expected:
+                raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
+            if index not in self._intact:
+                check_file(self.store, name, self._checksums)
+                self._intact.add(index)
+            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+        except FileNotFoundError:
+            raise StoreError(f"{path}: missing; {AGAIN}") from None

@@ -1,0 +1,191 @@
+"""What a sample store says of itself, held against its checksums and against what such a store can be.
+
+Checksums find what has changed since csaw wrote it; the rest of the checks keeps a store that something else wrote from misleading or crashing what reads it.
+"""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from csaw.engine.samples import files
+from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.layout import FORMAT_VERSION, KIND, KINDS, LAYOUTS, VERTEX, WHOLE
+from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.replace import mend
+
+IDS = ("original", "dense", "names")
+ID_TYPES = ("uint32", "uint64", "int64")
+LARGEST = 2**62  # of a side of an array
+PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1}  # and how many more rows than instances
+NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
+
+
+def refuse(where: Path, expected: str, found: Any) -> NoReturn:
+    raise StoreError(f"{where}: expected {expected}, found {str(found)[:60]}; {AGAIN}")
+
+
+def attributes_of(path: Path) -> dict[str, Any]:
+    """The attributes of the finished sample store at ``path``; StoreError says what is there instead, or is wrong with them."""
+    mend(path)
+    _check_there(path)
+    found = files.read_json(path / "zarr.json", "remove the folder and sample again")
+    attributes = found.get("attributes") if isinstance(found, dict) else None
+    attributes = attributes if isinstance(attributes, dict) else {}
+    if attributes.get("csaw_kind") != KIND:
+        raise StoreError(
+            f"{path}: expected a sample store, found {attributes.get('csaw_kind') or 'another Zarr group'}"
+        )
+    version = attributes.get("format_version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade it")
+    if path.name.endswith(".partial"):
+        raise StoreError(f"{path} is not finished; run the same csaw sample again with --resume")
+    _check_attributes(path / "zarr.json", attributes)
+    return attributes
+
+
+def _check_there(path: Path) -> None:
+    partial = path.with_name(path.name + ".partial") if path.name else path
+    if not path.exists():
+        if partial.exists():
+            done = len(list((partial / "groups").glob("[0-9]*.json")))
+            raise StoreError(
+                f"{path} is not finished ({done} groups are); run the same csaw sample again with --resume"
+            )
+        raise StoreError(f"{path} does not exist; make one with csaw sample")
+    if not (path / "zarr.json").is_file():
+        raise StoreError(f"{path}: not a sample store; expected a folder that `csaw sample` wrote")
+
+
+def _check_attributes(where: Path, attributes: dict[str, Any]) -> None:
+    if attributes.get("layout") not in LAYOUTS:
+        refuse(where, f"a layout of {', '.join(LAYOUTS)}", attributes.get("layout"))
+    if attributes.get("ids") not in IDS:
+        refuse(where, f"ids of {', '.join(IDS)}", attributes.get("ids"))
+    for name, least in (("format_version", 1), ("instances", 0), ("group_size", 1)):
+        if not _is_count(attributes.get(name), least):
+            refuse(where, f"{name} of at least {least}", attributes.get(name))
+    if type(attributes.get("fill")) is not int:
+        refuse(where, "an integer as fill", attributes.get("fill"))
+    manifest = attributes.get("manifest")
+    if not isinstance(manifest, dict) or not all(
+        isinstance(manifest.get(part, {}), dict) for part in ("request", "graph")
+    ):
+        refuse(where, "a manifest with request and graph", manifest)
+
+
+def _is_count(value: Any, least: int = 0) -> bool:
+    return type(value) is int and least <= value < LARGEST
+
+
+def checksums_of(path: Path) -> dict[str, str]:
+    """SHA-256 by file name, as the store holds them."""
+    where = path / "checksums" / "zarr.json"
+    found = files.read_json(where)
+    try:
+        checksums = found["attributes"]["sha256"]
+        if all(re.fullmatch("[0-9a-f]{64}", digest) for digest in checksums.values()):
+            return checksums
+    except (TypeError, KeyError, AttributeError):
+        pass
+    refuse(where, "a SHA-256 for each file", "something else")
+
+
+def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
+    """ChangedError unless a file of the store at ``path`` has the bytes that were written."""
+    if name not in checksums:
+        raise StoreError(f"{path / name} is not one of the store's files: it has no checksum; {AGAIN}")
+    try:
+        found = files.sha256(path / name)
+    except FileNotFoundError:
+        raise ChangedError(f"{path / name}: missing; {AGAIN}") from None
+    except OSError as error:
+        raise StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}") from error
+    if found != checksums[name]:
+        raise ChangedError(f"{path / name}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+
+
+def require_intact(path: Path) -> None:
+    """StoreError naming a file of the complete store at ``path`` that has changed or is missing."""
+    if changed := files.differing(path, checksums_of(path)):
+        raise StoreError(f"{path / changed[0]}: missing, or its bytes have changed since it was written; {AGAIN}")
+
+
+def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
+    """Shape, element type and chunk shape of the array whose zarr.json is ``where``."""
+    found = files.read_json(where)
+    try:
+        shape, kind = found["shape"], found["data_type"]
+        chunk = found["chunk_grid"]["configuration"]["chunk_shape"]
+        sides = len(shape) == len(chunk) > 0 and all(map(_is_count, shape)) and _is_count(chunk[0], 1)
+    except (TypeError, KeyError):
+        refuse(where, "the metadata of an array", "something else")
+    name = where.parent.name
+    if not sides or chunk[1:] != [max(1, side) for side in shape[1:]]:
+        refuse(where, "chunks of whole rows", f"chunks of {chunk} in {shape}")
+    group = KINDS.get(WHOLE.get(name, name), VERTEX)
+    known = (NAMES[name],) if name in NAMES else ID_TYPES if group == VERTEX else (np.dtype(group).name,)
+    if kind not in known:
+        refuse(where, f"elements of {' or '.join(known)}", kind)
+    return tuple(shape), np.dtype(kind).newbyteorder("<"), tuple(chunk)
+
+
+def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """StoreError unless the arrays of a store, things with ``shape`` and ``dtype`` by name, are those of its layout and fit together."""
+    layout, instances = attributes["layout"], attributes["instances"]
+    wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": list(WHOLE)}[layout]
+    names = list(NAMES) if attributes["ids"] == "names" else []
+    if missing := [name for name in [*wanted, *names] if name not in arrays]:
+        raise StoreError(f"{path} ({layout}) has no array {missing[0]!r}; {AGAIN}")
+    for name in wanted:
+        sides = 2 if name == "walks" or layout == "hops" else 1
+        each = PER_INSTANCE | dict.fromkeys(wanted if layout == "hops" else (), 0)
+        rows = instances + each[name] if name in each else arrays[name].shape[0]
+        if len(arrays[name].shape) != sides or arrays[name].shape[0] != rows:
+            refuse(path / name, f"{rows:,} rows in {sides} dimensions", f"a shape of {arrays[name].shape}")
+    _check_layout(path, layout, wanted, arrays)
+    vertices = [arrays[name].dtype for name in wanted if KINDS.get(WHOLE.get(name, name), VERTEX) == VERTEX]
+    limits = np.iinfo(vertices[0])
+    if len(set(vertices)) > 1 or not limits.min <= attributes["fill"] <= limits.max:
+        refuse(path, f"vertex ids of one type that holds the fill value {attributes['fill']}", vertices)
+
+
+def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, Any]) -> None:
+    shapes = {name: arrays[name].shape for name in wanted}
+    if layout == "walks" and shapes["walks"][1] < 1:
+        refuse(path / "walks", "at least one column", f"a shape of {shapes['walks']}")
+    if layout == "subgraphs" and not shapes["src"] == shapes["dst"] == shapes["depth"]:
+        refuse(path, "as many elements of dst and depth as of src", f"{shapes['dst']}, {shapes['depth']}")
+    if layout == "hops":
+        widths = [shape[1] for shape in shapes.values()]
+        if any(b % a if a else b for a, b in pairwise(widths)):
+            refuse(path, "hops that are multiples of the hop before in width", widths)
+
+
+def hop_names(arrays: Any) -> list[str]:
+    """hop_0, hop_1, ... of these names of arrays."""
+    return [f"hop_{k}" for k in range(sum(name.startswith("hop_") for name in arrays))]
+
+
+def check_lengths(where: Path, lengths: np.ndarray, longest: int) -> None:
+    """StoreError unless walks have taken 0 to ``longest`` steps."""
+    low, high = lengths.min(initial=0), lengths.max(initial=0)
+    if low < 0 or high > longest:
+        refuse(where, f"lengths from 0 to {longest}", low if low < 0 else high)
+
+
+def check_pointer(where: Path, pointer: np.ndarray, size: int, *, first: bool, last: bool) -> None:
+    """StoreError unless a part of an array of bounds rises within 0 to ``size``; the whole array's ends are those."""
+    falls = (np.diff(pointer) < 0).any()
+    inside = pointer[0] >= 0 and pointer[-1] <= size
+    if falls or not inside or (first and pointer[0] != 0) or (last and pointer[-1] != size):
+        refuse(where, f"bounds that rise from 0 to {size:,}", f"{pointer[0]} to {pointer[-1]}")
+
+
+def check_names(where: Path, ids: np.ndarray, names: int) -> None:
+    """StoreError unless all of ``ids`` are numbers of names."""
+    if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < names:
+        refuse(where, f"vertices from 0 to {names - 1}, which have names", ids.max())

@@ -1,0 +1,99 @@
+"""Where samples may be written: what may stand at OUT and at OUT.partial, and whether it is of the same run."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from csaw.engine.samples import files
+from csaw.engine.samples.check import require_intact
+from csaw.engine.samples.layout import KIND
+from csaw.engine.samples.seal import sealed
+from csaw.partition import replace
+from csaw.partition.errors import OptionError, StoreError
+
+PARTIAL = ".partial"
+FIRST_DRAWS = 1  # of manifests that do not say
+
+
+def partial_of(path: Path) -> Path:
+    """The folder of an unfinished sample; OptionError for a path without a name."""
+    replace.check_name(path)
+    return path.with_name(path.name + PARTIAL)
+
+
+def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
+    """StoreError unless a sample may be written to ``path``, and first to its OUT.partial.
+
+    ``overwrite`` allows to replace a sample, finished or not; ``resume`` to go on in an unfinished one.
+    """
+    partial = partial_of(path)
+    if path.name.endswith(PARTIAL):
+        raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
+    replace.check(path, KIND, overwrite or resume)
+    if not os.path.lexists(partial):
+        if resume and not path.exists():
+            raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
+        return
+    if not _is_unfinished(partial):
+        raise StoreError(
+            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name"
+        )
+    if not (resume or overwrite):
+        raise StoreError(f"{partial} is an unfinished sample; go on with --resume, or replace it with --overwrite")
+
+
+def _is_unfinished(partial: Path) -> bool:
+    """Whether a folder is one that csaw has made: a sample store, or one whose manifest was about to be written."""
+    found = replace.standing(partial)
+    return found == KIND or (
+        found == replace.FOLDER and all(child.name == "zarr.json" + files.TEMPORARY for child in partial.iterdir())
+    )
+
+
+def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
+    """Whether the sample at ``path`` is this very run's and intact, so that nothing is left to resume. StoreError if it is another's.
+
+    A kill may have left what it replaced in ``partial``, a complete sample of another run; that goes.
+    """
+    if os.path.lexists(partial):
+        if not (sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)):
+            return False
+        with replace.Lock(partial):
+            shutil.rmtree(partial)
+    require_equal(path, attributes)
+    require_intact(path)
+    return True
+
+
+def _differs(place: Path, attributes: dict[str, Any]) -> bool:
+    try:
+        require_equal(place, attributes)
+    except StoreError:
+        return True
+    return False
+
+
+def require_equal(place: Path, wanted: dict[str, Any]) -> None:
+    """StoreError naming the first entry in which the store at ``place`` is of another run."""
+    found = files.read_json(place / "zarr.json")["attributes"]
+    manifest = _dictionary(found, "manifest")
+    request = _dictionary(manifest, "request")
+    for old, new in ((request, wanted["manifest"].get("request", {})), (found, wanted)):
+        for key in [k for k in {**new, **old} if k != "manifest"]:
+            if old.get(key) != new.get(key):
+                raise StoreError(
+                    f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has {str(new.get(key))[:60]}; "
+                    f"resume with the same options or pass --overwrite"
+                )
+    draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, wanted["manifest"]))
+    if draws != now:
+        raise StoreError(
+            f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are version {draws}; this csaw's are version "
+            f"{now}, and both together are no sample; finish it with that csaw, or start again with --overwrite"
+        )
+
+
+def _dictionary(found: dict[str, Any], key: str) -> dict[str, Any]:
+    value = found.get(key)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,261 @@
+"""What may be replaced, and how: a store by a store of its kind, a file by a file, and nothing that csaw did not write.
+
+NAME                   what was there stays until what is new is whole and synced
+.NAME.csaw-draft       a graph store or a file in the making; its lock keeps other writers of NAME out, and ends with the process
+.NAME.csaw-replaced    what was there, about to be removed
+"""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from csaw.partition.errors import OptionError, StoreError
+
+GRAPH, SAMPLES = "graph", "samples"  # csaw_kind of stores
+NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
+SAID = {GRAPH: "a graph store", SAMPLES: "a sample store", FILE: "a regular file",
+        FOLDER: "a folder that is no store of csaw", DEVICE: "a pipe or a device"}  # fmt: skip
+AT_WORKING_FOLDER, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
+CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
+
+
+def standing(path: Path) -> str:
+    """What is at ``path``: one of the words above; a folder is GRAPH or SAMPLES where its zarr.json says so."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return NOTHING
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}; choose another name") from error
+    if stat.S_ISLNK(mode):
+        return LINK
+    if stat.S_ISREG(mode):
+        return FILE
+    return _kind_of_store(path) or FOLDER if stat.S_ISDIR(mode) else DEVICE
+
+
+def _kind_of_store(folder: Path) -> str | None:
+    node = folder / "zarr.json"
+    try:
+        attributes = json.loads(node.read_bytes())["attributes"] if node.is_file() else {}
+        kind, version = attributes["csaw_kind"], attributes["format_version"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return kind if kind in (GRAPH, SAMPLES) and isinstance(version, int) else None
+
+
+def check_name(path: Path) -> None:
+    """OptionError when ``path`` is no name that something new can have, or lies inside a store."""
+    if path.name in ("", ".."):
+        raise OptionError(f"expected a name for what is to be written, found {str(path)!r}; give one, such as out.zarr")
+    folder = Path(os.path.realpath(path.parent))
+    for place in (folder, *folder.parents):
+        if (found := standing(place)) in (GRAPH, SAMPLES):
+            raise OptionError(f"{path} is inside {place}, {SAID[found]}; choose a place outside of it")
+
+
+def check(path: Path, kind: str, overwrite: bool) -> None:
+    """StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``."""
+    check_name(path)
+    mend(path)
+    found = standing(path)
+    if found == NOTHING:
+        return
+    if found == LINK:
+        raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
+    if found != kind:
+        raise StoreError(
+            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced, choose another name"
+        )
+    if not overwrite:
+        raise StoreError(f"{path} exists; choose another name or pass --overwrite")
+
+
+class Lock:
+    """Keeps other writers out of a folder or file, which it makes where there is none; ends with the process, so a kill leaves none.
+
+    ``shown`` is the name in the error. File systems without locks keep nobody out.
+    """
+
+    def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None) -> None:
+        self.descriptor = -1
+        while self.descriptor < 0:
+            descriptor = _opened(path, file)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                raise StoreError(f"{shown or path}: another csaw is writing here; wait until it ends") from None
+            except OSError:
+                pass  # some network file systems have no locks
+            if _same(descriptor, path):
+                self.descriptor = descriptor
+            else:
+                os.close(descriptor)  # its writer has just given it another name
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _opened(path: Path, file: bool) -> int:
+    if file:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    while True:
+        path.mkdir(exist_ok=True)
+        try:
+            return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue  # its writer has just given it another name
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+class Draft:
+    """A store in the making, in a folder that no other writer gets: ``publish`` gives it the name, ``close`` removes it unless it has that.
+
+    Errors: OptionError and StoreError as :func:`check`; StoreError while another writer makes a store of this name.
+    """
+
+    def __init__(self, path: str | Path, kind: str, *, overwrite: bool) -> None:
+        self.path, self.kind, self.overwrite = Path(path), kind, overwrite
+        check(self.path, kind, overwrite)
+        self.folder = _draft(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.lock = Lock(self.folder, shown=self.path)
+        except OSError as error:
+            raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error
+        try:
+            check(self.path, kind, overwrite)  # another writer may have ended since
+            empty(self.folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def publish(self) -> None:
+        check(self.path, self.kind, self.overwrite)
+        take_the_name(self.folder, self.path)
+        self.lock.close()
+
+    def close(self) -> None:
+        if self.lock.descriptor >= 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
+    """A file to write, which takes the name ``path`` when the block ends; after an error nothing is left. Errors as of :class:`Draft`."""
+    check(path, FILE, overwrite)
+    draft = _draft(path)
+    with Lock(draft, file=True, shown=path):
+        try:
+            check(path, FILE, overwrite)
+            with draft.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            check(path, FILE, overwrite)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        draft.replace(path)
+    sync_folder(path.parent)
+
+
+def cannot_be_written(path: str | Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be written: {error.strerror or error}; nothing is left under its name")
+
+
+def empty(folder: Path) -> None:
+    """Remove everything in a folder, but not the folder, whose lock may be held."""
+    for child in folder.iterdir():
+        shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
+
+
+def take_the_name(draft: Path, path: Path) -> None:
+    """Rename ``draft`` to ``path`` and remove what was there; a kill leaves the one or the other whole under the name.
+
+    Where two names cannot be exchanged in one step, a kill between two renames leaves none; :func:`mend` brings it back.
+    """
+    old = _replaced(path)
+    if os.path.lexists(path):
+        shutil.rmtree(old, ignore_errors=True)
+        if _exchange(draft, path):
+            draft.rename(old)
+        else:
+            path.rename(old)
+            draft.rename(path)
+    else:
+        draft.rename(path)
+    sync_folder(path.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def mend(path: Path) -> None:
+    """Give a store its name back that a kill between two renames took from it; StoreError where that cannot be done."""
+    if not path.name or os.path.lexists(path) or not os.path.lexists(old := _replaced(path)):
+        return
+    try:
+        old.rename(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: a csaw was stopped while it replaced this; rename {old} to it ({error.strerror})"
+        ) from error
+
+
+def sync_folder(path: str | Path) -> None:
+    """Ask the disk to keep a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-draft")
+
+
+def _replaced(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-replaced")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two names change places in one step; False where the system or the file system cannot."""
+    function: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is None:
+        return False
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if function(AT_WORKING_FOLDER, os.fsencode(one), AT_WORKING_FOLDER, os.fsencode(other), RENAME_EXCHANGE) == 0:
+        return True
+    if (number := ctypes.get_errno()) not in CANNOT_EXCHANGE:
+        raise OSError(number, os.strerror(number), str(other))
+    return False
