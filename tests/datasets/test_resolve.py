@@ -84,7 +84,9 @@ def files(tmp_path):
     return sorted(p.name for p in (tmp_path / "graphs").iterdir() if p.suffix != ".lock")
 
 
-@pytest.mark.parametrize("body", [b"<html>", gzip.compress(ROWS)[:-9], gzip.compress(b"1 2\n"), b""])
+@pytest.mark.parametrize(
+    "body", [b"<html>", gzip.compress(ROWS)[:-9], gzip.compress(b"1 2\n"), b""], ids=["page", "half", "other", "empty"]
+)
 def test_a_wrong_file_in_the_cache_is_removed_and_fetched_anew(tmp_path, entry, caplog, body):
     (tmp_path / "graphs" / "tiny.txt.gz").write_bytes(body)
     with pytest.raises(CsawError, match=r"http://127.0.0.1:9/tiny.txt.gz cannot be fetched"):
