@@ -121,11 +121,8 @@ def sample(
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
             results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
     except KeyboardInterrupt as error:
-        if not partial.exists():
-            raise
-        raise KeyboardInterrupt(
-            f"finished groups are safe; run the same command with --resume to complete {out}"
-        ) from error
+        safe = f"finished groups are safe; run the same command with --resume to complete {out}"
+        raise KeyboardInterrupt(*[safe] * partial.exists()) from error
     results = {key: value for key, value in results.items() if key != "plan"}
     happened = [(key, value) for key, value in results.items() if value or key in ("sampled_edges", "dead_ends")]
     console.print_json(results) if as_json else console.print_table([("sample", out), *happened])
