@@ -1,6 +1,11 @@
 """``csaw verify``."""
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from csaw.engine.verify import Report
 
 
 @click.command()
@@ -11,7 +16,9 @@ import click
 def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -> None:
     """Check a sample against its graph and law.
 
-    Is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
+    Is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million.
+
+    Each says the smallest deviations that it finds, 99 times of 100, as a share of the choices. Where it tests nothing it is "not tested", with the reason. Exit status 3 when a check fails, or when nothing of the law was tested though it could have been.
 
     \b
     Example:
@@ -27,7 +34,18 @@ def verify(ctx: click.Context, samples: str, graph: str | None, as_json: bool) -
         width = max(len(one.name) for one in report.checks)
         for one in report.checks:
             p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
-            click.echo(f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<{width}}  {p:<13}  {one.details}")
-        click.echo(f"{samples}: {'all checks passed' if report.ok else 'FAILED'}")
+            click.echo(f"{one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
+        click.echo(f"{samples}: {_summary(report)}")
     if not report.ok:
         ctx.exit(3)
+
+
+def _summary(report: "Report") -> str:
+    """What a reader needs of all checks in one line."""
+    counts = report.counts
+    apart = f", {counts['not_tested']} not tested" if counts["not_tested"] else ""
+    if counts["failed"]:
+        return f"FAILED: {counts['failed']} of {len(report.checks)} checks{apart}"
+    if report.untested:
+        return f"NOT TESTED: {counts['passed']} checks passed{apart}; none of them is of the law"
+    return f"all checks passed{apart}" if apart else "all checks passed"
