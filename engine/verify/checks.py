@@ -10,10 +10,11 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
+from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import Result
 from csaw.engine.verify.statistics import Choices, context_tests, holm
-from csaw.engine.verify.tables import Law, Laws, RowLaws, row_form
+from csaw.engine.verify.tables import Law, Laws
 
 ALPHA = 1e-6
 """Chance that a right sample fails, over all statistical checks together."""
@@ -128,14 +129,14 @@ class Subject:
     def dense(self, array: np.ndarray) -> np.ndarray:
         return self.samples.dense(array, self._ids)
 
-    def laws(self, law: Callable[..., Law], rows_only: bool = True) -> Laws:
-        """Laws of single choices from a vertex's row; by a closed form where there is one and nothing else than a neighbor is chosen (``rows_only``)."""
+    def laws(self, law: Callable[..., Law]) -> Laws:
+        """Laws of single choices, by a closed form where there is one."""
 
         def cost(rows: np.ndarray) -> np.ndarray:
             return self.degree[rows[:, 0]] + 1
 
-        form = row_form(self.view, self.algorithm, self.budget) if rows_only else None
-        if form is None or not set(self.columns) <= {"v", "prev"}:
+        form = row_form(self.view, self.algorithm, self.budget)
+        if form is None:
             return Laws(law, cost, self.budget)
         return RowLaws(law, cost, self.budget, self.view, form, self.columns)
 

@@ -119,6 +119,40 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
         size[s] = filled
 
 
+@njit(parallel=True)
+def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
+    """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the degrees, and from a dead end.
+
+    A walk that stays moves from v to u with chance min(1, degree of v / degree of u) only. At its target a walk ends when it is dead.
+    """
+    for s in prange(vertex.size):
+        first, v = room[s], vertex[s]
+        end = first + size[s]
+        if outcome[first] < 0 or share >= 1.0:
+            outcome[first] = -1 if outcome[first] < 0 and target[s] == v else target[s]
+            chance[first], common[first], size[s] = 1.0, False, 1
+            continue
+        rest = share
+        for cell in range(first, end):
+            kept = 1.0 - share
+            if stays and degree[outcome[cell]] > degree[v]:
+                kept = degree[v] / degree[outcome[cell]]
+                rest += chance[cell] * (1.0 - kept)
+            chance[cell] *= kept
+        if rest <= 0.0:
+            continue
+        at = end
+        while at > first and outcome[at - 1] >= target[s]:
+            at -= 1
+        if at < end and outcome[at] == target[s]:
+            chance[at] += rest
+            continue
+        for cell in range(end, at, -1):
+            outcome[cell], chance[cell], common[cell] = outcome[cell - 1], chance[cell - 1], common[cell - 1]
+        outcome[at], chance[at], common[at] = target[s], rest, False
+        size[s] += 1
+
+
 @njit(nogil=True)
 def find_outcomes(start, outcome, situation, wanted, at):
     """Where each ``wanted`` outcome is in the table of its situation; -1 where it is not possible."""

@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine.verify.kernels import find_outcomes, likelier
 from csaw.engine.verify.power import Result, certain
 from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores
-from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks
+from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
 from csaw.engine.verify.tables import Laws, LawTable
 
 SIDE = 8  # ranges of each of two places
@@ -54,21 +54,30 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
 
 
 def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Situations that are paid for, the choices of whole blocks that were made in them, and the number of the situation of each, ascending.
+    """Situations that are paid for, choices that were made in them, and the number of the situation of each choice, ascending.
 
-    Choices outside the blocks are left out even where their law is known: whether a situation is met again may depend on what was chosen there.
+    Where not all can be paid for, blocks of choices of one half say which situations are, and test them; the other half's choices test them all.
+    (Of the first half no others may: whether a situation is met again depends on what was chosen there.)
     """
     rows, counts, _, order = choices.grouped()
     if not len(rows):
         return rows, order, order
     number_of = np.empty(order.size, np.int64)
     number_of[order] = np.repeat(np.arange(len(rows)), counts)
+    rank = np.full(len(rows), len(rows))
     here = in_blocks(order.size)
     numbers, first = first_met(number_of[here])
     paid = laws.affordable(rows[numbers])
-    here = here[: first[paid]] if paid < numbers.size else here
-    rank = np.empty(len(rows), np.int64)
-    rank[numbers] = np.arange(numbers.size)
+    if paid < numbers.size:
+        chooses = in_half(order.size)
+        here = here[chooses[here]]
+        numbers, first = first_met(number_of[here])
+        paid = min(laws.affordable(rows[numbers]), numbers.size)
+        rank[numbers[:paid]] = np.arange(paid)
+        here = here[: first[paid]] if paid < numbers.size else here
+        here = np.concatenate([here, np.flatnonzero(~chooses & (rank[number_of] < paid))])
+    else:
+        rank[numbers] = np.arange(paid)
     number = rank[number_of[here]]
     by_situation = np.argsort(number, kind="stable")
     return rows[numbers[:paid]], here[by_situation], number[by_situation]
@@ -90,7 +99,7 @@ def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
         known = known[np.argsort(labels[known], kind="stable")]
         ends = np.cumsum(np.bincount(labels[known], minlength=len(shares.parts)))
         for part, places in enumerate(np.split(place[known], ends[:-1])):
-            out += even(places, BINS, "choices moved to one of {} ranges of their law", shares.parts[part])
+            out += even(places, BINS, "choices moved into one range of their law", shares.parts[part])
     return out
 
 

@@ -47,15 +47,16 @@ def scores(table: LawTable, situations: np.ndarray, choices: Choices, at: np.nda
     if choices.degree is not None:
         degrees = neighbor * choices.degree[np.maximum(table.outcome, 0)]
         yield _from_another(table, degrees, at, FROM_ANOTHER["degree"])
-    ends = {"first": table.start[:-1] + (table.outcome[table.start[:-1]] < 0), "last": table.start[1:] - 1}
+    first, last = table.start[:-1] + (table.outcome[table.start[:-1]] < 0), table.start[1:] - 1
+    cells = {"first": np.where(first <= last, first, -1), "last": np.where(first <= last, last, -1)}
     named = {"end": np.full(len(situations), -1)}
     named |= {c: situations[:, i] for i, c in enumerate(choices.columns) if c in ("v", "prev", "source")}
     for name, outcome in named.items():
         cell = np.empty(outcome.size, np.int64)
         find_outcomes(table.start, table.outcome, np.arange(outcome.size), outcome.astype(np.int64), cell)
         known = cell >= 0 if name == "end" else (cell >= 0) & (outcome >= 0)
-        ends[name] = np.where(known, cell, -1)
-    for name, cell in ends.items():
+        cells[name] = np.where(known, cell, -1)
+    for name, cell in cells.items():
         chance = np.where(cell >= 0, table.chance[np.clip(cell, 0, table.chance.size - 1)], 0.0)
         yield _counted(chance, (at == cell[situation]).astype(np.float64), NAMED[name])
     if table.common is not None:
@@ -65,7 +66,8 @@ def scores(table: LawTable, situations: np.ndarray, choices: Choices, at: np.nda
 
 def _from_another(table: LawTable, other: np.ndarray, at: np.ndarray, deviation: str) -> Score:
     other = other / table.spread(np.maximum(table.sums(other), 1e-300))
-    value = np.minimum(other / table.chance, LARGEST)
+    value = np.full(other.size, LARGEST)
+    np.divide(other, table.chance, out=value, where=other < LARGEST * table.chance)
     mean = table.sums(table.chance * value)
     variance = table.sums(table.chance * (value - table.spread(mean)) ** 2)
     change = table.sums(other * value) - mean

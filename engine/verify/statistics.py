@@ -90,16 +90,16 @@ def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple
 def _frequent(counts: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> tuple[list[int], np.ndarray]:
     """Situations that are met often, and whether each choice may test them.
 
-    A walk that returns more often than it should meets its situations again: where only some are tested, every other twentieth of the sample
-    says which, and the rest tests them.
+    A walk that returns more often than it should meets its situations again: where only some are tested, one half of the sample says which, and
+    the other half tests them.
     """
     number = np.empty(order.size, np.int64)
     number[order] = np.repeat(np.arange(counts.size), counts)
     frequent = stratified(counts, sizes)
     if len(frequent) == int((counts >= 2 * LEAST_EXPECTED).sum()):
         return frequent, np.ones(order.size, bool)
-    tested = np.arange(order.size) * 20 // order.size % 2 == 0
-    return stratified(np.bincount(number[~tested], minlength=counts.size), sizes), tested
+    chooses = in_half(order.size)
+    return stratified(np.bincount(number[chooses], minlength=counts.size), sizes), ~chooses
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
@@ -173,6 +173,11 @@ def in_blocks(size: int) -> np.ndarray:
     return order[order < size]
 
 
+def in_half(size: int) -> np.ndarray:
+    """Whether each of ``size`` choices is in the half that says what is tested: every other twentieth, so that few walks are in both."""
+    return np.arange(size) * 20 // max(size, 1) % 2 == 1
+
+
 def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct ones of ``numbers`` in the order that they are met, and where each is met first."""
     values, first = np.unique(numbers, return_index=True)
@@ -181,11 +186,11 @@ def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def even(places: np.ndarray, bins: int, deviation: str, part: str = "") -> list[Result]:
-    """Places in [0, 1), each range of which is equally likely; ``deviation`` names the number of ranges by {}."""
+    """Places in [0, 1), each range of which is equally likely."""
     bins = max(1, min(bins, int(places.size // 20)))
     found = np.histogram(places, bins, (0.0, 1.0))[0].astype(float)
     p = fit(found, np.full(bins, places.size / bins))
-    return [] if p is None else [ranges(p, places.size, bins, deviation.format(bins), part)]
+    return [] if p is None else [ranges(p, places.size, bins, deviation, part)]
 
 
 def holm(p_values: list[float]) -> float:

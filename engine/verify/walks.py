@@ -29,7 +29,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         checks.not_tested("edges", f"{seen.off_edge:,} steps off the edges and {seen.early:,} ends: {why}")
         checks.not_tested("transitions", why)
         return
-    laws = subject.laws(seen.law, type(walk).law is Walk.law)
+    laws = subject.laws(seen.law)
     _exceptions(checks, "edges", "steps along no edge", seen.jumps, laws, seen.steps)
     _exceptions(checks, "ends", "walks that end where they could go on", seen.ends, laws, subject.samples.instances)
     statistics(checks, _choices(subject, seen.kept), laws, subject.degree, of=seen.steps + seen.early)
