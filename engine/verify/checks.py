@@ -155,10 +155,8 @@ def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, 
     few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
     looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them not forced"
     checks.results(f"{what}, pooled", pooled.places, looked + _worst(pooled.places), few, pooled.looked_at < total)
-    for name, results, why in (
-        ("uniform", pooled.uniform, "the law itself is uniform, or there are too few choices to tell"),
-        ("degree", pooled.degree, "the law itself is in proportion to degrees, or there are too few choices to tell"),
-    ):
+    for name, results in (("uniform", pooled.uniform), ("degree", pooled.degree)):
+        why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
         checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
     checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)
 

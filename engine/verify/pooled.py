@@ -25,6 +25,7 @@ class Pooled:
     uniform: list[Result] = field(default_factory=list)
     degree: list[Result] = field(default_factory=list)
     independence: list[Result] = field(default_factory=list)
+    same: frozenset[str] = frozenset()  # of uniform and degree: the law itself
 
 
 def pooled_test(choices: Choices, laws: Laws) -> Pooled:
@@ -49,6 +50,7 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     out.used = int(np.isfinite(place).sum())
     out.places = _even_parts(place, shares) + shares.results(NAMED, LEVEL)
     out.uniform, out.degree = (shares.results({name: FROM_ANOTHER[name]}, LEVEL) for name in ("uniform", "degree"))
+    out.same = frozenset(name for name, deviation in FROM_ANOTHER.items() if not shares.varies(deviation))
     out.independence = _independence(place)
     return out
 

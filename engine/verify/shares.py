@@ -100,6 +100,10 @@ class Shares:
             sums += [np.bincount(labels[here], term, len(self.parts)) for term in terms]
         self.largest[score.deviation] = max(self.largest.get(score.deviation, 0.0), score.largest)
 
+    def varies(self, deviation: str) -> bool:
+        """Whether some choice could tell this deviation from the law."""
+        return bool((self.sums.get(deviation, np.zeros((3, 1)))[1] > 0.0).any())
+
     def results(self, names: dict[str, str], level: float) -> list[Result]:
         """Those of these deviations, in the parts of the sample that can show them at ``level``."""
         found = [

@@ -62,10 +62,11 @@ class Choices:
         if self.degree is not None and size:
             degrees = self.degree[self.situations[:, 0]]
             cuts = np.unique(np.quantile(degrees, CUTS, method="lower"))
+            cuts = cuts[cuts < degrees.max()]
             ends = ["", *(f"{cut:,}" for cut in cuts), ""]
             names = [f"degrees {f'above {a}' if a else ''}{' ' if a and b else ''}{f'up to {b}' if b else ''}"
                      for a, b in pairwise(ends)]  # fmt: skip
-            yield names, np.searchsorted(cuts, degrees)
+            yield names if cuts.size else ["any degree"], np.searchsorted(cuts, degrees)
 
 
 def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, Result]]:
