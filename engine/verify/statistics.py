@@ -83,7 +83,7 @@ def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple
         p = chi_square(dict(zip(values.tolist(), seen.tolist(), strict=True)), law)
         if p is not None:
             deviation = "choices of one situation moved to one of its outcomes"
-            result = ranges(p, int(seen.sum()), len(law), deviation) if p and len(law) > 1 else certain(deviation)
+            result = ranges(p, int(seen.sum()), len(law), deviation) if p else certain(deviation)
             results.append((tuple(rows[number].tolist()), int(seen.sum()), result))
     return results
 
@@ -123,6 +123,8 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
     """
     if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
         return 0.0
+    if sum(chance > 0.0 for chance in law.values()) < 2:
+        return None
     total = sum(observed.values())
     expected = np.array([total * chance for chance in law.values()])
     found = np.array([float(observed.get(outcome, 0)) for outcome in law])

@@ -227,6 +227,7 @@ def test_p_values_are_uniform_where_the_law_holds():
     assert abs(np.mean(np.array(p) < 0.1) - 0.1) < 0.03
     assert chi_square({0: 5, 9: 1}, law) == 0.0
     assert chi_square({0: 5}, {0: 1.0}) is None
+    assert chi_square({0: 2}, {0: 1.0, 1: 0.0}) is None
 
 
 def test_a_rare_outcome_is_pooled_and_not_dropped():
