@@ -177,8 +177,12 @@ def in_blocks(size: int) -> np.ndarray:
 
 
 def in_half(size: int) -> np.ndarray:
-    """Whether each of ``size`` choices is in the half that says what is tested: every other twentieth, so that few walks are in both."""
-    return np.arange(size) * 20 // max(size, 1) % 2 == 1
+    """Whether each of ``size`` choices is in the half that says what is tested: every other twentieth, so that few walks are in both.
+
+    All are where one or two choices have no such half.
+    """
+    half = np.arange(size) * 20 // max(size, 1) % 2 == 1
+    return half if half.any() else np.ones(size, bool)
 
 
 def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -94,6 +94,14 @@ def test_a_part_is_told_apart_from_the_whole():
     assert names[labels[2][0]] == "degrees up to 0"
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 19, 500])
+def test_samples_of_few_choices_end_well_whatever_the_budget(size):
+    for budget in (0, 1, 2, 10**6):
+        situations, chosen = np.arange(size)[:, None] % 7, drawn(LAW, size)
+        found = pooled_test(Choices(situations, chosen), Laws(lambda v: LAW, lambda rows: np.ones(len(rows)), budget))
+        assert min(size, 1) <= found.looked_at <= size
+
+
 def test_freedmans_p_value_is_never_too_small():
     rng = np.random.default_rng(4)
     for chance, size in ((0.001, 500), (0.3, 5), (0.5, 3000)):
