@@ -1,8 +1,13 @@
 """``csaw verify``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from csaw.cli import values
+
+if TYPE_CHECKING:
+    from csaw.engine.verify import Report
 
 
 @click.command()
@@ -14,7 +19,9 @@ def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> 
     """Check a sample against its graph and law, or a graph store against its checksums.
 
     Of a graph store, every file is read: are its bytes those that were written, are all numbers within their ranges, do its attributes agree with them?
-    Of a sample: is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million. Exit status 3 when a check fails.
+    Of a sample: is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million.
+
+    Each says the smallest deviations that it finds, 99 times of 100, as a share of the choices. Where it tests nothing it is "not tested", with the reason. Exit status 3 when a check fails, or when nothing of the law was tested though it could have been.
 
     \b
     Example:
@@ -32,7 +39,18 @@ def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> 
         width = max(len(one.name) for one in report.checks)
         for one in report.checks:
             p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
-            click.echo(f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<{width}}  {p:<13}  {one.details}")
-        click.echo(f"{store}: {'all checks passed' if report.ok else 'FAILED'}")
+            click.echo(f"{one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
+        click.echo(f"{store}: {_summary(report)}")
     if not report.ok:
         ctx.exit(3)
+
+
+def _summary(report: "Report") -> str:
+    """What a reader needs of all checks in one line."""
+    counts = report.counts
+    apart = f", {counts['not_tested']} not tested" if counts["not_tested"] else ""
+    if counts["failed"]:
+        return f"FAILED: {counts['failed']} of {len(report.checks)} checks{apart}"
+    if report.untested:
+        return f"NOT TESTED: {counts['passed']} checks passed{apart}; none of them is of the law"
+    return f"all checks passed{apart}" if apart else "all checks passed"

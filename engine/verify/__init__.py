@@ -13,6 +13,7 @@ from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
 
 BUDGET = 1_000_000
+STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,24 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        return all(check.ok for check in self.checks)
+        """No check found a fault, and something of the law was tested, unless nothing of it could be."""
+        return all(check.ok for check in self.checks) and not self.untested
+
+    @property
+    def untested(self) -> bool:
+        """Whether nothing of the law was tested though some of it could have been, or was not reached."""
+        law = [check for check in self.checks if check.p_value is not None or not check.tested]
+        return not any(check.tested for check in law) and any(check.testable for check in law)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many checks found no fault, found one, and tested nothing."""
+        statuses = [check.status for check in self.checks]
+        return {name: statuses.count(status) for name, status in STATUSES.items()}
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"ok": self.ok}
+        checks = [asdict(check) | {"status": check.status} for check in self.checks]
+        return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
 
 
 def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET) -> Report:

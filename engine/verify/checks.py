@@ -1,6 +1,7 @@
 """What verify hands around: the sample with its graph and algorithm, the checks made so far."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,11 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
-from csaw.engine.verify.statistics import Choices, Laws, context_tests, holm, pooled_test
+from csaw.engine.verify.forms import RowLaws, row_form
+from csaw.engine.verify.pooled import pooled_test
+from csaw.engine.verify.power import Result
+from csaw.engine.verify.statistics import Choices, context_tests, holm
+from csaw.engine.verify.tables import Law, Laws
 from csaw.partition import Graph
 
 ALPHA = 1e-6
@@ -18,10 +23,21 @@ ALPHA = 1e-6
 
 @dataclass(frozen=True)
 class Check:
+    """``ok``: no fault was found; where ``tested`` is false, none was looked for, and ``details`` say why."""
+
     name: str
     ok: bool
     p_value: float | None
     details: str
+    tested: bool = True
+    testable: bool = True  # whether this sample could have been tested, had the budget allowed it
+    finds: dict[str, float] | None = None
+    """The smallest deviations that the check finds with a chance of 99 %: in words, and as a share."""
+
+    @property
+    def status(self) -> str:
+        """ok, FAIL or not tested."""
+        return ("ok" if self.tested else "not tested") if self.ok else "FAIL"
 
 
 @dataclass
@@ -29,6 +45,7 @@ class Checks:
     """Checks in the order they were made."""
 
     made: list[Check] = field(default_factory=list)
+    _results: dict[str, list[Result]] = field(default_factory=dict)
 
     def add(self, check: Check) -> None:
         self.made.append(check)
@@ -36,22 +53,59 @@ class Checks:
     def count(self, name: str, wrong: int, what: str) -> None:
         self.add(Check(name, wrong == 0, None, f"{wrong:,} {what}"))
 
-    def p_values(self, name: str, values: list[float], details: str) -> None:
-        """A statistical check; whether it holds is decided with all others by :meth:`judge`."""
-        if values:
-            self.add(Check(name, True, holm(values), details))
+    def not_tested(self, name: str, why: str, testable: bool = False) -> None:
+        self.add(Check(name, True, None, why, tested=False, testable=testable))
+
+    def results(self, name: str, results: list[Result], details: str, without: str = "too few choices", testable: bool = False) -> None:  # fmt: skip
+        """A statistical check; whether it holds is decided with all others by :meth:`judge`. ``without``: why there may be no result."""
+        if results:
+            self.add(Check(name, True, holm([result.p_value for result in results]), details))
+            self._results[name] = results
         else:
-            self.add(Check(name, True, None, "too few choices of one situation to test"))
+            self.not_tested(name, without, testable)
 
     def judge(self) -> list[Check]:
-        """All checks, the statistical ones decided together (Holm)."""
+        """All checks, the statistical ones decided together (Holm), each with what it finds at the level that it is judged by."""
         tested = sorted((c for c in self.made if c.p_value is not None), key=lambda c: c.p_value or 0.0)
         failed: set[str] = set()
         for rank, check in enumerate(tested):
             if (check.p_value or 0.0) > ALPHA / (len(tested) - rank):
                 break
             failed.add(check.name)
-        return [Check(c.name, c.ok and c.name not in failed, c.p_value, c.details) for c in self.made]
+        return [
+            c if c.p_value is None else _judged(c, self._results[c.name], ALPHA / len(tested), c.name in failed)
+            for c in self.made
+        ]
+
+
+def _judged(check: Check, results: list[Result], level: float, failed: bool) -> Check:
+    finds = smallest(results, level / len(results))
+    if failed:
+        return replace(check, ok=False, finds=finds)
+    if min(finds.values()) > 1.0:
+        why = f"{check.details}: too few to show any deviation at this level"
+        return Check(check.name, True, None, why, tested=False, testable=False)
+    finds = {words: share for words, share in finds.items() if share <= 1.0}
+    least: dict[str, float] = {}
+    for result in results:  # that of the whole sample comes first
+        known = result.smallest(level / len(results))
+        if known <= 1.0:
+            least.setdefault(result.deviation, known)
+    said = ", ".join(f"{percent(share)} of {words}" for words, share in least.items())
+    return replace(check, details=f"{check.details}; would find {said}", finds=finds)
+
+
+def smallest(results: list[Result], level: float) -> dict[str, float]:
+    """The least share that is found of each deviation, in words with the part of the sample that it is in."""
+    out: dict[str, float] = {}
+    for result in results:
+        words = result.deviation + (f", in {result.part}" if result.part else "")
+        out[words] = min(out.get(words, float("inf")), result.smallest(level))
+    return out
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 class Subject:
@@ -76,16 +130,40 @@ class Subject:
     def dense(self, array: np.ndarray) -> np.ndarray:
         return self.samples.dense(array, self._ids)
 
+    def laws(self, law: Callable[..., Law]) -> Laws:
+        """Laws of single choices, by a closed form where there is one."""
 
-def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions") -> None:
-    """All tests of single choices against their law; ``sizes`` of the situations' first column sorts them into strata."""
-    results = context_tests(choices, laws, sizes)
-    worst = min(results, key=lambda r: r[2], default=None)
-    details = f"{len(results)} situations, {sum(r[1] for r in results):,} choices"
+        def cost(rows: np.ndarray) -> np.ndarray:
+            return self.degree[rows[:, 0]] + 1
+
+        form = row_form(self.view, self.algorithm, self.budget)
+        if form is None:
+            return Laws(law, cost, self.budget)
+        return RowLaws(law, cost, self.budget, self.view, form, self.columns)
+
+
+def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions", of: int | None = None) -> None:  # fmt: skip
+    """All tests of single choices against their law; ``sizes`` of the situations' first column sorts them into strata. The sample has ``of`` choices."""
+    found = context_tests(choices, laws, sizes)
+    worst = min(found, key=lambda r: r[2].p_value, default=None)
+    details = f"{len(found)} situations, {sum(r[1] for r in found):,} choices"
     if worst is not None:
         named = ", ".join(f"{c} = {v}" for c, v in zip(choices.columns, worst[0], strict=True))
-        details += f"; worst at {named} (dense ids) with p = {worst[2]:.2g}"
-    checks.p_values(what, [r[2] for r in results], details)
-    used, p, follow = pooled_test(choices, laws)
-    checks.p_values(f"{what}, pooled", p, f"{used:,} choices")
-    checks.p_values(f"{what}, independence", follow, "each choice beside the next one")
+        details += f"; worst at {named} (dense ids) with p = {worst[2].p_value:.2g}"
+    checks.results(what, [r[2] for r in found], details, "too few choices of one situation")
+    pooled = pooled_test(choices, laws)
+    total = max(len(choices.situations), of or 0)
+    few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
+    looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them not forced"
+    checks.results(f"{what}, pooled", pooled.places, looked + _worst(pooled.places), few, pooled.looked_at < total)
+    for name, results in (("uniform", pooled.uniform), ("degree", pooled.degree)):
+        why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
+        checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
+    checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)
+
+
+def _worst(results: list[Result]) -> str:
+    worst = min(results, key=lambda r: r.p_value, default=None)
+    if worst is None:
+        return ""
+    return f"; worst{f' in {worst.part}' if worst.part else ''} with p = {worst.p_value:.2g}"

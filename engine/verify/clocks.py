@@ -9,8 +9,10 @@ import numpy as np
 from csaw.engine.law import edge_law
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import replay
-from csaw.engine.verify.statistics import BINS, Choices, Laws, even, pooled_test
-from csaw.engine.verify.subgraphs import Group, count, groups
+from csaw.engine.verify.pooled import pooled_test
+from csaw.engine.verify.statistics import BINS, Choices, even
+from csaw.engine.verify.subgraphs import MOVED, Group, count, groups
+from csaw.engine.verify.tables import Laws
 
 
 def verify_clocks(subject: Subject, checks: Checks) -> None:
@@ -36,16 +38,19 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
     count(checks, wrong)
     if subject.sources.startswith("random") and started:
         at = np.concatenate(started)
-        p = even((at + np.random.default_rng(at.size).random(at.size)) / subject.view.vertices, BINS)
-        checks.p_values("starts", [] if p is None else [p], "every vertex equally likely")
+        places = (at + np.random.default_rng(at.size).random(at.size)) / subject.view.vertices
+        checks.results(
+            "starts",
+            even(places, BINS, MOVED.format("starts", "vertices")),
+            "every vertex equally likely",
+            "too few starts",
+        )
     if steps:
         table = np.concatenate(steps)
-        laws = Laws(
-            lambda v: edge_law(subject.view, algorithm, v) or {-1: 1.0},
-            lambda r: subject.degree[r[:, 0]] + 1,
-            subject.budget,
-        )
-        statistics(checks, Choices(table[:, :1], table[:, 1]), laws, subject.degree)
+        laws = subject.laws(lambda v: edge_law(subject.view, algorithm, v) or {-1: 1.0})
+        statistics(checks, Choices(table[:, :1], table[:, 1], degree=subject.degree), laws, subject.degree)
+    else:
+        checks.not_tested("transitions", "the law reads more than a subgraph tells, or there is no step")
     _moves(subject, checks, moves)
 
 
@@ -83,5 +88,6 @@ def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.nd
 
     laws = Laws(law, lambda rows: np.ones(len(rows)), len(moves) + 1)
     made = np.array([src for _, src in moves], np.int64)
-    used, p, follow = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
-    checks.p_values("movers", p + follow, f"{used:,} steps: which walker moves")
+    found = pooled_test(Choices(np.arange(len(moves))[:, None], made, ("step",)), laws)
+    steps = f"{found.used:,} steps: which walker moves"
+    checks.results("movers", found.places + found.uniform + found.independence, steps, f"too few choices: {steps}")

@@ -13,8 +13,10 @@ import numpy as np
 
 from csaw.engine.law import edge_biases
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Pool, set_tests
-from csaw.engine.verify.statistics import Choices, Laws, pooled_test
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.trees import add_sets
 
 Biases = list[tuple[int, float]]
@@ -135,5 +137,6 @@ class Entries:
         pools = np.array([len(self.pools[number][1]) for number in self.drawn], np.int64)
         selected = np.array([len(picks) for picks in self.picks], np.int64)
         laws = Laws(law, lambda rows: rows[:, 0] + 1, self.subject.budget)
-        used, p, follow = pooled_test(Choices(pools[:, None], selected, ("pool",)), laws)
-        checks.p_values("burning", p + follow, f"{used:,} numbers of lit neighbors")
+        found = pooled_test(Choices(pools[:, None], selected, ("pool",)), laws)
+        few = f"too few choices: {found.used:,} numbers of lit neighbors"
+        checks.results("burning", found.places + found.independence, f"{found.used:,} numbers of lit neighbors", few)

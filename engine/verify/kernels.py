@@ -81,3 +81,113 @@ def replay(counts, src, dst, source_counts, sources, out):
                 break
         edge += counts[i]
         source += source_counts[i]
+
+
+@njit(parallel=True)
+def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
+    """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
+
+    Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or -1 alone at a dead end.
+    """
+    for s in prange(vertex.size):
+        prev, first, filled, total = before[s], room[s], 0, 0.0
+        other = indptr[prev] if prev >= 0 else 0
+        end = indptr[prev + 1] if prev >= 0 else 0
+        for edge in range(indptr[vertex[s]], indptr[vertex[s] + 1]):
+            dst = np.int64(indices[edge])
+            while other < end and np.int64(indices[other]) < dst:
+                other += 1
+            beside = other < end and np.int64(indices[other]) == dst
+            share = np.float64(bias[edge])
+            if dst == prev:
+                share /= p
+            elif prev >= 0 and not beside:
+                share /= q
+            if share <= 0.0:
+                continue
+            total += share
+            if filled > 0 and outcome[first + filled - 1] == dst:
+                chance[first + filled - 1] += share
+                continue
+            outcome[first + filled], chance[first + filled], common[first + filled] = dst, share, beside and dst != prev
+            filled += 1
+        for cell in range(first, first + filled):
+            chance[cell] /= total
+        if filled == 0:
+            outcome[first], chance[first], common[first] = -1, 1.0, False
+            filled = 1
+        size[s] = filled
+
+
+@njit(parallel=True)
+def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
+    """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the degrees, and from a dead end.
+
+    A walk that stays moves from v to u with chance min(1, degree of v / degree of u) only. At its target a walk ends when it is dead.
+    """
+    for s in prange(vertex.size):
+        first, v = room[s], vertex[s]
+        end = first + size[s]
+        if outcome[first] < 0 or share >= 1.0:
+            outcome[first] = -1 if outcome[first] < 0 and target[s] == v else target[s]
+            chance[first], common[first], size[s] = 1.0, False, 1
+            continue
+        rest = share
+        for cell in range(first, end):
+            kept = 1.0 - share
+            if stays and degree[outcome[cell]] > degree[v]:
+                kept = degree[v] / degree[outcome[cell]]
+                rest += chance[cell] * (1.0 - kept)
+            chance[cell] *= kept
+        if rest <= 0.0:
+            continue
+        at = end
+        while at > first and outcome[at - 1] >= target[s]:
+            at -= 1
+        if at < end and outcome[at] == target[s]:
+            chance[at] += rest
+            continue
+        for cell in range(end, at, -1):
+            outcome[cell], chance[cell], common[cell] = outcome[cell - 1], chance[cell - 1], common[cell - 1]
+        outcome[at], chance[at], common[at] = target[s], rest, False
+        size[s] += 1
+
+
+@njit(nogil=True)
+def find_outcomes(start, outcome, situation, wanted, at):
+    """Where each ``wanted`` outcome is in the table of its situation; -1 where it is not possible."""
+    for i in range(wanted.size):
+        low, high = start[situation[i]], start[situation[i] + 1]
+        end = high
+        while low < high:
+            middle = (low + high) >> 1
+            if outcome[middle] < wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        at[i] = low if low < end and outcome[low] == wanted[i] else -1
+
+
+@njit(parallel=True)
+def likelier(start, chance, first, at, low):
+    """The chance of all outcomes before that of each choice, likeliest first, then in their order.
+
+    Choices first[s] to first[s + 1] are of situation s, and ``at`` is where the outcome of each is. Few choices are summed up one by one.
+    """
+    for s in prange(start.size - 1):
+        cells = chance[start[s] : start[s + 1]]
+        if first[s + 1] - first[s] > 16:
+            ranked = np.argsort(-cells, kind="mergesort")
+            before, total = np.empty(cells.size), 0.0
+            for cell in ranked:
+                before[cell] = total
+                total += cells[cell]
+            for i in range(first[s], first[s + 1]):
+                low[i] = before[at[i] - start[s]]
+        else:
+            for i in range(first[s], first[s + 1]):
+                own, total = at[i] - start[s], 0.0
+                for cell in range(cells.size):
+                    if cells[cell] > cells[own] or (cells[cell] == cells[own] and cell < own):
+                        total += cells[cell]
+                low[i] = total

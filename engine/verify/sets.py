@@ -12,7 +12,8 @@ from math import comb
 import numpy as np
 
 from csaw.engine.law import inclusion_law
-from csaw.engine.verify.statistics import in_blocks, normal, stratified
+from csaw.engine.verify.power import MARGIN, Result, certain, normal_sum
+from csaw.engine.verify.statistics import first_met, in_blocks, stratified
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Pool:
 
 @dataclass(frozen=True)
 class SetResults:
-    contexts: list[tuple[Hashable, int, float]]  # (situation, sets, p-value)
-    pooled: list[float]
-    independence: list[float]
+    contexts: list[tuple[Hashable, int, Result]]  # (situation, sets, result)
+    pooled: list[Result]
+    independence: list[Result]
 
 
 def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:  # fmt: skip
@@ -40,8 +41,8 @@ def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of:
         pool = pool_of(number)
         law = inclusion(pool.biases, pool.picks.shape[1]) if len(pool.biases) ** 2 <= budget else None
         if law is not None and 0 < pool.picks.shape[1] < len(pool.biases):
-            contexts.append((pool.name, len(pool.picks), _binomials(pool.picks, law)))
-    for number in in_blocks(drawn):
+            contexts.append((pool.name, len(pool.picks), _inclusions(pool.picks, law)))
+    for number in first_met(drawn[in_blocks(drawn.size)])[0].tolist():
         if budget <= 0:
             break
         pool = pool_of(number)
@@ -54,7 +55,7 @@ class _Scores:
     """Each set's excess of picks from the likelier half of its pool, and a bound of that number's variance."""
 
     def __init__(self, sets: int) -> None:
-        self.excess, self.variance = np.zeros(sets), np.zeros(sets)
+        self.excess, self.variance, self.picks = np.zeros(sets), np.zeros(sets), 0
         self.impossible = False
 
     def add(self, pool: Pool) -> None:
@@ -64,14 +65,20 @@ class _Scores:
         self.impossible |= not np.isin(pool.picks, [v for v, _ in ranked]).all()
         if half and rest and 0 < pool.picks.shape[1] < len(ranked):
             mean, self.variance[pool.numbers] = half_law(half, rest, pool.picks.shape[1])
+            self.picks += pool.picks.size
             self.excess[pool.numbers] = np.isin(pool.picks, list(inside)).sum(axis=1) - mean
 
-    def pooled(self) -> list[float]:
-        return [0.0] if self.impossible else normal(self.excess.sum(), self.variance.sum())
+    def pooled(self) -> list[Result]:
+        deviation = "picks moved from one half of their pools to the other"
+        if self.impossible:
+            return [certain(deviation)]
+        return normal_sum(float(self.excess.sum()), float(self.variance.sum()), self.picks, deviation)
 
-    def independence(self) -> list[float]:
+    def independence(self) -> list[Result]:
         before = self.excess[:-1]  # may tell what is next, so it is taken as given
-        return normal((before * self.excess[1:]).sum(), (before**2 * self.variance[1:]).sum())
+        excess, variance = (before * self.excess[1:]).sum(), (before**2 * self.variance[1:]).sum()
+        deviation = "sets with as many of the likelier half as the one before"
+        return normal_sum(float(excess), float(variance), float((before**2).sum()), deviation)
 
 
 def half_law(half: list[float], rest: list[float], picks: int) -> tuple[float, float]:
@@ -103,6 +110,18 @@ def _expected(half: list[float], rest: list[float], picks: int) -> float:
             counted[0] *= absent
         marked += arrives
     return float(marked.sum() * step)
+
+
+def _inclusions(picks: np.ndarray, law: dict[int, float]) -> Result:
+    """How often each neighbor is in the sets of one situation; the p-value is that of the worst one, times their number."""
+    from scipy.stats import norm
+
+    deviation, p, n = "one situation's sets that a neighbor is in", _binomials(picks, law), len(picks)
+    if p == 0.0:
+        return certain(deviation)
+    chances = [c for c in law.values() if 0.0 < c < 1.0] or [0.5]
+    spread = (min(c * (1.0 - c) for c in chances) / n) ** 0.5
+    return Result(p, deviation, lambda level: float(norm.isf(level / 2 / len(law)) + MARGIN) * spread + 1.0 / n)
 
 
 def _binomials(picks: np.ndarray, law: dict[int, float]) -> float:

@@ -1,23 +1,27 @@
-"""Do observed choices fit their exact law? Three views, each with p-values:
+"""Do observed choices fit their exact law? Four views, each with p-values:
 
 contexts      chi-square of all choices made in the same situation, over situations of low, middle and high degree
-pooled        every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right
+pooled        every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right (pooled.py)
+shares        how many choices may come from another law, or have an outcome with a meaning: a return, an end (shares.py)
 independence  the places of choices that follow one another: uniform beside any other place when no draw is used twice
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from csaw.engine.verify.power import Result, certain, ranges
+from csaw.engine.verify.tables import Law, Laws
+
 LEAST_EXPECTED = 5.0
 CONTEXTS = 24  # of each stratum
-LEAST_VARIANCE = 25.0
 BINS = 32
-SIDE = 8  # ranges of each of two places
 BLOCK = 16  # choices in a row that are looked at together
-BLOCKS, PLACES = 20240229, 20240301  # seeds, fixed: the verdict on a sample never changes
-Law = dict[int, float]
+BLOCKS = 20240229  # seed, fixed: the verdict on a sample never changes
+CUTS = (0.1, 0.5, 0.99)  # of the degrees that choices are made at: few neighbors, fewer, more, hubs
+TENTHS = 10
 
 
 @dataclass
@@ -27,7 +31,8 @@ class Choices:
     situations: np.ndarray  # int64 [n, columns]; column 0 is the vertex
     chosen: np.ndarray  # int64 [n], or [n, picks] with -1 for none
     columns: tuple[str, ...] = ("v",)
-    _order: np.ndarray | None = field(default=None, repr=False)
+    depth: np.ndarray | None = None  # int64 [n]: steps or hops before each choice
+    degree: np.ndarray | None = None  # int64 [vertices], where column 0 is one
 
     def grouped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Distinct situations, how often each occurs, where each begins in the order, and that order."""
@@ -40,40 +45,62 @@ class Choices:
         start = np.flatnonzero(fresh)
         return rows[start], np.diff(np.append(start, len(rows))), start, order
 
+    def parts(self) -> tuple[list[str], list[np.ndarray]]:
+        """Names of the parts of the sample that are also judged alone, and what parts each choice is in: of several divisions, one of each."""
+        size = len(self.situations)
+        names, labels = [""], [np.zeros(size, np.int64)]
+        for division, part in self._divisions():
+            labels.append(part + len(names))
+            names += division
+        return names, labels if size else []
 
-class Laws:
-    """Laws by situation, each computed once and paid from a budget of bias evaluations."""
-
-    def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int) -> None:
-        self.law, self.cost, self.left = law, cost, budget
-        self._known: dict[tuple[int, ...], Law] = {}
-        self._room = 1_000_000  # outcomes that are kept
-
-    def of(self, situation: np.ndarray) -> Law:
-        key = tuple(situation.tolist())
-        if key in self._known:
-            return self._known[key]
-        law = self.law(*key)
-        self.left -= max(int(self.cost(situation[None])[0]), len(law) // 8)  # a jump's law lists every vertex
-        if len(law) <= self._room:
-            self._known[key] = law
-            self._room -= len(law)
-        return law
+    def _divisions(self) -> Iterator[tuple[list[str], np.ndarray]]:
+        size = len(self.situations)
+        yield [f"tenth {k + 1} of the sample" for k in range(TENTHS)], np.arange(size) * TENTHS // max(size, 1)
+        if self.depth is not None:
+            yield ["the first step", "the second step", "later steps"], np.minimum(self.depth, 2)
+        if self.degree is not None and size:
+            degrees = self.degree[self.situations[:, 0]]
+            cuts = np.unique(np.quantile(degrees, CUTS, method="lower"))
+            cuts = cuts[cuts < degrees.max()]
+            ends = ["", *(f"{cut:,}" for cut in cuts), ""]
+            names = [f"degrees {f'above {a}' if a else ''}{' ' if a and b else ''}{f'up to {b}' if b else ''}"
+                     for a, b in pairwise(ends)]  # fmt: skip
+            yield names if cuts.size else ["any degree"], np.searchsorted(cuts, degrees)
 
 
-def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, float]]:
-    """(situation, choices made in it, p-value) for the most frequent situations of each stratum that the budget allows."""
+def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, Result]]:
+    """(situation, choices made in it, result) for the most frequent situations of each stratum that the budget allows."""
     rows, counts, start, order = choices.grouped()
     results, floor = [], laws.left // 2
-    for number in stratified(counts, sizes[rows[:, 0]]):
+    frequent, tested = _frequent(counts, sizes[rows[:, 0]], order)
+    for number in frequent:
         if laws.left - int(laws.cost(rows[number][None])[0]) < floor:
             continue
-        made = choices.chosen[order[start[number] : start[number] + counts[number]]]
-        values, seen = np.unique(made, return_counts=True)
-        p = chi_square(dict(zip(values.tolist(), seen.tolist(), strict=True)), laws.of(rows[number]))
+        here = order[start[number] : start[number] + counts[number]]
+        values, seen = np.unique(choices.chosen[here[tested[here]]], return_counts=True)
+        law = laws.of(rows[number])
+        p = chi_square(dict(zip(values.tolist(), seen.tolist(), strict=True)), law)
         if p is not None:
-            results.append((tuple(rows[number].tolist()), int(counts[number]), p))
+            deviation = "choices of one situation moved to one of its outcomes"
+            result = ranges(p, int(seen.sum()), len(law), deviation) if p else certain(deviation)
+            results.append((tuple(rows[number].tolist()), int(seen.sum()), result))
     return results
+
+
+def _frequent(counts: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> tuple[list[int], np.ndarray]:
+    """Situations that are met often, and whether each choice may test them.
+
+    A walk that returns more often than it should meets its situations again: where only some are tested, one half of the sample says which, and
+    the other half tests them.
+    """
+    number = np.empty(order.size, np.int64)
+    number[order] = np.repeat(np.arange(counts.size), counts)
+    frequent = stratified(counts, sizes)
+    if len(frequent) == int((counts >= 2 * LEAST_EXPECTED).sum()):
+        return frequent, np.ones(order.size, bool)
+    chooses = in_half(order.size)
+    return stratified(np.bincount(number[chooses], minlength=counts.size), sizes), ~chooses
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
@@ -96,6 +123,8 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
     """
     if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
         return 0.0
+    if sum(chance > 0.0 for chance in law.values()) < 2:
+        return None
     total = sum(observed.values())
     expected = np.array([total * chance for chance in law.values()])
     found = np.array([float(observed.get(outcome, 0)) for outcome in law])
@@ -140,95 +169,35 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     return float(max(chi2.sf(square, cells - 1), chi2.sf(ratio / williams, cells - 1)))
 
 
-def in_blocks(numbers: np.ndarray) -> list[int]:
-    """The distinct ones of ``numbers`` in a random order of blocks, so that those which follow one another stay together."""
-    blocks = np.random.default_rng(BLOCKS).permutation(-(-numbers.size // BLOCK))
+def in_blocks(size: int) -> np.ndarray:
+    """Numbers below ``size`` in a random order of blocks, so that those which follow one another stay together."""
+    blocks = np.random.default_rng(BLOCKS).permutation(-(-size // BLOCK))
     order = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
-    found = numbers[order[order < numbers.size]]
-    values, first = np.unique(found, return_index=True)
-    return values[np.argsort(first)].tolist()
+    return order[order < size]
 
 
-def pooled_test(choices: Choices, laws: Laws) -> tuple[int, list[float], list[float]]:
-    """Choices used, p-values over all situations together, and that of their independence.
+def in_half(size: int) -> np.ndarray:
+    """Whether each of ``size`` choices is in the half that says what is tested: every other twentieth, so that few walks are in both.
 
-    The first is for the place of each choice in its law, likeliest outcome first: uniform. Others are for outcomes with a meaning: the end,
-    and the vertices that the situation names (stay, return, restart).
+    All are where one or two choices have no such half.
     """
-    rows, counts, start, order = choices.grouped()
-    draw = np.random.default_rng(PLACES)
-    place = np.full(len(choices.situations), np.nan)  # in the order the choices were made
-    number_of = np.empty(place.size, np.int64)
-    number_of[order] = np.repeat(np.arange(len(rows)), counts)
-    named = _Named(choices.columns)
-    for number in in_blocks(number_of):
-        if laws.left <= 0:
-            break
-        law = laws.of(rows[number])
-        here = order[start[number] : start[number] + counts[number]]
-        made = choices.chosen[here]
-        if any(outcome not in law for outcome in made.tolist()):
-            return int(np.isfinite(place).sum()) + made.size, [0.0], []
-        if len(law) > 1:  # a forced choice says nothing
-            place[here] = _places(law, made, draw)
-            named.add(rows[number], law, made)
-    known = place[np.isfinite(place)]
-    p = even(known, BINS)
-    return known.size, [] if p is None else [p, *named.p_values()], _independence(place)
+    half = np.arange(size) * 20 // max(size, 1) % 2 == 1
+    return half if half.any() else np.ones(size, bool)
 
 
-def _independence(place: np.ndarray) -> list[float]:
-    """p-values of places that follow one in each range: uniform. (A place itself may tell whether the next choice is a forced one.)"""
-    known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
-    after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
-    return [p for places in after if places.size >= 20 * SIDE and (p := even(places, SIDE)) is not None]
+def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones of ``numbers`` in the order that they are met, and where each is met first."""
+    values, first = np.unique(numbers, return_index=True)
+    by_place = np.argsort(first)
+    return values[by_place], first[by_place]
 
 
-def even(places: np.ndarray, bins: int) -> float | None:
-    """p-value of places in [0, 1), each range of which is equally likely."""
+def even(places: np.ndarray, bins: int, deviation: str, part: str = "") -> list[Result]:
+    """Places in [0, 1), each range of which is equally likely."""
     bins = max(1, min(bins, int(places.size // 20)))
     found = np.histogram(places, bins, (0.0, 1.0))[0].astype(float)
-    return fit(found, np.full(bins, places.size / bins))
-
-
-def _places(law: Law, made: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """Where in [0, 1) each choice lies when the law's outcomes are laid side by side, likeliest first."""
-    ranked = sorted(law, key=lambda outcome: (-law[outcome], outcome))
-    below = dict(zip(ranked, np.cumsum([0.0, *(law[o] for o in ranked)]).tolist(), strict=False))
-    low, width = np.array([(below[o], law[o]) for o in made.tolist()]).reshape(-1, 2).T
-    return low + width * draw.random(len(made))
-
-
-class _Named:
-    """How often outcomes with a meaning occur, over all situations, against their laws."""
-
-    def __init__(self, columns: tuple[str, ...]) -> None:
-        self.columns = {name: place for place, name in enumerate(columns) if name in ("v", "prev", "source")}
-        self.excess, self.variance = (
-            dict.fromkeys(("end", *self.columns), 0.0),
-            dict.fromkeys(("end", *self.columns), 0.0),
-        )
-
-    def add(self, situation: np.ndarray, law: Law, made: np.ndarray) -> None:
-        for name in self.excess:
-            outcome = -1 if name == "end" else int(situation[self.columns[name]])
-            chance = law.get(outcome, 0.0)
-            if chance > 0.0 and (name == "end" or outcome >= 0):
-                self.excess[name] += int((made == outcome).sum()) - made.size * chance
-                self.variance[name] += made.size * chance * (1.0 - chance)
-
-    def p_values(self) -> list[float]:
-        from scipy.stats import norm
-
-        enough = [name for name in self.excess if self.variance[name] > 100.0]
-        return [float(2 * norm.sf(abs(self.excess[name]) / self.variance[name] ** 0.5)) for name in enough]
-
-
-def normal(excess: float, variance: float) -> list[float]:
-    """Two-sided p-value of a sum of many bounded terms; none where there are too few for the normal law."""
-    from scipy.stats import norm
-
-    return [float(2 * norm.sf(abs(excess) / variance**0.5))] if variance > LEAST_VARIANCE else []
+    p = fit(found, np.full(bins, places.size / bins))
+    return [] if p is None else [ranges(p, places.size, bins, deviation, part)]
 
 
 def holm(p_values: list[float]) -> float:

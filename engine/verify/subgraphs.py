@@ -6,8 +6,11 @@ import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import first_edge, pool_sizes
-from csaw.engine.verify.statistics import BINS, even, fit, normal
+from csaw.engine.verify.power import Result, certain, normal_sum, ranges
+from csaw.engine.verify.statistics import BINS, even, fit
 from csaw.engine.verify.trees import copies, count_missing, unexplained
+
+MOVED = "{} moved to one of some ranges of {}"
 
 
 class Group:
@@ -178,8 +181,15 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
     count(checks, wrong)
     if subject.sources.startswith("distinct"):
         size = int(getattr(subject.algorithm, "frontier_size", 1))
-        checks.p_values("vertices", _even(drawn, size), f"{int(drawn.sum()):,} drawn, every one equally likely")
-        checks.p_values("sets", normal(beside, variance), "how often a set holds a vertex and the next one")
+        few = "too few sets, or each holds every vertex"
+        deviation = MOVED.format("vertices drawn", "vertices")
+        checks.results(
+            "vertices", _even(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few
+        )
+        pairs = normal_sum(beside, variance, float(drawn.sum()), "vertices drawn together with the one before")
+        checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
+    else:
+        checks.not_tested("vertices", "sources were given, not drawn")
 
 
 def _edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
@@ -219,9 +229,15 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     count(checks, wrong)
     if subject.uniform and not algorithm.visited_once and size < before[-1]:
         owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
-        p = even(np.concatenate(places), BINS) if places else None
-        values = _even(drawn, size, owned) + ([] if p is None else [p])
-        checks.p_values("selection", values, f"{int(drawn.sum()):,} drawn, every one equally likely")
+        deviation = MOVED.format("edges drawn", "{}")
+        results = _even(drawn, size, deviation.format("vertices"), owned)
+        results += even(np.concatenate(places), BINS, deviation.format("places in a row")) if places else []
+        checks.results(
+            "selection", results, f"{int(drawn.sum()):,} drawn, every one equally likely", "too few edges drawn"
+        )
+    else:
+        why = "edges are not equally likely" if not subject.uniform else "each vertex once, or every edge, is drawn"
+        checks.not_tested("selection", f"no law of such draws is known here: {why}")
 
 
 def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.ndarray:
@@ -236,8 +252,8 @@ def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.nd
     return (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)
 
 
-def _even(drawn: np.ndarray, size: int, weights: np.ndarray | None = None) -> list[float]:
-    """p-value of draws over vertices in proportion to ``weights``, gathered in at most 32 ranges of vertices."""
+def _even(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | None = None) -> list[Result]:
+    """Draws over vertices in proportion to ``weights``, gathered in at most 32 ranges of vertices."""
     weights = np.ones(drawn.size) if weights is None else weights.astype(float)
     total, n = weights.sum(), drawn.sum()
     if n < 20 or size >= total:
@@ -250,4 +266,6 @@ def _even(drawn: np.ndarray, size: int, weights: np.ndarray | None = None) -> li
     p = fit(
         found[used], expected[used]
     )  # without replacement the counts vary less: the p-value is too large, if anything
-    return [] if p is None else [0.0 if found[~used].any() else p]
+    if found[~used].any():
+        return [certain(deviation)]
+    return [] if p is None else [ranges(p, int(n), int(used.sum()), deviation)]

@@ -9,7 +9,8 @@ from csaw.engine.law import edge_biases, edge_law
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
-from csaw.engine.verify.statistics import Choices, Laws
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.walks import one_in
 
 ENTRIES = 1_000_000  # frontier entries that the statistics look at
 
@@ -17,7 +18,7 @@ ENTRIES = 1_000_000  # frontier entries that the statistics look at
 def verify_hops(subject: Subject, checks: Checks) -> None:
     """Each column's children: edges to neighbors, as many as asked for, no edge twice unless with replacement."""
     wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
-    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
         hops = [subject.dense(array) for array in arrays.values()]
         wrong["sources"] += _wrong_sources(subject, start, hops[0])
@@ -55,10 +56,12 @@ def _check_hop(
     )
     if not algorithm.replace:
         wrong["repeats"] += _repeats(subject, parents, children)
-    if sum(len(k[0]) for k in kept) < ENTRIES:
-        situations = _situations(subject, hops, depth, start)
-        alive = parents >= 0
-        kept.append((situations[alive], children[alive]))
+    widths = np.cumprod([1, *algorithm.sizes()])[:-1]
+    every = max(1, -(-subject.samples.instances * hops[0].shape[1] * int(widths.sum()) // ENTRIES))
+    instances = np.repeat(np.arange(len(hops[0])) + start, hops[depth].shape[1])
+    alive = (parents >= 0) & one_in(every, instances)
+    situations = _situations(subject, hops, depth, start)[alive]
+    kept.append((situations, children[alive], np.full(len(situations), depth)))
 
 
 def _situations(subject: Subject, hops: list[np.ndarray], depth: int, start: int) -> np.ndarray:
@@ -110,28 +113,29 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
     return int(np.maximum(counts - np.maximum(edges, 1), 0).sum())
 
 
-def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, np.ndarray]]) -> None:
+def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
     """Statistics of (situations, chosen neighbors): one by one with replacement, as sets without."""
     if not kept:
+        checks.not_tested("neighbors", "there is no instance, or no hop")
         return
     picks = max(k[1].shape[1] for k in kept)
     situations = np.concatenate([k[0] for k in kept])
     chosen = np.concatenate([np.pad(k[1], ((0, 0), (0, picks - k[1].shape[1])), constant_values=NONE) for k in kept])
     if subject.algorithm.replace:  # type: ignore[attr-defined]
-        _with_replacement(subject, checks, situations, chosen)
+        _with_replacement(subject, checks, situations, chosen, np.concatenate([k[2] for k in kept]))
     else:
         _without(subject, checks, situations, chosen)
 
 
-def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
+def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:  # fmt: skip
     def law(v: int, *others: int) -> dict[int, float]:
         named: dict[str, Any] = dict(zip(subject.columns[1:], others, strict=True))
         return edge_law(subject.view, subject.algorithm, v, **named) or {NONE: 1.0}
 
     nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
     row, pick = np.nonzero((chosen >= 0) | nothing)
-    laws = Laws(law, lambda rows: subject.degree[rows[:, 0]] + 1, subject.budget)
-    statistics(checks, Choices(situations[row], chosen[row, pick], subject.columns), laws, subject.degree, "neighbors")
+    choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], subject.degree)
+    statistics(checks, choices, subject.laws(law), subject.degree, "neighbors")
 
 
 def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
@@ -152,10 +156,11 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
 
 def add_sets(checks: Checks, results: SetResults) -> None:
     """The checks made of sets without replacement."""
-    worst: Any = min(results.contexts, key=lambda r: r[2], default=None)
+    worst = min(results.contexts, key=lambda r: r[2].p_value, default=None)
     details = f"{len(results.contexts)} situations, {sum(r[1] for r in results.contexts):,} sets"
     if worst:
-        details += f"; worst at v = {worst[0]} (dense id) with p = {worst[2]:.2g}"
-    checks.p_values("neighbors", [r[2] for r in results.contexts], details)
-    checks.p_values("neighbors, pooled", results.pooled, "how often the likelier half of each pool is selected")
-    checks.p_values("neighbors, independence", results.independence, "each set beside the next one")
+        details += f"; worst at v = {worst[0]} (dense id) with p = {worst[2].p_value:.2g}"
+    few = "too few sets of some of their pool's edges, but not all"
+    checks.results("neighbors", [r[2] for r in results.contexts], details, "too few sets of one situation")
+    checks.results("neighbors, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
+    checks.results("neighbors, independence", results.independence, "each set beside the next one", few)

@@ -5,9 +5,10 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.law import next_law
 from csaw.engine.samples import NOTHING
-from csaw.engine.verify.checks import Check, Checks, Subject, statistics
+from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import multiplicity
-from csaw.engine.verify.statistics import Choices, Laws
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.tables import Laws
 
 TRANSITIONS = 2_000_000  # looked at by the statistics
 
@@ -23,15 +24,15 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         seen.group(start, subject.dense(arrays["walks"]), arrays["lengths"].astype(np.int64))
     checks.count("lengths", seen.wrong_length, "walks whose vertices do not match their length")
     checks.count("sources", seen.wrong_source, "walks that start at another vertex than asked for")
-    choices = _choices(subject, seen.kept)
-    laws = Laws(seen.law, lambda rows: subject.degree[rows[:, 0]] + 1, subject.budget)
     if not lawful:
-        checks.add(Check("edges", True, None, f"{seen.off_edge:,} steps off the edges and {seen.early:,} ends not judged: "
-                         f"{walk.name()} defines update or dead_end without law"))  # fmt: skip
+        why = f"{walk.name()} defines update or dead_end without law"
+        checks.not_tested("edges", f"{seen.off_edge:,} steps off the edges and {seen.early:,} ends: {why}")
+        checks.not_tested("transitions", why)
         return
+    laws = subject.laws(seen.law)
     _exceptions(checks, "edges", "steps along no edge", seen.jumps, laws, seen.steps)
     _exceptions(checks, "ends", "walks that end where they could go on", seen.ends, laws, subject.samples.instances)
-    statistics(checks, choices, laws, subject.degree)
+    statistics(checks, _choices(subject, seen.kept), laws, subject.degree, of=seen.steps + seen.early)
 
 
 class _Seen:
@@ -101,14 +102,21 @@ class _Seen:
         return np.column_stack([known[name]() for name in self.subject.columns]).astype(np.int64)
 
     def _keep(self, walks: np.ndarray, chosen: np.ndarray, instances: np.ndarray) -> None:
-        row, step = np.nonzero(chosen & (instances % self.every == 0)[:, None])
-        self.kept.append((self._situations(walks, row, step, instances), walks[row, step + 1]))
+        row, step = np.nonzero(chosen & one_in(self.every, instances)[:, None])
+        self.kept.append((self._situations(walks, row, step, instances), walks[row, step + 1], step))
+
+
+def one_in(every: int, instances: np.ndarray) -> np.ndarray:
+    """Whether each instance is one of those that are looked at: one in ``every``, scattered, for sources recur periodically."""
+    mixed = instances.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(32)) % np.uint64(every) == 0
 
 
 def _choices(subject: Subject, kept: list[tuple[np.ndarray, ...]]) -> Choices:
     if not kept:
         return Choices(np.zeros((0, len(subject.columns)), np.int64), np.zeros(0, np.int64), subject.columns)
-    return Choices(np.concatenate([k[0] for k in kept]), np.concatenate([k[1] for k in kept]), subject.columns)
+    situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+    return Choices(situations, chosen, subject.columns, depth, subject.degree)
 
 
 def _exceptions(checks: Checks, name: str, what: str, notes: dict[tuple[int, ...], int], laws: Laws, of: int) -> None:

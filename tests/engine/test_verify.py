@@ -11,8 +11,10 @@ from scipy.stats import hypergeom
 
 from csaw.cli.verify import verify as command
 from csaw.engine.verify import verify
+from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
-from csaw.engine.verify.statistics import Choices, Laws, chi_square, fit, pooled_test
+from csaw.engine.verify.statistics import Choices, chi_square, fit
+from csaw.engine.verify.tables import Laws
 from csaw.partition.errors import StoreError
 
 ROUNDS = 60
@@ -225,6 +227,7 @@ def test_p_values_are_uniform_where_the_law_holds():
     assert abs(np.mean(np.array(p) < 0.1) - 0.1) < 0.03
     assert chi_square({0: 5, 9: 1}, law) == 0.0
     assert chi_square({0: 5}, {0: 1.0}) is None
+    assert chi_square({0: 2}, {0: 1.0, 1: 0.0}) is None
 
 
 def test_a_rare_outcome_is_pooled_and_not_dropped():
@@ -244,9 +247,11 @@ def test_the_pooled_place_is_uniform_and_sees_a_shifted_law():
 
     def p_of(shift):
         chosen = (draw.random(2000) > np.array([laws[v][0] + shift for v in situations[:, 0]])).astype(int)
-        return pooled_test(
-            Choices(situations, chosen), Laws(lambda v: laws[v], lambda rows: np.ones(len(rows)), 10**6)
-        )[1][0]
+        return (
+            pooled_test(Choices(situations, chosen), Laws(lambda v: laws[v], lambda rows: np.ones(len(rows)), 10**6))
+            .places[0]
+            .p_value
+        )
 
     assert p_of(0.0) > 1e-3
     assert p_of(-0.15) < 1e-9
@@ -271,7 +276,7 @@ def test_choices_that_repeat_the_one_before_are_found_though_each_alone_is_right
 
     def p_of(chosen):
         laws_of = Laws(laws.__getitem__, lambda rows: np.ones(len(rows)), 10**6)
-        return min(pooled_test(Choices(situations, chosen), laws_of)[2])
+        return min(result.p_value for result in pooled_test(Choices(situations, chosen), laws_of).independence)
 
     assert p_of(draw.integers(0, 10, 20_000)) > 1e-3
     assert p_of(np.repeat(draw.integers(0, 10, 10_000), 2)) < 1e-9
@@ -294,4 +299,4 @@ def test_a_choice_may_decide_whether_the_next_one_is_forced():
     found = pooled_test(
         Choices(table[:, :1], table[:, 1]), Laws(laws.__getitem__, lambda rows: np.ones(len(rows)), 10**6)
     )
-    assert min(found[1] + found[2]) > 1e-3
+    assert min(result.p_value for result in found.places + found.independence) > 1e-3

@@ -1,0 +1,113 @@
+"""Choices of all situations together: their places in their own laws, their scores, and the choices that follow them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from csaw.engine.verify.kernels import find_outcomes, likelier
+from csaw.engine.verify.power import Result, certain
+from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores
+from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
+from csaw.engine.verify.tables import Laws, LawTable
+
+SIDE = 8  # ranges of each of two places
+PLACES = 20240301  # seed, fixed: the verdict on a sample never changes
+LEVEL = 1e-8  # about that of a single test; parts of the sample that show nothing at it are left out
+
+
+@dataclass
+class Pooled:
+    """Results of choices of many situations."""
+
+    looked_at: int = 0
+    used: int = 0  # those that were not forced
+    places: list[Result] = field(default_factory=list)
+    uniform: list[Result] = field(default_factory=list)
+    degree: list[Result] = field(default_factory=list)
+    independence: list[Result] = field(default_factory=list)
+    same: frozenset[str] = frozenset()  # of uniform and degree: the law itself
+
+
+def pooled_test(choices: Choices, laws: Laws) -> Pooled:
+    """Results of as many choices as the budget of ``laws`` allows, in blocks from all over the sample."""
+    place, out, shares = np.full(len(choices.situations), np.nan), Pooled(), Shares(choices)
+    draw = np.random.default_rng(PLACES).random(place.size)
+    rows, here, number = _affordable(choices, laws)
+    begun = 0
+    for table in laws.tables(rows):
+        ended = begun + table.start.size - 1
+        first = np.searchsorted(number, np.arange(begun, ended + 1))
+        made, situation = here[first[0] : first[-1]], number[first[0] : first[-1]] - begun
+        out.looked_at += made.size
+        at = np.empty(made.size, np.int64)
+        find_outcomes(table.start, table.outcome, situation, choices.chosen[made], at)
+        if (at < 0).any():
+            return Pooled(out.looked_at, out.looked_at, [certain("choices that the law never makes")])
+        place[made] = _places(table, first - first[0], situation, at, draw[made])
+        for score in scores(table, rows[begun:ended], choices, at, situation):
+            shares.add(score, made, situation)
+        begun = ended
+    out.used = int(np.isfinite(place).sum())
+    out.places = _even_parts(place, shares) + shares.results(NAMED, LEVEL)
+    out.uniform, out.degree = (shares.results({name: FROM_ANOTHER[name]}, LEVEL) for name in ("uniform", "degree"))
+    out.same = frozenset(name for name, deviation in FROM_ANOTHER.items() if not shares.varies(deviation))
+    out.independence = _independence(place)
+    return out
+
+
+def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Situations that are paid for, choices that were made in them, and the number of the situation of each choice, ascending.
+
+    Where not all can be paid for, blocks of choices of one half say which situations are, and test them; the other half's choices test them all.
+    (Of the first half no others may: whether a situation is met again depends on what was chosen there.)
+    """
+    rows, counts, _, order = choices.grouped()
+    if not len(rows):
+        return rows, order, order
+    number_of = np.empty(order.size, np.int64)
+    number_of[order] = np.repeat(np.arange(len(rows)), counts)
+    rank = np.full(len(rows), len(rows))
+    here = in_blocks(order.size)
+    numbers, first = first_met(number_of[here])
+    paid = laws.affordable(rows[numbers])
+    if paid < numbers.size:
+        chooses = in_half(order.size)
+        here = here[chooses[here]]
+        numbers, first = first_met(number_of[here])
+        paid = min(laws.affordable(rows[numbers]), numbers.size)
+        rank[numbers[:paid]] = np.arange(paid)
+        here = here[: first[paid]] if paid < numbers.size else here
+        here = np.concatenate([here, np.flatnonzero(~chooses & (rank[number_of] < paid))])
+    else:
+        rank[numbers] = np.arange(paid)
+    number = rank[number_of[here]]
+    by_situation = np.argsort(number, kind="stable")
+    return rows[numbers[:paid]], here[by_situation], number[by_situation]
+
+
+def _places(table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.ndarray, draw: np.ndarray) -> np.ndarray:
+    """Where in [0, 1) each choice lies when its law's outcomes are laid side by side, likeliest first; nan where it was forced."""
+    low = np.empty(at.size)
+    likelier(table.start, table.chance, first, at, low)
+    forced = np.diff(table.start)[situation] == 1
+    return np.where(forced, np.nan, np.minimum(low + table.chance[at] * draw, np.nextafter(1.0, 0.0)))
+
+
+def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
+    """Places are uniform, over the whole sample and in each part of it."""
+    out = []
+    for labels in shares.labels:
+        known = np.flatnonzero(np.isfinite(place))
+        known = known[np.argsort(labels[known], kind="stable")]
+        ends = np.cumsum(np.bincount(labels[known], minlength=len(shares.parts)))
+        for part, places in enumerate(np.split(place[known], ends[:-1])):
+            out += even(places, BINS, "choices moved into one range of their law", shares.parts[part])
+    return out
+
+
+def _independence(place: np.ndarray) -> list[Result]:
+    """Places that follow one in each range are uniform. (A place itself may tell whether the next choice is a forced one.)"""
+    known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
+    after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
+    found = [even(places, SIDE, "choices that repeat the place of the one before") for places in after if places.size >= 20 * SIDE]  # fmt: skip
+    return [result for one in found for result in one]

@@ -1,0 +1,68 @@
+"""Laws of many situations at once, as tables."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+CHUNK = 2_000_000  # outcomes of a table
+Law = dict[int, float]
+
+
+@dataclass(frozen=True)
+class LawTable:
+    """The possible outcomes of situations 0, 1, ..., one situation's after the other's, ascending."""
+
+    start: np.ndarray  # int64 [situations + 1]
+    outcome: np.ndarray  # int64 [outcomes]
+    chance: np.ndarray  # float64 [outcomes], above 0, of sum 1 in each situation
+    common: np.ndarray | None = None  # bool [outcomes]: is it a neighbor of the vertex before, where that is known
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """The sum of ``values`` over each situation's outcomes."""
+        return np.add.reduceat(values, self.start[:-1])
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Each situation's value, once for every outcome."""
+        return np.repeat(values, np.diff(self.start))
+
+
+class Laws:
+    """Laws by situation, each computed once and paid from a budget of bias evaluations."""
+
+    def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int) -> None:
+        self.law, self.cost, self.left = law, cost, budget
+        self._known: dict[tuple[int, ...], Law] = {}
+        self._room = 1_000_000  # outcomes that are kept
+
+    def of(self, situation: np.ndarray) -> Law:
+        key = tuple(situation.tolist())
+        if key in self._known:
+            return self._known[key]
+        law = self.law(*key)
+        self.left -= max(int(self.cost(situation[None])[0]), len(law) // 8)  # a jump's law lists every vertex
+        if len(law) <= self._room:
+            self._known[key] = law
+            self._room -= len(law)
+        return law
+
+    def affordable(self, rows: np.ndarray) -> int:
+        """How many of these situations, in this order, the budget is enough for; one at least."""
+        listed = len(self.of(rows[0])) // 8
+        return max(1, int(np.searchsorted(np.cumsum(np.maximum(self.cost(rows), listed)), self.left, "right")))
+
+    def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
+        """Tables of these situations, in this order."""
+        begun = 0
+        while begun < len(rows):
+            laws: list[Law] = []
+            size = 0
+            while begun + len(laws) < len(rows) and size < CHUNK:
+                law = self.of(rows[begun + len(laws)])
+                laws.append({outcome: law[outcome] for outcome in sorted(law) if law[outcome] > 0.0})
+                size += len(laws[-1])
+            start = np.cumsum([0, *(len(law) for law in laws)])
+            outcome = np.fromiter((o for law in laws for o in law), np.int64, size)
+            chance = np.fromiter((p for law in laws for p in law.values()), np.float64, size)
+            yield LawTable(start, outcome, chance)
+            begun += len(laws)

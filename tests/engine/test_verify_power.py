@@ -1,0 +1,158 @@
+"""Claims of what verify finds: weak faults at usual sizes, faults in a part of the sample, no less than it says, and never nothing as something."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from helpers import graphs, slow
+from helpers.strayed import circles, strayed_walks
+
+from csaw.cli.verify import verify as command
+from csaw.engine.algorithms.jump import Jump
+from csaw.engine.verify import verify
+from csaw.engine.verify.pooled import pooled_test
+from csaw.engine.verify.power import bounded_sum
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.tables import Laws
+
+FIVE_VERTICES = [(0, 1, 1), (1, 2, 1), (0, 2, 1), (1, 3, 1), (1, 4, 1)]
+LAW = {0: 0.5, 1: 0.3, 2: 0.15, 3: 0.05}
+LEVEL = 1e-8
+
+
+def verified(tmp_path, store, algorithm, drawn, num_walks=1, *, weighted=False, **parameters):
+    said = {"walk_length": drawn[0].shape[1] - 1, "num_walks": num_walks} | parameters
+    manifest = slow.manifest(store, algorithm, said, weighted=weighted, sources=f"all x {num_walks}")
+    arrays = {"walks": drawn[0], "lengths": drawn[1]}
+    tmp_path.mkdir(exist_ok=True)
+    return slow.write(tmp_path / "s", manifest, "walks", arrays, group_size=20_000)
+
+
+@pytest.mark.parametrize(
+    ("edges", "num_walks", "share"),
+    [(circles(), 1, 0.03), (FIVE_VERTICES, 1000, 0.01)],
+    ids=["3 % on circles of friends", "1 % on five vertices"],
+)
+def test_a_few_steps_to_a_uniform_other_neighbor_are_found(tmp_path, edges, num_walks, share):
+    store = graphs.store_of(tmp_path / "g", edges, directed=False, weighted=False)
+    sources = np.tile(np.arange(store.vertices), num_walks)
+    failed = {}
+    for planted in (0.0, share):
+        drawn = strayed_walks(store, sources, 80, 0.25, 4.0, planted, seed=3)
+        report = verify(verified(tmp_path / str(planted), store, "node2vec", drawn, num_walks, p=0.25, q=4.0))
+        failed[planted] = {check.name for check in report.checks if not check.ok}
+        if planted == 0.0:
+            (uniform,) = (check for check in report.checks if check.name == "transitions, uniform")
+            assert uniform.finds["choices from a uniform neighbor"] < 1.3 * share
+    assert failed[0.0] == set()
+    assert "transitions, uniform" in failed[share]
+
+
+def drawn(law, size, seed=1):
+    return np.random.default_rng(seed).choice(list(law), size, p=list(law.values()))
+
+
+def pooled(chosen, **more):
+    laws = Laws(lambda v: LAW, lambda rows: np.ones(len(rows)), 10**6)
+    return pooled_test(Choices(np.zeros((chosen.size, 1), np.int64), chosen, ("at",), **more), laws)
+
+
+def test_the_share_that_is_told_is_found_and_half_of_it_mostly_not():
+    size, found = 20_000, {1.0: 0, 0.4: 0}
+    told = pooled(drawn(LAW, size)).uniform[0].smallest(LEVEL)
+    assert 0.01 < told < 0.2
+    for part in found:
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            wrong = rng.random(size) < part * told
+            chosen = np.where(wrong, rng.integers(0, 4, size), drawn(LAW, size, seed))
+            found[part] += pooled(chosen).uniform[0].p_value < LEVEL
+    assert found[1.0] >= 19
+    assert found[0.4] <= 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [(np.arange(50_000) // 5000 == 3, "tenth 4 of the sample"), (np.arange(50_000) % 10 == 0, "the first step")],
+)
+def test_a_fault_in_a_part_of_the_sample_is_found_there(wrong, part):
+    rng, depth = np.random.default_rng(2), np.arange(50_000) % 10
+    strayed = wrong & (rng.random(depth.size) < 0.2)
+    found = pooled(np.where(strayed, rng.integers(0, 4, depth.size), drawn(LAW, depth.size)), depth=depth).uniform
+    worst = min(found, key=lambda result: result.p_value)
+    assert worst.part == part
+    assert worst.p_value < LEVEL
+    right = pooled(drawn(LAW, depth.size), depth=depth).uniform
+    assert min(result.p_value for result in right) > 1e-3
+
+
+def test_a_part_is_told_apart_from_the_whole():
+    names, labels = Choices(np.arange(40)[:, None], np.zeros(40), degree=np.arange(40) // 4).parts()
+    assert names[0] == ""
+    assert [names[one[-1]] for one in labels[1:]] == ["tenth 10 of the sample", "degrees above 4"]
+    assert names[labels[2][0]] == "degrees up to 0"
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 19, 500])
+def test_samples_of_few_choices_end_well_whatever_the_budget(size):
+    for budget in (0, 1, 2, 10**6):
+        situations, chosen = np.arange(size)[:, None] % 7, drawn(LAW, size)
+        found = pooled_test(Choices(situations, chosen), Laws(lambda v: LAW, lambda rows: np.ones(len(rows)), budget))
+        assert min(size, 1) <= found.looked_at <= size
+
+
+def test_freedmans_p_value_is_never_too_small():
+    rng = np.random.default_rng(4)
+    for chance, size in ((0.001, 500), (0.3, 5), (0.5, 3000)):
+        excess = rng.binomial(size, chance, 4000) - size * chance
+        sums = [np.array([one, size * chance * (1 - chance), size * (1 - chance)]) for one in excess]
+        p = np.array([bounded_sum(one, 1.0, "").p_value for one in sums])
+        assert all((p <= level).mean() <= level + 3 * (level / p.size) ** 0.5 for level in (0.001, 0.01, 0.1, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("edges", "length", "sources"),
+    [([(0, 1, 1), (1, 2, 1), (2, 0, 1)], 20, 30), ([(0, 1, 1), (0, 2, 1), (0, 3, 3)], 1, 3), (FIVE_VERTICES, 0, 10)],
+    ids=["every step is forced", "three steps", "no step"],
+)
+def test_what_cannot_be_tested_is_said_to_be_not_tested(tmp_path, edges, length, sources):
+    store = graphs.store_of(tmp_path / "g", edges, directed=True)
+    walks = slow.slow_walks(store, "deepwalk", np.arange(sources) % store.vertices, walk_length=length)
+    path = verified(tmp_path, store, "deepwalk", walks, weighted=True)
+    done = CliRunner().invoke(command, [str(path)])
+    assert done.exit_code == 0
+    statistics = [line for line in done.output.splitlines() if "transitions" in line]
+    assert statistics
+    assert all(line.startswith("not tested") and len(line.split()) > 5 for line in statistics), done.output
+    assert done.output.splitlines()[-1].endswith(f"all checks passed, {len(statistics)} not tested")
+    report = json.loads(CliRunner().invoke(command, [str(path), "--json"]).output)
+    assert report["ok"]
+    assert report["counts"] == {"passed": len(report["checks"]) - len(statistics), "failed": 0, "not_tested": len(statistics)}  # fmt: skip
+    assert all(c["status"] == "not tested" and not c["tested"] and c["details"] for c in report["checks"] if "transitions" in c["name"])  # fmt: skip
+
+
+def test_nothing_tested_that_could_have_been_is_no_success(tmp_path, monkeypatch):
+    edges = [(u, v, 1 + (u + v) % 3) for u in range(40) for v in range(u)]
+    store = graphs.store_of(tmp_path / "g", edges, directed=False)
+    walks = slow.slow_walks(store, "deepwalk", np.arange(40), walk_length=10)
+    path = verified(tmp_path, store, "deepwalk", walks, weighted=True)
+    assert verify(path).ok
+    report = verify(path, budget=1)
+    assert report.untested
+    assert not report.ok
+    monkeypatch.setattr("csaw.engine.verify.verify", lambda *_: report)
+    done = CliRunner().invoke(command, [str(path)])
+    assert done.exit_code == 3
+    assert "NOT TESTED" in done.output.splitlines()[-1]
+
+
+def test_an_algorithm_without_a_law_is_said_to_be_not_tested(tmp_path, monkeypatch):
+    store = graphs.random_store(tmp_path / "g", vertices=20, edges=60)
+    walks = slow.slow_walks(store, "jump", np.arange(20), walk_length=10)
+    monkeypatch.delattr(Jump, "law")
+    report = verify(verified(tmp_path, store, "jump", walks, weighted=True, jump_prob=0.15))
+    assert report.ok
+    said = {check.name: check.details for check in report.checks if not check.tested}
+    assert "without law" in said["transitions"]
+    assert "without law" in said["edges"]
