@@ -50,7 +50,7 @@ class PlainArray:
         return self.path / "c" / str(number)
 
     def _describe(self, chunk: int, sums: np.ndarray) -> str:
-        nodes.write_array(self.path, self.dtype, self.size, chunk, self.packed)
+        nodes.write_array(self.path, self.dtype, (self.size,), (chunk,), packed=self.packed)
         (self.path / SUMS).write_bytes(sums.tobytes())
         return array_digest((self.path / "zarr.json").read_bytes(), sums.tobytes())
 

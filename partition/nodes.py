@@ -19,13 +19,14 @@ def write_group(folder: Path, attributes: dict[str, Any]) -> None:
     _write(folder, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
 
 
-def write_array(folder: Path, dtype: np.dtype, size: int, chunk: int, packed: bool) -> None:
-    """Make ``folder`` a one-dimensional array of ``size`` elements in chunks of ``chunk``; ``packed`` by LZ4."""
+def write_array(folder: Path, dtype: np.dtype, shape: tuple[int, ...], chunks: tuple[int, ...], *, packed: bool = False,
+                separator: str = "/", fill: int = 0) -> None:  # fmt: skip
+    """Make ``folder`` an array of this shape in chunks of that; ``packed`` by LZ4. Chunk (1, 0) is the file c/1/0, with another separator c.1.0."""
     blosc = {"typesize": dtype.itemsize, "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "blocksize": 0}
     codecs = [PLAIN[0] if dtype.itemsize > 1 else {"name": "bytes"}]
     _write(folder, {
-        "shape": [size], "data_type": dtype.name, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [chunk]}},
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": dtype.type(0).item(),
+        "shape": list(shape), "data_type": dtype.name, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": separator}}, "fill_value": dtype.type(fill).item(),
         "codecs": codecs + [{"name": "blosc", "configuration": blosc}] * packed,
         "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": [],
     })  # fmt: skip

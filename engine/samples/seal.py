@@ -9,6 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
 from csaw.partition.errors import StoreError
+from csaw.partition.nodes import write_array
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -66,13 +67,7 @@ def _describe_rows(writer: "SampleWriter") -> dict[str, str]:
 
 
 def _array_node(writer: "SampleWriter", name: str, shape: tuple, chunks: tuple, dtype: np.dtype, fill: int) -> None:
-    import zarr
-
-    (writer.partial / name / "zarr.json").unlink(missing_ok=True)  # of an earlier run; Zarr would not write it again
-    zarr.create_array(
-        str(writer.partial), name=name, shape=shape, chunks=chunks, dtype=dtype, fill_value=fill, compressors=None, filters=None,
-        chunk_key_encoding={"name": "default", "separator": "."},
-    )  # fmt: skip
+    write_array(writer.partial / name, dtype, shape, chunks, separator=".", fill=fill)
 
 
 def _join_subgraphs(writer: "SampleWriter") -> dict[str, str]:

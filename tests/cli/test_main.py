@@ -110,7 +110,7 @@ runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 
 @pytest.mark.parametrize(
     "module",
-    ["csaw.cli.main", "click.core", "csaw.cli.sample", "numpy.random", "numba.core", "csaw.engine.cpu.backend", "zarr"],
+    ["csaw.cli.main", "click.core", "csaw.cli.sample", "numpy.random", "numba.core", "csaw.engine.cpu.backend"],
 )
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
