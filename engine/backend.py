@@ -32,7 +32,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.methods import return_apart, starts_everywhere
+from csaw.engine.methods import may_be_hopeless, return_apart, starts_everywhere
 from csaw.engine.plan import Plan
 from csaw.engine.random import draw_subsets
 from csaw.engine.tables import from_whole_rows
@@ -130,6 +130,16 @@ class Backend:
         return return_apart(self.algorithm, self.select)
 
     @property
+    def may_be_hopeless(self) -> bool:
+        """Whether a step of a rejection walk may have to be drawn from its whole row."""
+        return may_be_hopeless(self.algorithm, self.select)
+
+    @property
+    def reads_single_weights(self) -> bool:
+        """Whether a rejection walk looks up weights beside the tables that it proposes by: of return edges, or of a whole row."""
+        return self.weighted and (self.return_apart or self.may_be_hopeless)
+
+    @property
     def weighs_members(self) -> bool:
         """Whether hash tables of rows hold weights too: that of the return edge is looked up."""
         return self.plan.membership == "hash" and self.weighted and self.return_apart and not self.store.multigraph
@@ -148,7 +158,9 @@ class Backend:
             "SELECT": self.select,
             "COLLISION": self.plan.collision,
         }
-        if not isinstance(a, Walk):
+        if isinstance(a, Walk):
+            constants["EXTREME"] = self.may_be_hopeless
+        else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {
                 "REPLACE": bool(a.replace),

@@ -1,11 +1,16 @@
 """How neighbors are selected: which method suits a bias, and what follows from it."""
 
+import math
+
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.partition.errors import OptionError
 
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
 COLLISIONS = ("bipartite", "repeated", "updated")
+HOPELESS = 2.0**-20  # of trials by rejection that accept: rows that accept fewer are drawn from as a whole
+SHIPPED = "csaw.engine.algorithms."
+LARGEST = 1e260  # of a bound: times any float32 and any number of edges it is a float64
 
 
 def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> str:
@@ -33,20 +38,44 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
             "its": not algorithm.collective,
             "keys": not algorithm.replace and not algorithm.clocks,
         }
-    if forced is None:
-        return next(method for method in SELECTS if can[method])
-    if not can[forced]:
+    chosen = forced or next(method for method in SELECTS if can[method])
+    if not can[chosen]:
         usable = ", ".join(method for method in SELECTS if can[method])
         raise OptionError(f"--select {forced} cannot draw {algorithm.name()} with this bias; possible are {usable}")
-    return forced
+    if chosen == "rejection":
+        bounds(algorithm)
+    return chosen
 
 
 def return_apart(algorithm: Algorithm, select: str) -> bool:
     """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
     if select != "rejection":
         return False
-    _, high, back = algorithm.bias_range()  # type: ignore[attr-defined]
+    _, high, back = bounds(algorithm)
     return back > high
+
+
+def may_be_hopeless(algorithm: Algorithm, select: str) -> bool:
+    """Whether there can be rows of which a trial by rejection hardly ever accepts anything; a user's own bounds may not hold."""
+    if select != "rejection":
+        return False
+    low, high, back = bounds(algorithm)
+    return min(low, back) < HOPELESS * high or not type(algorithm).__module__.startswith(SHIPPED)
+
+
+def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
+    """What ``bias_range`` says: low, high, back; OptionError where that bounds nothing."""
+    found = algorithm.bias_range()  # type: ignore[attr-defined]
+    try:
+        low, high, back = (float(bound) for bound in found)
+    except (TypeError, ValueError):
+        low = high = back = math.nan
+    if not (0.0 <= low <= high and 1.0 / LARGEST <= high <= LARGEST and 0.0 <= back <= LARGEST):
+        raise OptionError(
+            f"{algorithm.name()}.bias_range: expected numbers (low, high, back) with 0 <= low <= high, high from {1 / LARGEST:g} to {LARGEST:g} "
+            f"and back from 0 to {LARGEST:g}, found {found!r}"
+        )
+    return low, high, back
 
 
 def asks_members(algorithm: Algorithm, weighted: bool) -> bool:

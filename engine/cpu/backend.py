@@ -124,11 +124,11 @@ class CpuBackend(Backend):
     def close(self) -> None:
         self.stop.set()
         self.graph.rows.close()
-        self.threads.shutdown(cancel_futures=True)
+        self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
     def _files(self) -> tuple[str, ...]:
         if isinstance(self.algorithm, Walk):
-            return ("weigh.py", "walk.py")
+            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select == "rejection" else ())
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
         if in_tables(self.plan, self.algorithm):
@@ -158,6 +158,7 @@ class CpuBackend(Backend):
             self.store, self.kernels, table_kernels, self.params, self.threads,
             weights=self.reads_weights,
             strength=self.return_apart and self.weighted,
+            keeps_weights=self.reads_single_weights,
             bloom=self.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
             streamed=self.streamed,
         )  # fmt: skip

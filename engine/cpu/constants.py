@@ -8,6 +8,7 @@ SIMPLE = False  # no edge is there twice
 TABLE = False  # alias entries instead of indices
 SUMS = False  # running sums of biases beside indices
 WEIGHTED = False
+EXTREME = False  # trials of a walk by rejection may be hopeless: see rejection.py
 MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 HAS_UPDATE = False
 HAS_DEAD_END = False

@@ -242,7 +242,8 @@ class CudaBackend(Backend):
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
         searched = membership == "filter"
-        weighed = self.return_apart and not self.weighs_members  # the return edge's weight is searched for
+        # The return edge's weight is searched for, or a whole row is read.
+        weighed = (self.return_apart and not self.weighs_members) or self.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, weights=weights, strength=strength, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,

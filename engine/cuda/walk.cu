@@ -1,7 +1,7 @@
 // Walk kernels: one walker a thread, its state in registers; a lane that is done takes its next walker without waiting for the warp.
 // A walk is written a line of 64 bytes at a time: its parts, written apart, would cost memory a read and a write each (node2vec: twice the time).
 // The twin of engine/cpu/walk.py.
-#include "weigh.cuh"
+#include "whole_row.cuh"
 
 // Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
 #define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
@@ -222,8 +222,8 @@ __device__ __forceinline__ bool returns(double& coin, double share)
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
-                                                                              u64 seed, const vertex_t* source, u64* tally)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+                                                                              u64 seed, const vertex_t* source, i64* bad, u64* tally)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
@@ -244,11 +244,22 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) vo
         if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
         else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
-        const Context context = w.context(dst, place);
+        Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
-        if (!accepted)
-            accepted = coin * high < edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
-        if (!accepted) { ++trial; continue; }
+        if (!accepted) {
+            const double bias = edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
+            accepted = coin * high < bias;
+            if (EXTREME && !accepted && !checked(bias, w.here, dst, bad)) { dst = -1; accepted = true; }
+        }
+        if (!accepted) {
+            ++trial;
+            if (!EXTREME || trial != TRIALS + (i64)w.count) continue;
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + w.number, w.step, {w.back_row, (i64)w.back_count}};
+            dst = from_whole_row(params, seed, row, high, trial, bad);
+            if (dst == TRY_ON) continue;
+            if (dst >= 0) { place = locate(dst); known = true; }
+            context = w.context(dst, place);
+        }
         const i64 then = after(params, context, seed, first, w, dst, 1.0);
         trial = 0;
         if (then >= 0) move_to(w, then, place, known && then == dst, o.length);

@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.cuda.launch import BLOCK, WARP, struct
 from csaw.engine.cuda.streams import ALL_PARTITIONS
+from csaw.engine.methods import bounds
 from csaw.engine.schedule import crowds
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
@@ -115,8 +116,12 @@ class Walks:
             return min(-(-n // block), max(most // share, 1))
 
         if backend.select == "rejection":
-            bounds, name = tuple(float(b) for b in backend.algorithm.bias_range()), "walk_by_rejection"
-            kernels.launch(name, blocks(name), block, *head, *bounds, *tail, backend.counts)
+            name = "walk_by_rejection"
+            kernels.launch(
+                name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
+            )
+            if backend.may_be_hopeless:
+                backend.check()
         elif backend.select in ("uniform", "alias"):
             kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail)
         else:
