@@ -4,10 +4,11 @@ import math
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, shown
 
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
 COLLISIONS = ("bipartite", "repeated", "updated")
+EXTREME_CHANCE = 2.0**-20  # of a coin, or of its other side, from which 32 bits are too few
 HOPELESS = 2.0**-20  # of trials by rejection that accept: rows that accept fewer are drawn from as a whole
 SHIPPED = "csaw.engine.algorithms."
 LARGEST = 1e260  # of a bound: times any float32 and any number of edges it is a float64
@@ -29,6 +30,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
         }
     else:
         assert isinstance(algorithm, Traversal)
+        if algorithm.geometric is not None:
+            coin(algorithm)
         pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
         whole = algorithm.replace and not pooled and not algorithm.clocks
         can = {
@@ -76,6 +79,21 @@ def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
             f"and back from 0 to {LARGEST:g}, found {found!r}"
         )
     return low, high, back
+
+
+def coin(algorithm: Traversal) -> tuple[int, int]:
+    """(limit, rest) of the coins that ``geometric`` flips: a word of 32 bits below ``limit`` is a success, and of those equal to it rest / 2^64.
+
+    Chances that are not extreme are those of 32 bits: what 2^-32 more or less cannot be seen in, and as they always were.
+    """
+    chance = algorithm.geometric()  # type: ignore[misc]
+    if not (isinstance(chance, (int, float)) and 0.0 <= chance < 1.0):
+        raise OptionError(
+            f"{algorithm.name()}.geometric: expected a chance of at least 0 and below 1, found {shown(chance)}"
+        )
+    scaled = float(chance) * 2.0**32
+    limit = int(scaled)
+    return limit, int((scaled - limit) * 2.0**64) if min(chance, 1.0 - chance) < EXTREME_CHANCE else 0
 
 
 def asks_members(algorithm: Algorithm, weighted: bool) -> bool:

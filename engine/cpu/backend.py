@@ -16,6 +16,7 @@ from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
+from csaw.engine.methods import coin
 from csaw.engine.plan import Plan
 from csaw.engine.pools import Pools
 from csaw.engine.tables import in_tables
@@ -68,10 +69,11 @@ class CpuBackend(Backend):
     def tally(self) -> np.ndarray:
         return self.tallied
 
-    def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, chance: float) -> np.ndarray:
-        """How many neighbors each frontier entry asks for."""
+    def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """How many neighbors each frontier entry asks for, at most ``most``."""
         sizes = np.empty(slot.size, np.int64)
-        self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), chance, sizes)
+        limit, rest = (np.uint64(number) for number in coin(self.algorithm))
+        self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), limit, rest, most, sizes)
         return sizes
 
     def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:

@@ -8,8 +8,11 @@ from helpers.laws import NONE, assert_walks_follow, node2vec
 from helpers.limits import within
 from helpers.stats import assert_drawn_from
 
+from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
-from csaw.engine.methods import may_be_hopeless
+from csaw.engine.cpu.traverse import geometric_sizes
+from csaw.engine.methods import coin, may_be_hopeless
+from csaw.engine.random import SIZE_DRAWS, words
 from csaw.engine.run import prepare
 from csaw.partition.errors import BiasError, OptionError
 
@@ -130,3 +133,47 @@ def test_rare_edges_of_a_long_row_are_found_at_once(tmp_path):
         walks = arrays_of(store, tmp_path / "s.zarr", "node2vec", sources=np.full(6000, 1), walk_length=2, p=1e12, q=1e12, seed=1)["walks"]  # fmt: skip
     through_0 = walks[walks[:, 1] == 0][:, 2]
     assert_drawn_from(np.bincount(through_0, minlength=1001)[1:4], [0, 1, 1])
+
+
+def sizes_of(chance, most, count=20_000):
+    """Numbers that entries of a fire ask for, straight from the kernel."""
+    limit, rest = (np.uint64(number) for number in coin(ForestFire(burn_prob=chance)))
+    sizes, instance = np.empty(count, np.int64), np.arange(count)
+    geometric_sizes(instance, np.zeros(count, np.int64), np.uint64(7), limit, rest, np.full(count, most), sizes)
+    return sizes
+
+
+@pytest.mark.parametrize("chance", [1e-12, 2.0**-40, 1 - 2.0**-53, 0.999999999999])
+def test_coins_of_extreme_chances_have_them(chance):
+    limit, rest = coin(ForestFire(burn_prob=chance))
+    assert 0 <= limit < 2**32
+    assert 0 < rest < 2**64
+    assert (limit * 2**64 + rest) / 2**96 == pytest.approx(chance, rel=1e-6)
+    assert 2**96 - (limit * 2**64 + rest) == pytest.approx((1 - chance) * 2**96, rel=1e-6)
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.001, 0.5, 0.7, 0.99, 0.9999])
+def test_coins_of_other_chances_are_as_ever(chance):
+    assert coin(ForestFire(burn_prob=chance)) == (int(chance * 2**32), 0)
+
+
+def test_a_coin_that_falls_on_its_limit_is_decided_by_the_rest():
+    def succeeds(instance, rest):
+        limit, size = words(7, instance, 0, SIZE_DRAWS)[0], np.empty(1, np.int64)
+        one = np.array([instance]), np.array([0])
+        geometric_sizes(*one, np.uint64(7), np.uint64(limit), np.uint64(rest), np.array([1]), size)
+        return int(size[0])
+
+    assert not any(succeeds(i, 0) for i in range(100))
+    assert all(succeeds(i, 2**64 - 1) for i in range(100))
+    won = sum(succeeds(i, 2**62) for i in range(4000))
+    assert_drawn_from([won, 4000 - won], [1, 3])
+
+
+def test_fires_that_hardly_ever_go_out_end_at_the_degree(tmp_path):
+    with within(SECONDS):
+        assert (sizes_of(0.999999999999, 1000, 500) == 1000).all()
+        assert (sizes_of(1e-12, 1000, 500) == 0).all()
+        store = random_store(tmp_path / "g.zarr")
+        burnt = arrays_of(store, tmp_path / "f.zarr", "forest-fire", burn_prob=0.999999999999, depth=1, seed=2)
+    assert (np.diff(burnt["instance_ptr"]) == [len(row) for row in rows_of(store, True)]).all()
