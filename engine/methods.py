@@ -4,13 +4,13 @@ import math
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.partition.errors import OptionError, shown
+from csaw.engine.user_code import is_own
+from csaw.partition.errors import BiasError, OptionError, shown
 
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
 COLLISIONS = ("bipartite", "repeated", "updated")
 EXTREME_CHANCE = 2.0**-20  # of a coin, or of its other side, from which 32 bits are too few
 HOPELESS = 2.0**-20  # of trials by rejection that accept: rows that accept fewer are drawn from as a whole
-SHIPPED = "csaw.engine.algorithms."
 LARGEST = 1e260  # of a bound: times any float32 and any number of edges it is a float64
 
 
@@ -18,6 +18,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
     """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced`` where it applies."""
     bias = hooks.edge_bias(algorithm, weighted)
     update = hooks.others(algorithm, weighted)["update"]
+    if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
+        raise BiasError(f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number, 0 or more")
     constant = bias.constant is not None and bias.constant > 0
     if isinstance(algorithm, Walk):
         by_edge = not (update and "weight" in update.reads)
@@ -63,7 +65,7 @@ def may_be_hopeless(algorithm: Algorithm, select: str) -> bool:
     if select != "rejection":
         return False
     low, high, back = bounds(algorithm)
-    return min(low, back) < HOPELESS * high or not type(algorithm).__module__.startswith(SHIPPED)
+    return min(low, back) < HOPELESS * high or is_own(type(algorithm))
 
 
 def bounds(algorithm: Algorithm) -> tuple[float, float, float]:

@@ -12,7 +12,7 @@ from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
 from csaw.partition.errors import OptionError
 
-MOST_PICKS = 1 << 28  # of a vertex by chance
+MOST_PICKS = 1 << 24  # of a vertex by chance
 
 
 class Traversals:

@@ -12,6 +12,7 @@ EXTREME = False  # trials of a walk by rejection may be hopeless: see rejection.
 MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 HAS_UPDATE = False
 HAS_DEAD_END = False
+CHECKED = False  # update and dead_end are a user's own, and may return what is no vertex
 UNIFORM = True  # every edge has the same bias
 NEIGHBOR_WEIGHTS = False  # some hook reads e.weight
 SELECT = "uniform"

@@ -194,7 +194,7 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
                         return
                     if goal[j] == TRY_ON:
                         continue
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
+            then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then

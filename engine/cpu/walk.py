@@ -7,8 +7,9 @@ A kernel takes the walkers of ``todo`` as far as loaded partitions reach. Row w 
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge
+from csaw.engine.cpu.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge, vertex_count
 from csaw.engine.cpu.constants import (
+    CHECKED,
     HAS_DEAD_END,
     HAS_UPDATE,
     MEMBERSHIP,
@@ -26,13 +27,20 @@ LANES = 64
 
 
 @njit(inline="always")
-def after(params, graph, seed, instance, step, source, prev, src, dst, weight):
-    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1."""
-    if dst < 0:
-        return (
-            int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_DEAD_END else -1
-        )
-    return int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_UPDATE else dst
+def after(params, graph, seed, instance, step, source, prev, src, dst, weight, bad):
+    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1.
+
+    What a user's own hook says may be no vertex at all: then the walk ends, and ``bad`` names the place.
+    """
+    then = int64(dst)
+    if HAS_DEAD_END and dst < 0:
+        then = int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    elif HAS_UPDATE and dst >= 0:
+        then = int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    if CHECKED and then >= vertex_count(graph):
+        bad[0], bad[1], bad[2] = 2, src, then
+        then = int64(-1)
+    return then
 
 
 @njit(inline="always")
@@ -63,7 +71,7 @@ def neighbor_by_alias(graph, row, count, word):
 
 
 @njit(nogil=True)
-def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out):
+def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
     """Walks whose bias is uniform or in the alias table: one neighbor a draw."""
     graph = borrowed(graph)
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
@@ -95,7 +103,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 else:
                     dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
             w, t = lane[j], int64(steps[j])
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0)
+            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then
@@ -133,7 +141,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
                 position = row + inverse_transform(ctps, count, word)
                 dst = neighbor_at(graph, position)
                 weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
-            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight)
+            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then

@@ -60,7 +60,7 @@ class Walks:
             within = bounds(backend.algorithm)
             kernels.walk_by_rejection(todo, self.first, graph, backend.params, within, seed, length, *state, bad, tally)
         elif backend.select in ("uniform", "alias"):
-            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state)
+            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)
 

@@ -80,12 +80,18 @@ __device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* sou
     w.back_row = w.back_count = 0;
 }
 
-// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1.
-__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight)
+// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1. What a user's own hook says may be no
+// vertex at all: then the walk ends, and `bad` names the place.
+__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight, i64* bad)
 {
-    if (dst < 0)
-        return HAS_DEAD_END ? dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : -1;
-    return HAS_UPDATE ? update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : dst;
+    i64 then = dst;
+    if (HAS_DEAD_END && dst < 0) then = dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    else if (HAS_UPDATE && dst >= 0) then = update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    if (CHECKED && then >= GRAPH.vertices) {
+        if (atomicCAS((u64*)bad, 0ull, 2ull) == 0) { bad[1] = w.here; bad[2] = then; }
+        then = -1;
+    }
+    return then;
 }
 
 // Stand at `then` (with its place, if known), one step on.
@@ -160,7 +166,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
 // after that is made meanwhile.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
@@ -178,7 +184,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         Place place = {0, 0};
         bool known = false;
         const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
-        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
+        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0, bad);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
             if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
@@ -260,7 +266,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
             if (dst >= 0) { place = locate(dst); known = true; }
             context = w.context(dst, place);
         }
-        const i64 then = after(params, context, seed, first, w, dst, 1.0);
+        const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
         trial = 0;
         if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
         if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
@@ -284,7 +290,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
-            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight);
+            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight, bad);
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;

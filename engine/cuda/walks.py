@@ -120,12 +120,11 @@ class Walks:
             kernels.launch(
                 name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
             )
-            if backend.may_be_hopeless:
-                backend.check()
         elif backend.select in ("uniform", "alias"):
-            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail)
+            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
+        if backend.select == "its" or backend.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
