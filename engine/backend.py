@@ -32,16 +32,19 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.methods import return_apart, starts_everywhere
+from csaw.engine.methods import may_be_hopeless, return_apart, starts_everywhere
 from csaw.engine.plan import Plan
 from csaw.engine.random import draw_subsets
 from csaw.engine.tables import from_whole_rows
-from csaw.partition.errors import BiasError
+from csaw.engine.user_code import is_own
+from csaw.partition.errors import BiasError, OptionError
 
 ALL = slice(None)
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
 WEIGHT = hooks.Hook(
-    "edge_bias", f"@njit\ndef edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n", frozenset({"weight"})
+    "edge_bias",
+    f"{hooks.INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
+    frozenset({"weight"}),
 )
 
 
@@ -62,6 +65,10 @@ class Backend:
         self.second_order = "is_neighbor" in self.bias.reads
         self.by_table = self._selects_by_table()
         self.stop = threading.Event()
+        if is_own(type(algorithm)):
+            from csaw.engine.cpu.typed_hooks import check_types
+
+            check_types(self.hooks(), algorithm, self.params, np.dtype(store.id_dtype))
 
     def _selects_by_table(self) -> bool:
         """Whether a traversal's picks are independent draws from whole rows."""
@@ -130,6 +137,21 @@ class Backend:
         return return_apart(self.algorithm, self.select)
 
     @property
+    def may_be_hopeless(self) -> bool:
+        """Whether a step of a rejection walk may have to be drawn from its whole row."""
+        return may_be_hopeless(self.algorithm, self.select)
+
+    @property
+    def checks_vertices(self) -> bool:
+        """Whether hooks of a user's own say where a walk goes."""
+        return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
+
+    @property
+    def reads_single_weights(self) -> bool:
+        """Whether a rejection walk looks up weights beside the tables that it proposes by: of return edges, or of a whole row."""
+        return self.weighted and (self.return_apart or self.may_be_hopeless)
+
+    @property
     def weighs_members(self) -> bool:
         """Whether hash tables of rows hold weights too: that of the return edge is looked up."""
         return self.plan.membership == "hash" and self.weighted and self.return_apart and not self.store.multigraph
@@ -148,7 +170,9 @@ class Backend:
             "SELECT": self.select,
             "COLLISION": self.plan.collision,
         }
-        if not isinstance(a, Walk):
+        if isinstance(a, Walk):
+            constants |= {"EXTREME": self.may_be_hopeless, "CHECKED": self.checks_vertices}
+        else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {
                 "REPLACE": bool(a.replace),
@@ -163,8 +187,13 @@ class Backend:
 
 
 def check_bias(store: Any, bad: Any) -> None:
-    """Raise the bias error that a kernel has noted in ``bad``: whether, and the edge."""
+    """Raise the error that a kernel has noted in ``bad``: 1 and the edge of a bias that is none, 2 and what was no vertex where."""
     failed, src, dst = (int(number) for number in bad)
+    if failed == 2:
+        [src] = store.original_ids(np.asarray([src], store.id_dtype))
+        raise OptionError(
+            f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = {store.vertices}, or -1 to stop, found {dst}"
+        )
     if failed:
         src, dst = store.original_ids(np.asarray([src, dst], store.id_dtype))
         raise BiasError(

@@ -20,36 +20,16 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.partition.errors import OptionError
+from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.partition.errors import OptionError, shown
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 FAR = "is_neighbor of another vertex than prev and src"  # whose row need not be in memory
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
 OWN = "own_"
-PORTABLE = {
-    "exp": "csaw_exponential",
-    "log": "csaw_logarithm",
-    "pow": "csaw_power",
-    "power": "csaw_power",
-}  # see portable.py
-BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
-EXACT = {
-    "sqrt",
-    "fabs",
-    "abs",
-    "floor",
-    "ceil",
-    "trunc",
-    "fmod",
-    "copysign",
-    "ldexp",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "minimum",
-    "maximum",
-}
+# A division by zero gives what a GPU gives, infinity or NaN, and a bias that is one is named.
+INLINED, CALLED = '@njit(forceinline=True, error_model="numpy")\n', '@njit(error_model="numpy")\n'
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
@@ -101,29 +81,40 @@ def _numeric(algorithm: Algorithm) -> list[str]:
 
 
 def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
+    try:
+        return _rewritten(algorithm, name, weighted, random)
+    except RecursionError as error:
+        raise OptionError(
+            f"{algorithm.name()}.{name}: nested too deeply, or calls itself; write it in steps"
+        ) from error
+
+
+def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
     method = getattr(type(algorithm), name)
     tree = ast.parse(_source(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
     where = f"{algorithm.name()}.{name}"
+    refuse_foreign(tree.body, where)
     me, view = (a.arg for a in tree.args.args)
-    tree = _Portable(_scope(method), where).visit(tree)
+    tree = Portable(scope_of(method), where).visit(tree)
     rewriter = _Rewriter(algorithm, where, me, view, weighted, random)
-    body = _fold(tree.body, rewriter)
+    body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
     helpers = _globals(method, own, where)
     text = ast.unparse(ast.fix_missing_locations(_Own(own).visit(function)))
-    return Hook(name, helpers + f"@njit(forceinline=True)\n{text}\n", frozenset(rewriter.reads))
+    return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads))
 
 
 def _source(method: Callable) -> str:
     try:
         return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
-    except OSError as error:
-        raise OptionError(f"the source of {method.__qualname__} cannot be read; put the class into a file") from error
+    except (OSError, TypeError) as error:
+        name = getattr(method, "__qualname__", shown(method))
+        raise OptionError(f"the source of {name} cannot be read; write a method with def, in a file") from error
 
 
 def _arguments() -> ast.arguments:
@@ -232,56 +223,6 @@ def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-class _Portable(ast.NodeTransformer):
-    """Powers, exponentials and logarithms by engine functions; what else libraries round their own way is refused."""
-
-    def __init__(self, scope: dict[str, Any], where: str) -> None:
-        self.scope, self.where = scope, where
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        node = self.generic_visit(node)  # type: ignore[assignment]
-        return _call("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        node = self.generic_visit(node)  # type: ignore[assignment]
-        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
-            return node
-        return ast.Assign([node.target], _call("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        node = self.generic_visit(node)  # type: ignore[assignment]
-        name = self._library_function(node.func)
-        if name is None or name in EXACT:
-            return node
-        if name in PORTABLE:
-            return _call(PORTABLE[name], *node.args)
-        if name in BASES and len(node.args) == 1:
-            return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
-        raise OptionError(
-            f"{self.where}: {name}() is rounded differently from machine to machine, so samples would differ; "
-            f"there are + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
-        )
-
-    def _library_function(self, function: ast.expr) -> str | None:
-        """The name of a called function of math or NumPy; None for any other call."""
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-            module = self.scope.get(function.value.id)
-            return function.attr if isinstance(module, ModuleType) and module.__name__ in ("math", "numpy") else None
-        if isinstance(function, ast.Name):
-            value: Any = self.scope.get(function.id, pow if function.id == "pow" else None)
-            return value.__name__ if value is pow or getattr(value, "__module__", None) == "math" else None
-        return None
-
-
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _scope(function: Callable) -> dict[str, Any]:
-    """The names that a function can see outside itself."""
-    return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
-
-
 class _Own(ast.NodeTransformer):
     """Names of the user's module under a prefix of their own, where no name of a kernel can be hidden by them."""
 
@@ -294,13 +235,13 @@ class _Own(ast.NodeTransformer):
 
 def _globals(method: Callable, names: set[str], where: str) -> str:
     """Source for what a hook takes from its module: numbers, modules, and functions with what those take."""
-    scope = _scope(method)
+    scope = scope_of(method)
     text = ""
     for name in sorted(names):
         value = scope.get(name)
         value = getattr(value, "py_func", value)  # a user's own @njit function
         if isinstance(value, (bool, int, float)):
-            text += f"{OWN}{name} = {value!r}\n"
+            text += f"{OWN}{name} = {value!r}\n" if abs(value) < math.inf else f"{OWN}{name} = float('{value}')\n"
         elif isinstance(value, ModuleType):
             text += f"import {value.__name__} as {OWN}{name}\n"
         elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
@@ -313,9 +254,11 @@ def _globals(method: Callable, names: set[str], where: str) -> str:
 
 
 def _helper(function: FunctionType, name: str, where: str) -> str:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    tree = _Portable(_scope(function), where).visit(tree)
+    tree = ast.parse(_source(function)).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        raise OptionError(f"{where}: {name} must be a function written with def")
+    refuse_foreign(tree.body, where)
+    tree = Portable(scope_of(function), where).visit(tree)
     tree.decorator_list = []
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
@@ -324,4 +267,4 @@ def _helper(function: FunctionType, name: str, where: str) -> str:
     before = _globals(function, used - {function.__name__}, where)
     tree = _Own(used).visit(tree)
     tree.name = OWN + name
-    return before + f"@njit\n{ast.unparse(ast.fix_missing_locations(tree))}\n"
+    return before + f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"

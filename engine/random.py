@@ -9,6 +9,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook
+    coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS + number
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
 """
 
@@ -23,6 +24,7 @@ SHIFT = np.uint64(32)
 HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
+REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
 
 

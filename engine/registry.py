@@ -1,5 +1,6 @@
 """Names to algorithms: a file of engine/algorithms, or ``FILE.py:CLASS`` of the user's own."""
 
+import ast
 import importlib.util
 import inspect
 import pkgutil
@@ -7,8 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.partition.errors import OptionError, UnknownNameError
+from csaw.engine.algorithm import LARGEST, Algorithm, Option, Traversal, Walk
+from csaw.engine.hook_language import refuse_foreign
+from csaw.engine.user_code import is_own, users_code
+from csaw.partition.errors import OptionError, UnknownNameError, shown
+
+LONGEST = 1000  # characters of an expression
+LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops")}
+STARTS = ("all", "random", "distinct", "every")
 
 
 def names() -> list[str]:
@@ -24,17 +31,55 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
 
 
 def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -> Algorithm:
-    """The algorithm with its options set and checked."""
-    return find(name, edge_bias)(**parameters)
+    """The algorithm with its options set, and both checked."""
+    kind = find(name, edge_bias)
+    if kind.__init__ is Algorithm.__init__:
+        algorithm = kind(**parameters)
+    else:
+        with users_code(f"--algo {name}: __init__ must take options by name and hand them to super().__init__;"):
+            algorithm = kind(**parameters)
+    if is_own(kind):
+        check_declarations(algorithm)
+    return algorithm
+
+
+def check_declarations(algorithm: Algorithm) -> None:
+    """OptionError about what a class of the user's own declares, before anything is made of it."""
+    kind = Walk if isinstance(algorithm, Walk) else Traversal
+    name = algorithm.name()
+    missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
+    if missing:
+        raise OptionError(f"{name}: {', '.join(missing)} not set; its __init__ must hand options to super().__init__")
+    if algorithm.layout not in LAYOUTS[kind] or algorithm.sources_from not in STARTS:
+        raise OptionError(
+            f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {shown(algorithm.layout)} "
+            f"and {shown(algorithm.sources_from)}"
+        )
+    width = getattr(algorithm, "frontier_size", 1)
+    if not isinstance(width, int) or not 1 <= width <= LARGEST:
+        raise OptionError(f"{name}.frontier_size: expected an integer from 1 on, found {shown(width)}")
+    for declared in ("sizes", "geometric", "bias_range"):
+        if getattr(algorithm, declared, None) is not None:
+            with users_code(f"{name}.{declared} failed:"):
+                found = getattr(algorithm, declared)()
+            if declared == "sizes" and not (
+                isinstance(found, (tuple, list)) and all(isinstance(n, int) and -1 <= n <= LARGEST for n in found)
+            ):
+                raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {shown(found)}")
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
     """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``."""
     try:
-        compile(expression, "--edge-bias", "eval")
-    except SyntaxError as error:
+        if len(expression) > LONGEST:
+            raise ValueError
+        tree = ast.parse(expression, "--edge-bias", "eval")
+        refuse_foreign([tree.body], "--edge-bias")
+    except (SyntaxError, ValueError, RecursionError) as error:
+        if isinstance(error, OptionError):
+            raise
         raise OptionError(
-            f"--edge-bias: expected an expression such as 'e.weight * 2', found {expression!r}"
+            f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {shown(expression)}"
         ) from error
     source = f"def edge_bias(self, e):\n    return ({expression})\n"
     scope: dict[str, Any] = {}
@@ -63,10 +108,8 @@ def _from_file(name: str) -> type[Algorithm]:
     if spec is None or spec.loader is None:
         raise UnknownNameError(f"--algo: {file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    try:
+    with users_code(f"--algo: {file} cannot be imported:"):
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise OptionError(f"--algo: {file} cannot be imported: {type(error).__name__}: {error}") from error
     found = vars(module).get(wanted)
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")

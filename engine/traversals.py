@@ -10,6 +10,9 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.schedule import crowds
+from csaw.partition.errors import OptionError
+
+MOST_PICKS = 1 << 24  # of a vertex by chance
 
 
 class Traversals:
@@ -86,7 +89,12 @@ class Traversals:
             size = self.backend.candidates(size)
         wanted = self.xp.full(self.vertex.size, size, np.int64)
         if self.algorithm.geometric is not None:
-            wanted = self.backend.geometric_sizes(self.instance, self.slot, float(self.algorithm.geometric()))
+            most = self.xp.full(self.vertex.size, MOST_PICKS) if self.algorithm.replace else self.degree
+            wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
+            if self.algorithm.replace and bool((wanted == MOST_PICKS).any()):
+                raise OptionError(
+                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors of a vertex; expected fewer: lower the chance"
+                )
         if self.algorithm.replace:
             return self.xp.where(self.degree > 0, wanted, 0)
         return self.xp.minimum(wanted, self.degree)

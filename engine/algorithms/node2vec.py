@@ -2,13 +2,15 @@
 
 from csaw.engine.algorithm import Walk, option
 
+LIMITS = {"low": 1e-250, "high": 1e250, "reason": "beyond it a weight times 1/p or 1/q may leave the range of float64"}
+
 
 class Node2vec(Walk):
     """Second-order walk: back with weight 1/p, near with 1, away with 1/q."""
 
     paper = "Grover and Leskovec, KDD 2016"
-    p: float = option(1.0, help="return parameter: higher avoids going back", low=0, open_low=True)
-    q: float = option(1.0, help="in-out parameter: higher stays near the source", low=0, open_low=True)
+    p: float = option(1.0, help="return parameter: higher avoids going back", **LIMITS)
+    q: float = option(1.0, help="in-out parameter: higher stays near the source", **LIMITS)
 
     def edge_bias(self, e):
         if e.dst == e.prev:

@@ -16,6 +16,7 @@ from csaw.engine.cpu.hop_tables import HopTables
 from csaw.engine.cpu.host import HostGraph
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.walks import Walks
+from csaw.engine.methods import coin
 from csaw.engine.plan import Plan
 from csaw.engine.pools import Pools
 from csaw.engine.tables import in_tables
@@ -68,10 +69,11 @@ class CpuBackend(Backend):
     def tally(self) -> np.ndarray:
         return self.tallied
 
-    def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, chance: float) -> np.ndarray:
-        """How many neighbors each frontier entry asks for."""
+    def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """How many neighbors each frontier entry asks for, at most ``most``."""
         sizes = np.empty(slot.size, np.int64)
-        self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), chance, sizes)
+        limit, rest = (np.uint64(number) for number in coin(self.algorithm))
+        self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), limit, rest, most, sizes)
         return sizes
 
     def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:
@@ -124,11 +126,11 @@ class CpuBackend(Backend):
     def close(self) -> None:
         self.stop.set()
         self.graph.rows.close()
-        self.threads.shutdown(cancel_futures=True)
+        self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
     def _files(self) -> tuple[str, ...]:
         if isinstance(self.algorithm, Walk):
-            return ("weigh.py", "walk.py")
+            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select == "rejection" else ())
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
         if in_tables(self.plan, self.algorithm):
@@ -158,6 +160,7 @@ class CpuBackend(Backend):
             self.store, self.kernels, table_kernels, self.params, self.threads,
             weights=self.reads_weights,
             strength=self.return_apart and self.weighted,
+            keeps_weights=self.reads_single_weights,
             bloom=self.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
             streamed=self.streamed,
         )  # fmt: skip

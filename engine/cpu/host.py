@@ -23,10 +23,11 @@ class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the kernels were specialised for."""
 
     def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
-                 bloom: bool, streamed: bool) -> None:  # fmt: skip
+                 keeps_weights: bool, bloom: bool, streamed: bool) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
         self.table, self.summed, self.weighted = bool(kernels.TABLE), bool(kernels.SUMS), weights
+        self.keeps_weights = keeps_weights  # beside tables that are made of them
         edges, none = store.edges, np.dtype(store.id_dtype)
         self.indices = Reserved(edges, none)
         self.weights = Reserved(edges if weights else 0, np.dtype(np.float32))
@@ -108,7 +109,7 @@ class HostGraph(Partitions):
         if self.table:
             self._over_vertices(part, self.build_table)
             self.indices.release(low, high)
-            if not self._reads_weights():
+            if not self.keeps_weights:
                 self.weights.release(low, high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
@@ -148,10 +149,7 @@ class HostGraph(Partitions):
         if self.summed:
             return self.indices.item + self.sums.item
         kept = 3 * self.indices.item if self.table else self.indices.item
-        return kept + (4 if self.weighted and (not self.table or self._reads_weights()) else 0)
-
-    def _reads_weights(self) -> bool:
-        return self.strength.array.size > 0  # the return edge's weight is looked up
+        return kept + (4 if self.weighted and (not self.table or self.keeps_weights) else 0)
 
     def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)

@@ -20,7 +20,7 @@ from csaw.engine.cpu.select import (
 )
 from csaw.engine.cpu.walk import neighbor_by_alias
 from csaw.engine.cpu.weigh import accumulate, weigh
-from csaw.engine.random import SIZE_DRAWS, below, philox
+from csaw.engine.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
 from csaw.partition.compile import njit
 
 AHEAD = 32
@@ -57,19 +57,24 @@ def fill_pool(graph, v, row, count, seen, low, high, chosen):
 
 
 @njit(nogil=True)
-def geometric_sizes(instance, slot, seed, chance, sizes):
-    """Forest fire's neighbor sizes: successes of ``chance`` before the first failure, a 32-bit coin each."""
-    limit = uint64(chance * 4294967296.0)
+def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
+    """Forest fire's neighbor sizes: successes before the first failure, ``most`` at most, a coin each; see methods.coin."""
     for i in range(instance.size):
         flips = uint64(0)
-        while True:
+        while flips < uint64(most[i]):
             words = philox(seed, uint64(instance[i]), uint64(slot[i]), SIZE_DRAWS + (flips >> uint64(2)))
             part = flips & uint64(3)
             word = words[0] if part == 0 else words[1] if part == 1 else words[2] if part == 2 else words[3]
-            if word >= limit:
+            if word > limit or (word == limit and not rest_succeeds(seed, instance[i], slot[i], flips, rest)):
                 break
             flips += uint64(1)
         sizes[i] = int64(flips)
+
+
+@njit
+def rest_succeeds(seed, instance, slot, number, rest):
+    """Whether a coin that fell on its limit is a success: of 2^64 cases, ``rest`` are."""
+    return rest > uint64(0) and draw64(seed, uint64(instance), uint64(slot), REST_DRAWS + number) < rest
 
 
 @njit(nogil=True)

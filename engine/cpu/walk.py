@@ -7,44 +7,40 @@ A kernel takes the walkers of ``todo`` as far as loaded partitions reach. Row w 
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.access import (
-    bloom_word,
-    borrowed,
-    is_loaded,
-    neighbor_at,
-    prefetch_edge,
-    prefetch_membership,
-)
+from csaw.engine.cpu.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge, vertex_count
 from csaw.engine.cpu.constants import (
+    CHECKED,
     HAS_DEAD_END,
     HAS_UPDATE,
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
-    SIMPLE,
-    STREAMED,
     TABLE,
-    UNDIRECTED,
-    WEIGHTED,
     dead_end,
-    edge_bias,
     update,
 )
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.random import SHIFT, below, draw64, fraction, philox
+from csaw.engine.random import SHIFT, below, draw64, philox
 from csaw.partition.compile import njit
 
 LANES = 64
 
 
 @njit(inline="always")
-def after(params, graph, seed, instance, step, source, prev, src, dst, weight):
-    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1."""
-    if dst < 0:
-        return (
-            int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_DEAD_END else -1
-        )
-    return int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight)) if HAS_UPDATE else dst
+def after(params, graph, seed, instance, step, source, prev, src, dst, weight, bad):
+    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1.
+
+    What a user's own hook says may be no vertex at all: then the walk ends, and ``bad`` names the place.
+    """
+    then = int64(dst)
+    if HAS_DEAD_END and dst < 0:
+        then = int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    elif HAS_UPDATE and dst >= 0:
+        then = int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    if CHECKED and then >= vertex_count(graph):
+        bad[0], bad[1], bad[2] = 2, src, then
+        then = int64(-1)
+    return then
 
 
 @njit(inline="always")
@@ -75,7 +71,7 @@ def neighbor_by_alias(graph, row, count, word):
 
 
 @njit(nogil=True)
-def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out):
+def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
     """Walks whose bias is uniform or in the alias table: one neighbor a draw."""
     graph = borrowed(graph)
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
@@ -107,7 +103,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 else:
                     dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
             w, t = lane[j], int64(steps[j])
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0)
+            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then
@@ -119,137 +115,6 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 lanes -= 1
                 lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
                 instance[j], steps[j] = instance[lanes], steps[lanes]
-
-
-@njit
-def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
-    """For lanes that begin a step, the sum of weights of the edges back to where they came from, into ``returns``.
-
-    The lanes search side by side, so that none waits for another's memory; ``low``, ``high`` and ``goal`` are theirs to use. An edge that
-    is there once weighs the same from both ends: the shorter row is searched.
-    """
-    # The walk came along that edge.
-    known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
-    for j in range(lanes):
-        low[j] = high[j] = 0
-        if trial[j] != 0:
-            continue
-        returns[j] = 1.0 if known and back[j] >= 0 else 0.0
-        if known or back[j] < 0 or counts[j] == 0:
-            continue
-        low[j], high[j], goal[j] = rows[j], rows[j] + counts[j], back[j]
-        if SIMPLE and UNDIRECTED and not STREAMED:
-            first, end = graph.indptr[back[j]], graph.indptr[back[j] + 1]
-            if end - first < counts[j]:
-                low[j], high[j], goal[j] = first, end, here[j]
-        prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-    searching = not known
-    while searching:
-        searching = False
-        for j in range(lanes):
-            if low[j] < high[j]:
-                searching = True
-                middle = (low[j] + high[j]) >> 1
-                if neighbor_at(graph, middle) < goal[j]:
-                    low[j] = middle + 1
-                else:
-                    high[j] = middle
-                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-                if WEIGHTED and low[j] == high[j]:
-                    prefetch(graph.weights, uint64(low[j]))
-    for j in range(lanes):
-        if known or trial[j] != 0 or back[j] < 0 or counts[j] == 0:
-            continue
-        position, end = low[j], graph.indptr[(here[j] if goal[j] == back[j] else back[j]) + 1]
-        while position < end and neighbor_at(graph, position) == goal[j]:
-            returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
-            position += 1
-
-
-@njit(nogil=True)
-def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, out, tally):
-    """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
-
-    ``bounds`` is (low, high, back) of Walk.bias_range. When back > high, what the return edge has above high is drawn apart, so the
-    expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
-    """
-    graph = borrowed(graph)
-    low, high, returning = bounds
-    apart = returning > high
-    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-    rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
-    low_at, high_at, returns = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
-    lanes, taken = 0, 0
-    while True:
-        while lanes < LANES and taken < todo.size:
-            w = todo[taken]
-            lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
-            instance[lanes], steps[lanes], trial[lanes] = uint64(first + w), uint64(step[w]), uint64(0)
-            lanes += 1
-            taken += 1
-        if lanes == 0:
-            return
-        tally[0] += lanes
-        for j in range(lanes):
-            w0, w1, w2, w3 = philox(seed, instance[j], steps[j], trial[j])
-            words[j] = (w0 << SHIFT) | w1
-            coin[j] = fraction((w2 << SHIFT) | w3)
-        for j in range(lanes):
-            v = uint64(here[j])
-            rows[j], counts[j], decided[j] = graph.indptr[v], graph.indptr[v + uint64(1)] - graph.indptr[v], 0
-        if apart:
-            find_returns(graph, lanes, here, back, trial, rows, counts, low_at, high_at, goal, returns)
-        for j in range(lanes):
-            if apart and counts[j] > 0 and back[j] >= 0:
-                more = returns[j] * (returning - high)
-                whole = (graph.strength[here[j]] if WEIGHTED else float(counts[j])) * high + more
-                share = more / whole if whole > 0.0 else 0.0
-                if coin[j] < share:
-                    decided[j] = 1
-                    continue
-                coin[j] = (coin[j] - share) / (1.0 - share)
-            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
-        for j in range(lanes):
-            if decided[j]:
-                goal[j] = back[j]
-                continue
-            dst = int64(-1)
-            if counts[j] > 0:
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
-            goal[j] = dst
-            if dst < 0 or (dst != back[j] and coin[j] * high < low):
-                decided[j] = 1
-            elif MEMBERSHIP and dst != back[j]:
-                prefetch_membership(graph, back[j], dst)
-            prefetch(graph.indptr, uint64(max(dst, 0)))
-        for j in range(lanes - 1, -1, -1):
-            v, w, t = here[j], lane[j], int64(steps[j])
-            if not decided[j]:
-                bias = edge_bias(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
-                if not coin[j] * high < bias:
-                    trial[j] += uint64(1)
-                    continue
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
-            if then >= 0:
-                t += 1
-                out[w, t] = then
-            if goes_on(graph, v, then, t, length):
-                here[j], back[j], steps[j], trial[j] = then, v, uint64(t), uint64(0)
-            else:
-                save(w, v, then, t, length, at, prev, step, alive, out)
-                lanes -= 1
-                lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
-                instance[j], steps[j], trial[j], returns[j] = (
-                    instance[lanes],
-                    steps[lanes],
-                    trial[lanes],
-                    returns[lanes],
-                )
 
 
 @njit(nogil=True)
@@ -276,7 +141,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
                 position = row + inverse_transform(ctps, count, word)
                 dst = neighbor_at(graph, position)
                 weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
-            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight)
+            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then

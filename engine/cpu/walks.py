@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.methods import bounds
 from csaw.engine.schedule import crowds
 
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
@@ -56,10 +57,10 @@ class Walks:
         seed, length = np.uint64(backend.seed), self.length
         state = (self.source, self.at, self.prev, self.step, self.alive, self.out)
         if backend.select == "rejection":
-            bounds = tuple(float(b) for b in backend.algorithm.bias_range())
-            kernels.walk_by_rejection(todo, self.first, graph, backend.params, bounds, seed, length, *state, tally)
+            within = bounds(backend.algorithm)
+            kernels.walk_by_rejection(todo, self.first, graph, backend.params, within, seed, length, *state, bad, tally)
         elif backend.select in ("uniform", "alias"):
-            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state)
+            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)
 

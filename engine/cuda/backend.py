@@ -31,7 +31,7 @@ from csaw.engine.cuda.transits import Transits
 from csaw.engine.cuda.trees import Trees
 from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
-from csaw.engine.methods import reads_rows
+from csaw.engine.methods import coin, reads_rows
 from csaw.engine.plan import Plan
 from csaw.engine.pools import Pools
 from csaw.engine.schedule import READ_BYTES
@@ -108,11 +108,12 @@ class CudaBackend(Backend):
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
-    def geometric_sizes(self, instance: Any, slot: Any, chance: float) -> Any:
-        """How many neighbors each frontier entry asks for."""
-        sizes = cupy.empty(slot.size, np.int64)
-        limit = np.uint64(chance * 2.0**32)
-        self.kernels.over("geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), limit, sizes)
+    def geometric_sizes(self, instance: Any, slot: Any, most: Any) -> Any:
+        """How many neighbors each frontier entry asks for, at most ``most``."""
+        sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
+        self.kernels.over(
+            "geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), *flip, most, sizes
+        )
         return sizes
 
     def draw_numbers(self, instance: Any, slot: Any, bound: Any, tries: int) -> Any:
@@ -244,7 +245,8 @@ class CudaBackend(Backend):
     def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
         searched = membership == "filter"
-        weighed = self.return_apart and not self.weighs_members  # the return edge's weight is searched for
+        # The return edge's weight is searched for, or a whole row is read.
+        weighed = (self.return_apart and not self.weighs_members) or self.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, weights=weights, strength=strength, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,

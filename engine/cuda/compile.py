@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cuda.constants import SHARED
-from csaw.engine.hooks import ARGUMENTS, Hook
+from csaw.engine.hooks import ARGUMENTS, CALLED, INLINED, Hook
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
 
@@ -35,7 +35,7 @@ PORTABLE = {
     "csaw_logarithm": "float64(float64)",
 }
 CONSTANTS: dict[str, int] = {
-    "PIECES": 0, "STREAMED": 0, "MEMBERSHIP": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
+    "PIECES": 0, "STREAMED": 0, "CHECKED": 0, "EXTREME": 0, "MEMBERSHIP": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
     "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "KEYED": 0, "EVERYWHERE": 0, "EACH_EDGE_ONCE": 0, "GEOMETRIC": 0, "COLLISION": 0, "DETECT": 0,
 }  # fmt: skip
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
@@ -132,7 +132,7 @@ def _hook(hook: Hook, params: tuple, architecture: str) -> bytes:
     scalars = [f"params_{k}" for k in range(len(params))]
     text = re.sub(r"\bparams\[(\d+)\]", r"params_\1", hook.source)
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
-    text = text.replace("@njit(forceinline=True)\n", "").replace("@njit\n", '@cuda.jit(device=True, inline="always")\n')
+    text = text.replace(INLINED, "").replace(CALLED, '@cuda.jit(device=True, inline="always")\n')
     scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
     declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
     functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}

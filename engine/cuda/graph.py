@@ -112,7 +112,7 @@ class DeviceGraph:
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
         return struct(
-            "Graph",             indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
+            "Graph", indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
             bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 

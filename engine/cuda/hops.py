@@ -45,7 +45,7 @@ class Hops:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
         staged = BLOCK if by_sums else self._staged(parents.size, size)
         hop = struct(
-            "Hop",             first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
+            "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
         )  # fmt: skip
         name = "by_ctps" if by_sums else "with_replacement" if self.backend.by_table else "distinct"

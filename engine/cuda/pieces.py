@@ -98,7 +98,7 @@ class Pieces:
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
         return struct(
-            "Graph",             indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
+            "Graph", indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
             possible=None, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
         )  # fmt: skip
 

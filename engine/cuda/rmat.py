@@ -83,7 +83,7 @@ class DeviceRmat(GraphStore):
         rmat = self.rmat
         below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
         return struct(
-            "Rmat",             draws=rmat.draws, scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops),
+            "Rmat", draws=rmat.draws, scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops),
             undirected=np.int32(rmat.undirected), seed=np.uint64(rmat.seed), below_a=below[0], below_b=below[1], below_c=below[2],
         )  # fmt: skip
 

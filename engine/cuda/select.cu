@@ -311,18 +311,9 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
     }
 }
 
-// Forest fire's neighbor sizes: successes of a 32-bit coin before the first failure.
-extern "C" __global__ void geometric_sizes(i64 entries, const i64* instance, const i64* slot, u64 seed, u64 limit, i64* sizes)
+// Forest fire's neighbor sizes: successes of a coin before the first failure, most[e] at most.
+extern "C" __global__ void geometric_sizes(i64 entries, const i64* instance, const i64* slot, u64 seed, u64 limit, u64 rest, const i64* most, i64* sizes)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= entries) return;
-    u64 flips = 0;
-    while (true) {
-        const Words words = philox(seed, instance[e], slot[e], SIZE_DRAWS + (flips >> 2));
-        int part = 0;
-        while (part < 4 && words.w[part] < limit) ++part;
-        flips += part;
-        if (part < 4) break;
-    }
-    sizes[e] = (i64)flips;
+    if (e < entries) sizes[e] = flips({limit, rest}, seed, instance[e], slot[e], most[e]);
 }

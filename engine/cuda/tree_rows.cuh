@@ -2,20 +2,6 @@
 #pragma once
 #include "tree.cuh"
 
-// Forest fire's sizes: successes of a 32-bit coin before the first failure, `most` at most.
-__device__ __forceinline__ i64 flips(u64 seed, u64 instance, u64 slot, u64 limit, i64 most)
-{
-    i64 size = 0;
-    while (size < most) {
-        const Words words = philox(seed, instance, slot, SIZE_DRAWS + (size >> 2));
-        int part = 0;
-        while (part < 4 && words.w[part] < limit) ++part;
-        size += part;
-        if (part < 4) break;
-    }
-    return min(size, most);
-}
-
 // The positions of a row that hold a vertex seen in the `slots` so far go to `gaps`, in any order; how many, -1: more than there is room for. A warp.
 __device__ __forceinline__ i64 leave_out(const Tree& tree, const Place& place, i64 slots, u32* gaps)
 {
@@ -108,7 +94,7 @@ __device__ __forceinline__ i64 make_room(const Trees& t, const Tree& tree, u64 s
             const u32 slot = tree.frontier[e];
             const i64 degree = locate((i64)tree.vertex[slot]).count;
             capacity = size < 0 ? degree : size;
-            if (GEOMETRIC) capacity = flips(seed, tree.instance, slot, t.limit, REPLACE ? most + 1 : degree);
+            if (GEOMETRIC) capacity = flips(t.coin, seed, tree.instance, slot, REPLACE ? most + 1 : degree);
             capacity = REPLACE ? (degree > 0 ? capacity : 0) : min(capacity, degree);
             dead += size != 0 && degree == 0;
         }

@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
 from csaw.engine.cuda.structs import struct
+from csaw.engine.methods import coin
 
 ROOM_BYTES = 1 << 30  # for instances drawn at a time
 GROWTH = 8  # how much more room those get that were short of it
@@ -77,10 +78,10 @@ class Trees:
         memory = cupy.empty(ends[-1], np.uint8)
         begins = (np.uint64(memory.data.ptr + begin) for begin in (0, *ends))
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
-        chance = 0.0 if algorithm.geometric is None else float(algorithm.geometric())
+        limit, rest = (np.uint64(number) for number in ((0, 0) if algorithm.geometric is None else coin(algorithm)))
         trees = struct(
-            "Trees",             first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
-            sizes=self.sizes, limit=np.uint64(chance * 2.0**32), sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
+            "Trees", first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
+            sizes=self.sizes, limit=limit, rest=rest, sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
         )  # fmt: skip
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))
         return Grown(trees, count, (missing, memory))

@@ -1,7 +1,7 @@
 // Walk kernels: one walker a thread, its state in registers; a lane that is done takes its next walker without waiting for the warp.
 // A walk is written a line of 64 bytes at a time: its parts, written apart, would cost memory a read and a write each (node2vec: twice the time).
 // The twin of engine/cpu/walk.py.
-#include "weigh.cuh"
+#include "whole_row.cuh"
 
 // Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
 #define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
@@ -80,12 +80,18 @@ __device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* sou
     w.back_row = w.back_count = 0;
 }
 
-// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1.
-__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight)
+// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1. What a user's own hook says may be no
+// vertex at all: then the walk ends, and `bad` names the place.
+__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight, i64* bad)
 {
-    if (dst < 0)
-        return HAS_DEAD_END ? dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : -1;
-    return HAS_UPDATE ? update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight) : dst;
+    i64 then = dst;
+    if (HAS_DEAD_END && dst < 0) then = dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    else if (HAS_UPDATE && dst >= 0) then = update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    if (CHECKED && then >= GRAPH.vertices) {
+        if (atomicCAS((u64*)bad, 0ull, 2ull) == 0) { bad[1] = w.here; bad[2] = then; }
+        then = -1;
+    }
+    return then;
 }
 
 // Stand at `then` (with its place, if known), one step on.
@@ -160,7 +166,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
 
 // Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
 // after that is made meanwhile.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
@@ -178,7 +184,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         Place place = {0, 0};
         bool known = false;
         const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
-        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0);
+        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0, bad);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
             if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
@@ -222,8 +228,8 @@ __device__ __forceinline__ bool returns(double& coin, double share)
 
 // Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
 // trial a turn, so none waits for another's trials.
-extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
-                                                                              u64 seed, const vertex_t* source, u64* tally)
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+                                                                              u64 seed, const vertex_t* source, i64* bad, u64* tally)
 {
     __shared__ vertex_t staged[LINE][WALK_BLOCK];
     const Track track = {staged};
@@ -244,12 +250,23 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED ? 3 : 4) vo
         if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
         else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
-        const Context context = w.context(dst, place);
+        Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
-        if (!accepted)
-            accepted = coin * high < edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
-        if (!accepted) { ++trial; continue; }
-        const i64 then = after(params, context, seed, first, w, dst, 1.0);
+        if (!accepted) {
+            const double bias = edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
+            accepted = coin * high < bias;
+            if (EXTREME && !accepted && !checked(bias, w.here, dst, bad)) { dst = -1; accepted = true; }
+        }
+        if (!accepted) {
+            ++trial;
+            if (!EXTREME || trial != TRIALS + (i64)w.count) continue;
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + w.number, w.step, {w.back_row, (i64)w.back_count}};
+            dst = from_whole_row(params, seed, row, high, trial, bad);
+            if (dst == TRY_ON) continue;
+            if (dst >= 0) { place = locate(dst); known = true; }
+            context = w.context(dst, place);
+        }
+        const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
         trial = 0;
         if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
         if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
@@ -273,7 +290,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
-            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight);
+            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight, bad);
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;

@@ -9,6 +9,7 @@ from csaw.engine.backend import ALL
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
+from csaw.engine.methods import bounds
 from csaw.engine.schedule import crowds
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
@@ -96,7 +97,7 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
         return struct(
-            "Output",             begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken,
         )  # fmt: skip
 
@@ -116,12 +117,15 @@ class Walks:
             return min(-(-n // block), max(most // share, 1))
 
         if backend.select == "rejection":
-            bounds, name = tuple(float(b) for b in backend.algorithm.bias_range()), "walk_by_rejection"
-            kernels.launch(name, blocks(name), block, *head, *bounds, *tail, backend.counts)
+            name = "walk_by_rejection"
+            kernels.launch(
+                name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
+            )
         elif backend.select in ("uniform", "alias"):
-            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail)
+            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
+        if backend.select == "its" or backend.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

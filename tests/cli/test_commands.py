@@ -75,7 +75,11 @@ def test_every_help_has_an_example(tmp_path, command):
     [
         ("sample karate out.zarr --algo deepwalk --p 2", 1, "--p is not an option of deepwalk"),
         ("sample karate out.zarr --algo deepwlk", 1, "no algorithm called 'deepwlk'"),
-        ("sample karate out.zarr --algo node2vec --p 0", 1, "--p: expected a finite 0 < value, found 0"),
+        (
+            "sample karate out.zarr --algo node2vec --p 0",
+            1,
+            "--p: expected a finite 1e-250 <= value <= 1e+250, found 0.0; beyond it",
+        ),
         ("sample karate out.zarr --algo node2vec --p nan", 1, "found nan"),
         ("sample karate out.zarr --sources nofile", 1, "--sources: expected all, random:N or a file"),
         ("sample karate out.zarr --sources random:99", 1, "34 vertices"),

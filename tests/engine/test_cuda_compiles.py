@@ -17,6 +17,8 @@ SPILL = 64  # bytes that a kernel may spill
 MORE = [
     ("node2vec", {"weighted": False}),
     ("node2vec", {"layout": "table"}),
+    ("node2vec", {"p": 1e-30, "q": 1e30}),
+    ("node2vec", {"p": 1e30, "weighted": False}),
     ("deepwalk", {"layout": "csr", "weighted": False}),
     ("deepwalk", {"select": "its"}),
     ("neighbor", {"weighted": False}),
@@ -83,12 +85,16 @@ def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "multidimensional", "forest-fire", "layer"])
-def test_kernels_for_streamed_graphs_compile(algo, architecture, store, caplog, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [("deepwalk", {}), ("node2vec", {}), ("node2vec", {"q": 1e30}), ("multidimensional", {}), ("forest-fire", {}), ("layer", {})],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)  # fmt: skip
+def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     device = Device(0, "none", architecture, 132, 1 << 40)
     for weighted in (True, False):
-        job = prepare(store, algo, device=device, residency="streamed", weighted=weighted)
+        job = prepare(store, algo, device=device, residency="streamed", weighted=weighted, **options)
         backend = Backend(job.plan, store, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             caplog.clear()

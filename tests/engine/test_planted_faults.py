@@ -326,7 +326,7 @@ TRAVERSAL_FAULTS = {
     "the last edge never": (STAR, "random-edge", {"neighbor_size": 2}, (*NUMBER, "uint64(bound[i] - 1)"), even_pairs, "selection"),
     "fire of one more": (FIVE, "forest-fire", {"depth": 1, **FIRE}, ("traverse.py", BURNT, BURNT + " + 1"), fires, "burning"),
     "fire of one more later": (LATER, "forest-fire", {"depth": 2, **FIRE}, ("traverse.py", BURNT, BURNT + " + int64(slot[i] > 0)"), fires_later, "burning"),
-    "fire's chance a twentieth off": (FIVE, "forest-fire", {"depth": 1, **FIRE}, ("traverse.py", "chance * 4294967296.0", "chance * 1.05 * 4294967296.0"), fires, "burning"),
+    "fire's chance a twentieth off": (FIVE, "forest-fire", {"depth": 1, **FIRE}, ("traverse.py", "word > limit", "float(word) > 1.05 * float(limit)"), fires, "burning"),
     "edges by degree": (FIVE, "random-edge", {"neighbor_size": 2}, (RandomEdge, "edge_bias", prefers_high_ids), edges_even, "selection"),
     "vertices in a block": (FIVE, "random-node", {"frontier_size": 3}, (random, "distinct_below", a_block), vertices_even, "sets"),
 }  # fmt: skip

@@ -1,0 +1,62 @@
+"""Hooks of a user's own are compiled alone first, so that what is wrong with one is said of it and not of a kernel around it."""
+
+from typing import Any
+
+import numpy as np
+from numba import float64, int64, typeof, types, uint64
+from numba.core.errors import NumbaError
+
+from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.cpu.specialize import specialize
+from csaw.engine.hooks import Hook
+from csaw.partition.errors import OptionError
+
+NOISE = (
+    "Failed in",
+    ">>>",
+    "There are",
+    "- ",
+    "File ",
+    "During",
+    "This ",
+    "^",
+    "Of which",
+    "Overload",
+    "Rejected",
+    "Enable",
+    "Known",
+)
+RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vertex", "dead_end": "a vertex"}
+
+
+def check_types(hooks: list[Hook], algorithm: Any, params: tuple, ids: np.dtype) -> None:
+    """OptionError about a hook that cannot be compiled, or that may return something else than a number."""
+    module = specialize((), {}, hooks)
+    signature = (typeof(params), _graph(ids), uint64, *(int64,) * 6, float64)
+    for hook in hooks:
+        where, function = f"{algorithm.name()}.{hook.name}", getattr(module, hook.name)
+        try:
+            function.compile(signature)
+        except NumbaError as error:
+            raise OptionError(f"{where} cannot be compiled: {_reason(error)}") from error
+        returned = types.unliteral(function.overloads[signature].signature.return_type)
+        if not isinstance(returned, (types.Integer, types.Float, types.Boolean)):
+            raise OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
+
+
+def _graph(ids: np.dtype) -> Any:
+    kinds = [np.int64, ids, np.float32, ids, np.int64, np.uint32, np.float64, np.uint64, np.uint8, np.uint16]
+    return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
+
+
+def _named(kind: Any) -> str:
+    if isinstance(kind, types.Optional):
+        return f"None on one of them and {kind.type} on another"
+    known = {types.none: "None", types.unicode_type: "text"}
+    return known.get(kind, str(kind))
+
+
+def _reason(error: NumbaError) -> str:
+    """The line of Numba's report that says most."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return next((line for line in lines if line and not line.startswith(NOISE)), type(error).__name__)[:300]

@@ -1,0 +1,108 @@
+"""The Python that hooks are written in: what is refused, and which calls become functions with the same bits on every machine."""
+
+import ast
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from csaw.partition.errors import OptionError, shown
+
+PORTABLE = {
+    "exp": "csaw_exponential",
+    "log": "csaw_logarithm",
+    "pow": "csaw_power",
+    "power": "csaw_power",
+}  # see portable.py
+BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
+EXACT = {
+    "sqrt",
+    "fabs",
+    "abs",
+    "floor",
+    "ceil",
+    "trunc",
+    "fmod",
+    "copysign",
+    "ldexp",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "minimum",
+    "maximum",
+}
+FOREIGN: dict[type[ast.AST], str] = {
+    ast.Raise: "raise", ast.Assert: "assert", ast.Try: "try", ast.TryStar: "try", ast.With: "with", ast.Import: "import", ast.ImportFrom: "import",
+    ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del", ast.ClassDef: "class", ast.FunctionDef: "a def of its own",
+    ast.AsyncFunctionDef: "async", ast.AsyncFor: "async", ast.AsyncWith: "async", ast.Await: "await", ast.Yield: "yield", ast.YieldFrom: "yield",
+    ast.Lambda: "lambda", ast.NamedExpr: ":=", ast.JoinedStr: "an f-string", ast.Dict: "a dict", ast.Set: "a set", ast.DictComp: "a dict",
+    ast.SetComp: "a set", ast.GeneratorExp: "a generator", ast.Starred: "*", ast.Match: "match",
+}  # fmt: skip
+
+
+def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
+    """OptionError about what a function of numbers that a GPU runs too cannot be written with."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.Constant) and not _is_plain(node.value):
+            raise OptionError(f"{where}: expected numbers of 64 bits, found {shown(node.value)}")
+        if type(node) in FOREIGN:
+            raise OptionError(
+                f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook is made of numbers, assignments, if, for, while, return and calls of math"
+            )
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return value is None or isinstance(value, (float, str))
+
+
+class Portable(ast.NodeTransformer):
+    """Powers, exponentials and logarithms by engine functions; what else libraries round their own way is refused."""
+
+    def __init__(self, scope: dict[str, Any], where: str) -> None:
+        self.scope, self.where = scope, where
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        return _call("csaw_power", node.left, node.right) if isinstance(node.op, ast.Pow) else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
+            return node
+        return ast.Assign([node.target], _call("csaw_power", ast.Name(node.target.id, ast.Load()), node.value))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        name = self._library_function(node.func)
+        if name is None or name in EXACT:
+            return node
+        if name in PORTABLE:
+            return _call(PORTABLE[name], *node.args)
+        if name in BASES and len(node.args) == 1:
+            return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
+        raise OptionError(
+            f"{self.where}: {name}() is rounded differently from machine to machine, so samples would differ; "
+            f"there are + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
+        )
+
+    def _library_function(self, function: ast.expr) -> str | None:
+        """The name of a called function of math or NumPy; None for any other call."""
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            module = self.scope.get(function.value.id)
+            return function.attr if isinstance(module, ModuleType) and module.__name__ in ("math", "numpy") else None
+        if isinstance(function, ast.Name):
+            value: Any = self.scope.get(function.id, pow if function.id == "pow" else None)
+            return value.__name__ if value is pow or getattr(value, "__module__", None) == "math" else None
+        return None
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def scope_of(function: Callable) -> dict[str, Any]:
+    """The names that a function can see outside itself."""
+    return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}
