@@ -56,7 +56,7 @@ class Faults:
             for command in ("info", "verify"):
                 for draw in DRAWS:
                     warm.csaw(command, f"{draw}.zarr", folder=place)
-            (place / "budget").write_text(str(smallest_memory(place)))
+            (place / "budget").write_text(str(streaming_memory(place)))
             for file in EXPORTS:
                 warm.csaw("export", "walks.zarr", f"../{file}", "--overwrite", folder=place)
 
@@ -187,10 +187,11 @@ def text_of(ids: str, weighted: bool) -> str:
     return "".join("\t".join(row) + "\n" for row in [[name(v), name((v + 1) % 60), *(["1"] if weighted else [])] for v in range(60)] + rows)
 
 
-def smallest_memory(place: Path) -> int:
-    """A budget with which the graph is streamed, within an eighth of the smallest."""
+def streaming_memory(place: Path) -> int:
+    """A budget with which the graph is streamed: twice the smallest, within an eighth."""
     budget = 2048
-    while warm.csaw("sample", "graph.zarr", "out.zarr", *DRAWS["walks"], "--memory", str(budget), "--overwrite", folder=place):
+    while warm.csaw("sample", "graph.zarr", "out.zarr", *DRAWS["walks"], "--memory", str(budget), "--dry-run", folder=place):
         budget += budget // 8
-    warm.must("sample", "graph.zarr", "out.zarr", *DRAWS["hops"], "--memory", str(2 * budget), "--overwrite", folder=place)
+    for name in STREAMED:
+        warm.must("sample", "graph.zarr", "out.zarr", *DRAWS[name], "--memory", str(2 * budget), "--overwrite", folder=place)
     return 2 * budget
