@@ -102,7 +102,7 @@ def _be_the_child(work: Callable[[], None], out: Path, error: Path, seconds: flo
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - what nobody caught is what is looked for
             traceback.print_exc()
         threading._shutdown()  # type: ignore[attr-defined]  # an interpreter that ends waits for its threads
         sys.stdout.flush()

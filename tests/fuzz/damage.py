@@ -12,7 +12,21 @@ NUMBERS = [0, 1, -1, 2, 7, 255, 1 << 31, (1 << 31) - 1, 4_000_000_000, 1 << 32, 
            -(1 << 63), 10**30, 0.5, -1.5, 1e308, float("nan"), float("inf"), 10**400]  # fmt: skip
 VALUES: list[Any] = [*NUMBERS, None, True, False, "", "x", "0", "int32", "float64", "identity", "string", "../..", "\x00", "\u00b2", "\ud800",
                      [], {}, [[]], [0], {"a": 1}, [None, None], "9" * 5000]  # fmt: skip
-ELEMENTS = [0, 1, 5, 4_000_000_000, (1 << 32) - 1, 1 << 31, -1, (1 << 63) - 1, -(1 << 63), 1 << 40, 0x7FC00000, 0x7F800000, 0xBF800000]
+ELEMENTS = [
+    0,
+    1,
+    5,
+    4_000_000_000,
+    (1 << 32) - 1,
+    1 << 31,
+    -1,
+    (1 << 63) - 1,
+    -(1 << 63),
+    1 << 40,
+    0x7FC00000,
+    0x7F800000,
+    0xBF800000,
+]
 TEXTS = [b"", b"{", b"null", b"[]", b"0", b'""', b"\xff\xfe", b"\xef\xbb\xbf{}", b"{}", b'{"attributes": null}', b'{"attributes": []}',
          b"[" * 100_000, b'{"attributes": {"csaw_kind": "graph"}}', b'{"attributes": {"csaw_kind": "samples"}}', b"NaN"]  # fmt: skip
 
@@ -24,7 +38,9 @@ def damage(folder: Path, random: Random) -> str:
         return "no file left to damage"
     nodes = [file for file in files if file.name == "zarr.json"]
     if nodes and random.random() < 0.4:
-        file = random.choice([folder / "zarr.json", *nodes]) if (folder / "zarr.json").is_file() else random.choice(nodes)
+        file = (
+            random.choice([folder / "zarr.json", *nodes]) if (folder / "zarr.json").is_file() else random.choice(nodes)
+        )
         return random.choice([edit_json, edit_json, edit_json, replace_text])(file, random)
     file = random.choice(files)
     return random.choice(FAULTS)(file, random)

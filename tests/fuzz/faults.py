@@ -78,7 +78,9 @@ def commands_on(damaged: str, draw: str, budget: str) -> list[tuple[str, ...]]:
     if damaged != "graph.zarr":
         return [("info", damaged, "--json"), check, *(("export", damaged, file) for file in EXPORTS)]
     draws = [("sample", damaged, "out.zarr", *options) for options in (*DRAWS.values(), FEW)]
-    streamed = [("sample", damaged, "out.zarr", *options, "--memory", budget) for options in (*map(DRAWS.get, STREAMED), FEW)]
+    streamed = [
+        ("sample", damaged, "out.zarr", *options, "--memory", budget) for options in (*map(DRAWS.get, STREAMED), FEW)
+    ]
     return [("info", damaged, "--json"), check, check, ("verify", damaged), *draws, *streamed]
 
 
@@ -100,7 +102,9 @@ def failure_of(command: tuple[str, ...], whole: Path, place: Path, damaged: str)
     kind = "graph" if damaged == "graph.zarr" else "samples"
     wanted, found = reference(whole, place, command), result_of(command, ended, place)
     if found != wanted:
-        return wrong_result(ended, f"{command[0]} of a damaged {kind} store", f"result {found}, of the whole store {wanted}")
+        return wrong_result(
+            ended, f"{command[0]} of a damaged {kind} store", f"result {found}, of the whole store {wanted}"
+        )
     if command[0] == "verify" and content_of(place / damaged) != content_of(whole / damaged):
         return wrong_result(ended, f"verify passed a damaged {kind} store", ended.out)
     return None
@@ -184,14 +188,21 @@ def text_of(ids: str, weighted: bool) -> str:
     }[ids]  # fmt: skip
     ends = [(int(60 * random.random() ** 2), random.randrange(60)) for _ in range(400)]
     rows = [[name(a), name(b), *([str(random.randrange(1, 40) / 8)] if weighted else [])] for a, b in ends]
-    return "".join("\t".join(row) + "\n" for row in [[name(v), name((v + 1) % 60), *(["1"] if weighted else [])] for v in range(60)] + rows)
+    return "".join(
+        "\t".join(row) + "\n"
+        for row in [[name(v), name((v + 1) % 60), *(["1"] if weighted else [])] for v in range(60)] + rows
+    )
 
 
 def streaming_memory(place: Path) -> int:
     """A budget with which the graph is streamed: twice the smallest, within an eighth."""
     budget = 2048
-    while warm.csaw("sample", "graph.zarr", "out.zarr", *DRAWS["walks"], "--memory", str(budget), "--dry-run", folder=place):
+    while warm.csaw(
+        "sample", "graph.zarr", "out.zarr", *DRAWS["walks"], "--memory", str(budget), "--dry-run", folder=place
+    ):
         budget += budget // 8
     for name in STREAMED:
-        warm.must("sample", "graph.zarr", "out.zarr", *DRAWS[name], "--memory", str(2 * budget), "--overwrite", folder=place)
+        warm.must(
+            "sample", "graph.zarr", "out.zarr", *DRAWS[name], "--memory", str(2 * budget), "--overwrite", folder=place
+        )
     return 2 * budget

@@ -9,12 +9,57 @@ from dataclasses import dataclass, field
 from random import Random
 
 MUST, MAY, NEVER = "must", "may", "never"  # be accepted
-WORDS = ["alice", "bob", "Q42", "node_7", "n\u00e9e", "\u5317\u4eac", "x" * 300, "a.b", "1a", "nan", "null", "e5", "v-1", "True", "_", "A/B"]
-WEIGHTS = ["1", "2", "1.0", "2.", ".5", "1e0", "1E+2", "2.5e-3", "+2", "0", "0.0", "1e-45", "3.4e38", "123456789.123456789", "000.5", "7"]
-NAMES = [("source", "target"), ("src", "dst"), ("from", "to"), ("FromNodeId", "ToNodeId"), ("Source", "Target"), ("node_1", "node_2")]
+WORDS = [
+    "alice",
+    "bob",
+    "Q42",
+    "node_7",
+    "n\u00e9e",
+    "\u5317\u4eac",
+    "x" * 300,
+    "a.b",
+    "1a",
+    "nan",
+    "null",
+    "e5",
+    "v-1",
+    "True",
+    "_",
+    "A/B",
+]
+WEIGHTS = [
+    "1",
+    "2",
+    "1.0",
+    "2.",
+    ".5",
+    "1e0",
+    "1E+2",
+    "2.5e-3",
+    "+2",
+    "0",
+    "0.0",
+    "1e-45",
+    "3.4e38",
+    "123456789.123456789",
+    "000.5",
+    "7",
+]
+NAMES = [
+    ("source", "target"),
+    ("src", "dst"),
+    ("from", "to"),
+    ("FromNodeId", "ToNodeId"),
+    ("Source", "Target"),
+    ("node_1", "node_2"),
+]
 EXTRAS = ["time", "timestamp", "label", "id", ""]
 VAGUE = [("a", "b"), ("node", "neighbor"), ("x", "y"), ("col1", "col2"), ("head", "tail")]
-SNAP = ["# Directed graph (each unordered pair of nodes is saved once): graph.txt", "# Nodes: 75879 Edges: 508837", "# FromNodeId\tToNodeId"]
+SNAP = [
+    "# Directed graph (each unordered pair of nodes is saved once): graph.txt",
+    "# Nodes: 75879 Edges: 508837",
+    "# FromNodeId\tToNodeId",
+]
 PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": None}
 
 
@@ -54,7 +99,9 @@ def text_of(random: Random, most: int = 60) -> Text:
         text.rows.append([random.choice(ids), random.choice(ids)])
     _weights(text)
     text.edges = [edge_of(row, text) for row in text.rows]
-    text.separator = random.choice([" ", "\t", ",", ";", "  ", ", ", " \t ", ","] if not text.strings else [" ", "\t", ",", ";", ","])
+    text.separator = random.choice(
+        [" ", "\t", ",", ";", "  ", ", ", " \t ", ","] if not text.strings else [" ", "\t", ",", ";", ","]
+    )
     text.newline = random.choice(["\n", "\n", "\n", "\r\n", "\r"])
     return text
 
@@ -89,7 +136,11 @@ def _weights(text: Text) -> None:
 def choose_options(text: Text) -> None:
     """Options that change what the edges become."""
     random = text.random
-    for flag, values in (("--duplicates", ["keep", "first", "sum"]), ("--self-loops", ["keep", "drop"]), ("--partitions", ["1", "2", "5"])):
+    for flag, values in (
+        ("--duplicates", ["keep", "first", "sum"]),
+        ("--self-loops", ["keep", "drop"]),
+        ("--partitions", ["1", "2", "5"]),
+    ):
         if random.random() < 0.2:
             text.options += [flag, random.choice(values)]
     if random.random() < 0.2:
@@ -175,5 +226,7 @@ def pack(text: Text, suffix: str) -> None:
     name = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}[suffix]
     half = text.random.choice([0, len(text.data) // 2])
     parts = [part for part in (text.data[:half], text.data[half:]) if part] if suffix != ".zst" else [text.data]
-    text.data = b"".join((PACKED[suffix] or (lambda part: pyarrow.compress(part, name, asbytes=True)))(part) for part in parts)
+    text.data = b"".join(
+        (PACKED[suffix] or (lambda part: pyarrow.compress(part, name, asbytes=True)))(part) for part in parts
+    )
     text.name += text.random.choice([suffix, ""])

@@ -8,7 +8,9 @@ from typing import Any
 from fuzz.child import UNCAUGHT, Ended
 
 REFUSALS = (1, 2)
-NOTICE = re.compile(r"csaw: |Usage: |Try '|$|  ")  # lines that may stand beside the error: the log, click's usage, and what goes on
+NOTICE = re.compile(
+    r"csaw: |Usage: |Try '|$|  "
+)  # lines that may stand beside the error: the log, click's usage, and what goes on
 WARNING = re.compile(r"^.*\.py:\d+: \w*Warning: .*$", re.MULTILINE)
 FRAME = re.compile(r'File "[^"]*/csaw/((?:cli|datasets|engine|partition)/[\w/]+\.py)", line \d+, in (\w+)')
 

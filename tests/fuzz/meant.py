@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ class Graph:
     weighted: bool
 
 
-def build(edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep") -> Graph:
+def build(
+    edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep"
+) -> Graph:
     """The graph of ``edges`` by the rules of ``csaw partition``."""
     ids = sorted({end for edge in edges for end in edge[:2]})
     place = {name: number for number, name in enumerate(ids)}
@@ -42,7 +45,9 @@ def _merged(row: list[tuple[int, float]], duplicates: str, weighted: bool) -> li
         return row
     sums: dict[int, float] = {}
     for target, weight in row:
-        sums[target] = sums[target] + weight if target in sums and duplicates == "sum" and weighted else sums.get(target, weight)
+        sums[target] = (
+            sums[target] + weight if target in sums and duplicates == "sum" and weighted else sums.get(target, weight)
+        )
     return [(target, float(np.float32(weight))) for target, weight in sums.items()]
 
 
@@ -66,7 +71,7 @@ def _ids(store: Path, attributes: dict) -> tuple[int | bytes, ...]:
     if attributes["id_kind"] != "string":
         return tuple(ids.tolist())
     ends = _array(store / "vertex_id_offsets").tolist()
-    return tuple(ids.tobytes()[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True))
+    return tuple(ids.tobytes()[a:b] for a, b in pairwise(ends))
 
 
 def _array(folder: Path) -> np.ndarray:

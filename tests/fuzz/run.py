@@ -17,18 +17,22 @@ from typing import Any
 
 from fuzz.warm import let_threads_go
 
-KINDS = {"faults": "Faults", "texts": "Texts", "options": "Options", "kills": "Kills"}
+KINDS = {"faults": ("faults", "Faults"), "texts": ("texts", "Texts"), "options": ("options", "Options"), "algorithms": ("options", "Algorithms"),
+         "kernels": ("options", "Kernels"), "kills": ("kills", "Kills")}  # fmt: skip
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class
 
 
 def run(kind: str, seed: int, numbers: Sequence[int], jobs: int, keep: str | None = None) -> int:
     """Run the cases; the number of failures, after a line for each class of them on standard output."""
-    folder = Path(keep) if keep else Path(tempfile.mkdtemp(prefix="csaw-fuzz-", dir=MEMORY if MEMORY.is_dir() else None))
+    folder = (
+        Path(keep) if keep else Path(tempfile.mkdtemp(prefix="csaw-fuzz-", dir=MEMORY if MEMORY.is_dir() else None))
+    )
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     try:
-        cases = getattr(import_module(f"fuzz.{kind}"), KINDS[kind])(folder)
+        module, name = KINDS[kind]
+        cases = getattr(import_module(f"fuzz.{module}"), name)(folder)
         let_threads_go()
         gc.collect()
         gc.freeze()  # forks would copy what the collector touches
@@ -37,7 +41,9 @@ def run(kind: str, seed: int, numbers: Sequence[int], jobs: int, keep: str | Non
         broken = [pid for pid in workers if os.waitpid(pid, 0)[1]]
         lines = [line for job in range(jobs) for line in _lines(folder / f"job{job}.jsonl")]
         _tell(lines, len(numbers), kind, seed)
-        print(f"{len(numbers)} cases of {kind} from seed {seed}: {len(lines)} failures; {ready - began:.0f} s to start, {time.monotonic() - ready:.0f} s")
+        print(
+            f"{len(numbers)} cases of {kind} from seed {seed}: {len(lines)} failures; {ready - began:.0f} s to start, {time.monotonic() - ready:.0f} s"
+        )
         if broken:
             raise RuntimeError(f"{len(broken)} workers of the fuzzer did not come to their end; see above")
         return len(lines)
@@ -59,7 +65,7 @@ def _start(cases: Any, kind: str, seed: int, numbers: Sequence[int], place: Path
                     out.write(failure.as_line(seed=seed, number=number) + "\n")
                     out.flush()
         os._exit(0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
         traceback.print_exc()
     finally:
         os._exit(1)

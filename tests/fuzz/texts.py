@@ -36,7 +36,15 @@ class Texts:
         failure = refusal_or_failure(ended, (text.name,)) or judge(text, ended, place / "out.zarr")
         if failure is None and ended.code and leftovers(place, text):
             failure = Failure("leftovers", "partition", " ".join(ended.arguments), f"left {leftovers(place, text)}")
-        return [Failure(failure.kind, failure.where, failure.command, f"{text.told}. {failure.detail}\n{text.data[:160]!r}")] if failure else []
+        return (
+            [
+                Failure(
+                    failure.kind, failure.where, failure.command, f"{text.told}. {failure.detail}\n{text.data[:160]!r}"
+                )
+            ]
+            if failure
+            else []
+        )
 
 
 def draw(random: Random) -> Text:
@@ -57,7 +65,12 @@ def draw(random: Random) -> Text:
         text.plain = True
     grammar.choose_options(text)
     grammar.write(text)
-    if text.plain and text.told == "nothing is wrong" and not text.name.endswith((".gz", ".bz2", ".zst")) and text.data[:1] in b"0123456789-abxne":
+    if (
+        text.plain
+        and text.told == "nothing is wrong"
+        and not text.name.endswith((".gz", ".bz2", ".zst"))
+        and text.data[:1] in b"0123456789-abxne"
+    ):
         random.choice(IN_BYTES)(text)
     return text
 
@@ -69,14 +82,18 @@ def judge(text: Text, ended: child.Ended, store: Path) -> Failure | None:
         if text.verdict == MUST:
             return Failure("refused", text.told.split(",")[0].split("[")[0], " ".join(ended.arguments), told)
         if text.line and not re.search(rf"\b{text.line}\b", told.replace(text.name, "")):
-            return Failure("names no line", re.sub(r"\d+", "N", told)[:80], " ".join(ended.arguments), f"line {text.line}; {told}")
+            return Failure(
+                "names no line", re.sub(r"\d+", "N", told)[:80], " ".join(ended.arguments), f"line {text.line}; {told}"
+            )
         return None
     kind = re.sub(r"row \d+, .*: |\d+", "", text.told).split("[")[0]
     if text.verdict == NEVER:
         return wrong_result(ended, f"read although {kind}", f"{ended.error[-200:]}")
     found = meant.read(store)
     wanted = possible(text)
-    return None if found in wanted else wrong_result(ended, f"another graph: {kind}", f"found {found}, meant {wanted[0]}")
+    return (
+        None if found in wanted else wrong_result(ended, f"another graph: {kind}", f"found {found}, meant {wanted[0]}")
+    )
 
 
 def possible(text: Text) -> list[meant.Graph]:
@@ -87,7 +104,9 @@ def possible(text: Text) -> list[meant.Graph]:
         if flag in given:
             options[name] = given[flag]
     weights = [text.weighted, not text.weighted] if text.other_weighted else [text.weighted]
-    return [meant.build(edges, weighted=weighted, **options) for edges in (text.edges, *text.others) for weighted in weights]
+    return [
+        meant.build(edges, weighted=weighted, **options) for edges in (text.edges, *text.others) for weighted in weights
+    ]
 
 
 def leftovers(place: Path, text: Text) -> list[str]:

@@ -28,7 +28,11 @@ def bad_id(text: Text) -> None:
     bad, column = text.random.choice([*NO_ID, *TOO_LARGE]), text.random.randrange(2)
     if text.strings:
         return bad_weight(text)
-    return _spoil(text, "an id that is no number of 64 bits", lambda row: [bad if k == column else cell for k, cell in enumerate(row)])
+    return _spoil(
+        text,
+        "an id that is no number of 64 bits",
+        lambda row: [bad if k == column else cell for k, cell in enumerate(row)],
+    )
 
 
 def bad_weight(text: Text) -> None:
@@ -74,17 +78,24 @@ def float_ids(text: Text) -> None:
     if text.strings:
         return quotes(text)
     share = text.random.choice([0.2, 1.0])
-    text.rows = [[f"{cell}.0" if k < 2 and text.random.random() < share else cell for k, cell in enumerate(row)] for row in text.rows]
+    text.rows = [
+        [f"{cell}.0" if k < 2 and text.random.random() < share else cell for k, cell in enumerate(row)]
+        for row in text.rows
+    ]
     text.verdict, text.told = MAY, "ids such as 1.0"
     if share == 1.0:
-        text.others.append([(*(cell.encode() for cell in row[:2]), edge[2]) for row, edge in zip(text.rows, text.edges, strict=True)])
+        text.others.append(
+            [(*(cell.encode() for cell in row[:2]), edge[2]) for row, edge in zip(text.rows, text.edges, strict=True)]
+        )
     return None
 
 
 def adjacency(text: Text) -> None:
     """A vertex and all its neighbors: not rows of edges."""
     random = text.random
-    text.rows = [[row[0], *(random.choice(text.rows)[1] for _ in range(2 + number % 4))] for number, row in enumerate(text.rows)]
+    text.rows = [
+        [row[0], *(random.choice(text.rows)[1] for _ in range(2 + number % 4))] for number, row in enumerate(text.rows)
+    ]
     text.verdict, text.told = NEVER, "an adjacency list"
 
 
@@ -140,7 +151,19 @@ IN_ROWS = [bad_id, bad_id, bad_weight, bad_weight, short_row, long_row, empty_ce
 
 
 def nothing(text: Text) -> None:
-    text.data = text.random.choice([b"", b"\n", b" \n\t\n", b"# only\n# comments\n", b"\xef\xbb\xbf", b"source,target\n", b"5\n", b"\r\r", b"\x1f\x8b"])
+    text.data = text.random.choice(
+        [
+            b"",
+            b"\n",
+            b" \n\t\n",
+            b"# only\n# comments\n",
+            b"\xef\xbb\xbf",
+            b"source,target\n",
+            b"5\n",
+            b"\r\r",
+            b"\x1f\x8b",
+        ]
+    )
     text.verdict, text.told = NEVER, f"no edges: {text.data!r}"
 
 
@@ -192,8 +215,15 @@ def matrix_market(text: Text) -> None:
     text.rows = [[str(a), str(b), *([str(random.randrange(1, 9))] if text.weighted else [])] for a, b in pairs]
     text.edges = [edge_of(row, text) for row in text.rows]
     wrong = random.choice([None, None, "count", "bound", "square"])
-    sizes = {None: (size, size, len(pairs)), "count": (size, size, len(pairs) + 1), "square": (size, size + 1, len(pairs))}
+    sizes = {
+        None: (size, size, len(pairs)),
+        "count": (size, size, len(pairs) + 1),
+        "square": (size, size + 1, len(pairs)),
+    }
     rows, columns, entries = sizes.get(wrong, (max(map(max, pairs)) - 1,) * 2 + (len(pairs),))
     text.before = [f"%%MatrixMarket matrix coordinate {kind} {symmetry}", "% a comment", f"{rows} {columns} {entries}"]
     text.separator, text.newline, text.plain, text.header = " ", "\n", True, None
-    text.verdict, text.told = text.verdict if wrong is None else NEVER, f"Matrix Market {kind} {symmetry}, wrong {wrong}"
+    text.verdict, text.told = (
+        text.verdict if wrong is None else NEVER,
+        f"Matrix Market {kind} {symmetry}, wrong {wrong}",
+    )
