@@ -46,6 +46,11 @@ def damage(folder: Path, random: Random) -> str:
     return random.choice(FAULTS)(file, random)
 
 
+def short(file: Path) -> str:
+    """The end of a path, which says enough."""
+    return "/".join(file.parts[-3:])
+
+
 def flip(file: Path, random: Random) -> str:
     data = bytearray(file.read_bytes())
     if not data:
@@ -54,7 +59,7 @@ def flip(file: Path, random: Random) -> str:
     for place in places:
         data[place] ^= 1 << random.randrange(8)
     file.write_bytes(data)
-    return f"flipped a bit of each of bytes {places} of {file.name}"
+    return f"flipped a bit of each of bytes {places} of {short(file)}"
 
 
 def overwrite(file: Path, random: Random) -> str:
@@ -63,7 +68,7 @@ def overwrite(file: Path, random: Random) -> str:
     end = min(len(data), start + size)
     data[start:end] = bytes(end - start) if random.random() < 0.5 else random.randbytes(end - start)
     file.write_bytes(data)
-    return f"overwrote bytes {start} to {end} of {file.name}"
+    return f"overwrote bytes {start} to {end} of {short(file)}"
 
 
 def put_element(file: Path, random: Random) -> str:
@@ -73,7 +78,7 @@ def put_element(file: Path, random: Random) -> str:
     place, value = random.randrange(len(data) // width), random.choice(ELEMENTS)
     data[place * width : (place + 1) * width] = (value % (1 << 8 * width)).to_bytes(width, "little")
     file.write_bytes(data)
-    return f"made number {place} (of {width} bytes) of {file.name} {value}"
+    return f"made number {place} (of {width} bytes) of {short(file)} {value}"
 
 
 def swap_elements(file: Path, random: Random) -> str:
@@ -83,48 +88,48 @@ def swap_elements(file: Path, random: Random) -> str:
     a, b = (width * random.randrange(len(data) // width) for _ in range(2))
     data[a : a + width], data[b : b + width] = data[b : b + width], data[a : a + width]
     file.write_bytes(data)
-    return f"swapped bytes {a} and {b} ({width} each) of {file.name}"
+    return f"swapped bytes {a} and {b} ({width} each) of {short(file)}"
 
 
 def truncate(file: Path, random: Random) -> str:
     size = random.choice([0, random.randrange(file.stat().st_size + 1)])
     os.truncate(file, size)
-    return f"cut {file.name} to {size} bytes"
+    return f"cut {short(file)} to {size} bytes"
 
 
 def extend(file: Path, random: Random) -> str:
     more = random.choice([b"\0", b" ", b"\n", random.randbytes(random.choice([1, 4, 8, 100]))])
     with file.open("ab") as end:
         end.write(more)
-    return f"{len(more)} more bytes after {file.name}"
+    return f"{len(more)} more bytes after {short(file)}"
 
 
 def delete(file: Path, random: Random) -> str:
     file.unlink()
-    return f"deleted {file.name}"
+    return f"deleted {short(file)}"
 
 
 def delete_folder(file: Path, random: Random) -> str:
     shutil.rmtree(file.parent)
-    return f"deleted the folder {file.parent.name}"
+    return f"deleted the folder {short(file.parent)}"
 
 
 def become_folder(file: Path, random: Random) -> str:
     file.unlink()
     file.mkdir()
-    return f"made {file.name} a folder"
+    return f"made {short(file)} a folder"
 
 
 def become_file(file: Path, random: Random) -> str:
     shutil.rmtree(file.parent)
     file.parent.write_bytes(b"")
-    return f"made the folder {file.parent.name} a file"
+    return f"made the folder {short(file.parent)} a file"
 
 
 def become_link(file: Path, random: Random) -> str:
     file.unlink()
     file.symlink_to(random.choice([file.name, "nowhere", "/dev/null", "."]))
-    return f"made {file.name} a link to {os.readlink(file)}"
+    return f"made {short(file)} a link to {os.readlink(file)}"
 
 
 def _other(file: Path, random: Random) -> Path:
@@ -140,19 +145,19 @@ def swap_files(file: Path, random: Random) -> str:
     ours, theirs = file.read_bytes(), other.read_bytes()
     file.write_bytes(theirs)
     other.write_bytes(ours)
-    return f"swapped {file.parent.name}/{file.name} and {other.parent.name}/{other.name}"
+    return f"swapped {short(file)} and {short(other)}"
 
 
 def copy_over(file: Path, random: Random) -> str:
     other = _other(file, random)
     file.write_bytes(other.read_bytes())
-    return f"copied {other.parent.name}/{other.name} over {file.parent.name}/{file.name}"
+    return f"copied {short(other)} over {short(file)}"
 
 
 def replace_text(file: Path, random: Random) -> str:
     text = random.choice(TEXTS)
     file.write_bytes(text)
-    return f"made {file.parent.name}/{file.name} {text[:40]!r}"
+    return f"made {short(file)} {text[:40]!r}"
 
 
 def edit_json(file: Path, random: Random) -> str:
@@ -166,7 +171,7 @@ def edit_json(file: Path, random: Random) -> str:
     holder, key, path = random.choice(places)
     told = random.choice([_set, _set, _set, _drop, _nest, _near])(holder, key, random)
     file.write_text(json.dumps(value))
-    return f"{told} {path} of {file.parent.name}/{file.name}"
+    return f"{told} {path} of {short(file)}"
 
 
 def _places(value: Any, path: str = "") -> Any:
