@@ -166,6 +166,28 @@ def known_header(text: Text) -> None:
     text.told = f"the header {text.header}"
 
 
+def asked_columns(text: Text) -> None:
+    """A header of which options say what is read, whatever the names seem to say."""
+    random = text.random
+    names = random.sample(["a", "b", "source", "target", "weight", "time"], 3)
+    text.separator = random.choice([",", ";", "\t", " "])
+    if not text.weighted:
+        for row in text.rows:
+            row.append(str(random.randrange(9)))
+    order = random.sample(range(3), 3)
+    text.header = [names[k] for k in order]
+    text.rows = [[row[k] for k in order] for row in text.rows]
+    text.options += [
+        "--source-column",
+        names[0],
+        "--target-column",
+        names[1],
+        "--weight-column",
+        names[2] if text.weighted else "none",
+    ]
+    text.told = f"the header {text.header} and options"
+
+
 def vague_header(text: Text) -> None:
     """Names that do not say which is which: refused, or read by position."""
     text.header = [*text.random.choice(VAGUE), *(["value"] if text.weighted else [])]
@@ -210,6 +232,9 @@ def write(text: Text) -> None:
     """The bytes of the file, packed."""
     random = text.random
     data = text.newline.join(lines_of(text)).encode("utf-8", "surrogateescape")
+    if text.newline == "\n" and not text.plain and random.random() < 0.1:
+        half = data.find(b"\n", len(data) // 2)
+        data = data[:half] + data[half:].replace(b"\n", b"\r\n")  # two files, one after the other
     if text.plain or random.random() < 0.8:
         data += text.newline.encode()
     if not text.plain and random.random() < 0.1:

@@ -29,6 +29,7 @@ def run(kind: str, seed: int, numbers: Sequence[int], jobs: int, keep: str | Non
         Path(keep) if keep else Path(tempfile.mkdtemp(prefix="csaw-fuzz-", dir=MEMORY if MEMORY.is_dir() else None))
     )
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "whole", ignore_errors=True)  # of an earlier run
     began = time.monotonic()
     try:
         module, name = KINDS[kind]

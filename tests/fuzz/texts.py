@@ -49,11 +49,13 @@ class Texts:
 
 def draw(random: Random) -> Text:
     """A text, in two of three cases with one trouble."""
-    text = grammar.text_of(random, most=random.choice([20, 60, 120]))
+    text = grammar.text_of(random, most=random.choice([20, 60, 120, 120, 30_000]))
     shape = random.random()
     if shape < 0.15:
         grammar.known_header(text)
-    elif shape < 0.2:
+    elif shape < 0.18:
+        grammar.asked_columns(text)
+    elif shape < 0.21:
         grammar.vague_header(text)
     elif shape < 0.25:
         grammar.more_columns(text)

@@ -146,8 +146,35 @@ def numbers_forced(text: Text) -> None:
     text.verdict, text.told = (NEVER, "--ids int for words") if text.strings else (text.verdict, "--ids int")
 
 
+def odd_spaces(text: Text) -> None:
+    """Spaces that only some programs take for spaces: as they are meant, or refused."""
+    space = text.random.choice(["\u00a0", "\x0b", "\x0c", "\u2003", "\x1c"])
+    text.separator = text.random.choice([space, f" {space}", f"{space},"])
+    text.verdict, text.told = MAY, f"{space!r} between columns"
+    if text.strings and text.separator != space:
+        text.others.append(
+            [
+                (*(part.encode() for part in _with(space, text.separator, row)), edge[2])
+                for row, edge in zip(text.rows, text.edges, strict=True)
+            ]
+        )
+
+
+def _with(space: str, separator: str, row: list[str]) -> list[str]:
+    """The ends of a row to which the odd space belongs."""
+    return [row[0], space + row[1]] if separator.startswith(" ") else [row[0] + space, row[1]]
+
+
+def note_behind(text: Text) -> None:
+    """A comment behind a row: left out, or refused."""
+    number = text.random.randrange(len(text.rows))
+    text.rows[number] = [*text.rows[number], text.random.choice(["# a note", "#", "% 7", "// x"])]
+    text.verdict, text.told = MAY, f"a comment behind row {number}"
+    text.separator = " "
+
+
 IN_ROWS = [bad_id, bad_id, bad_weight, bad_weight, short_row, long_row, empty_cell, quotes, float_ids, adjacency, counts_row, skipped_lines,
-           both_signs, strings_forced, numbers_forced]  # fmt: skip
+           both_signs, strings_forced, numbers_forced, odd_spaces, note_behind]  # fmt: skip
 
 
 def nothing(text: Text) -> None:
