@@ -24,7 +24,7 @@ class Graph:
 def build(
     edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep"
 ) -> Graph:
-    """The graph of ``edges`` by the rules of ``csaw partition``."""
+    """The graph of ``edges`` by the rules of ``csaw partition``; a weight beyond float32 comes out infinite."""
     ids = sorted({end for edge in edges for end in edge[:2]})
     place = {name: number for number, name in enumerate(ids)}
     rows: list[list[tuple[int, float]]] = [[] for _ in ids]
@@ -32,7 +32,7 @@ def build(
         a, b, loop = place[source], place[target], source == target
         if loop and self_loops == "drop":
             continue
-        kept = float(np.float32(weight)) if weighted else 1.0
+        kept = _float32(weight) if weighted else 1.0
         rows[a].append((b, kept))
         if not directed and not loop:
             rows[b].append((a, kept))
@@ -48,7 +48,12 @@ def _merged(row: list[tuple[int, float]], duplicates: str, weighted: bool) -> li
         sums[target] = (
             sums[target] + weight if target in sums and duplicates == "sum" and weighted else sums.get(target, weight)
         )
-    return [(target, float(np.float32(weight))) for target, weight in sums.items()]
+    return [(target, _float32(weight)) for target, weight in sums.items()]
+
+
+def _float32(weight: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(weight))
 
 
 def read(store: Path) -> Graph:

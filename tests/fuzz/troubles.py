@@ -151,7 +151,7 @@ def odd_spaces(text: Text) -> None:
     space = text.random.choice(["\u00a0", "\x0b", "\x0c", "\u2003", "\x1c"])
     text.separator = text.random.choice([space, f" {space}", f"{space},"])
     text.verdict, text.told = MAY, f"{space!r} between columns"
-    if text.strings and text.separator != space:
+    if text.separator != space:
         text.others.append(
             [
                 (*(part.encode() for part in _with(space, text.separator, row)), edge[2])
