@@ -214,7 +214,11 @@ def rows_of(factors: list[float]) -> str:
 def named(given: list[str], name: str) -> tuple[str, ...]:
     """What an error about these options may hold: an option as it is typed, its value, or the graph."""
     values = [word for word in given[1::2] if len(word) > 2]
-    also = ["GPU"] * ("--device" in given) + ["is not an option of"] * ("--option" in given)
+    also = (
+        ["edge_bias"] * ("--edge-bias" in given)
+        + ["GPU"] * ("--device" in given)
+        + ["is not an option of"] * ("--option" in given)
+    )
     return (*given[::2], *values, *also, f"{name}.zarr", f"{name}.txt", "out.zarr")
 
 
