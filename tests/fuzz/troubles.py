@@ -161,8 +161,8 @@ def odd_spaces(text: Text) -> None:
 
 
 def _with(space: str, separator: str, row: list[str]) -> list[str]:
-    """The ends of a row to which the odd space belongs."""
-    return [row[0], space + row[1]] if separator.startswith(" ") else [row[0] + space, row[1]]
+    """The ends of a row, with the odd spaces that belong to them."""
+    return [row[0], space + row[1]] if separator.startswith(" ") else [row[0] + space, row[1] + space * (len(row) > 2)]
 
 
 def note_behind(text: Text) -> None:
