@@ -1,0 +1,38 @@
+"""What the fuzzer finds by default, and in its long run: nothing. A failure says how to run its case alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SHORT = ("faults=30", "texts=80", "options=20", "kills=6")
+LONG = {"faults": 2000, "texts": 2000, "options": 1000, "algorithms": 1000, "kernels": 300, "kills": 500}
+TESTS = Path(__file__).parent.parent
+
+
+def fuzz(*arguments):
+    """Run ``python -m fuzz``; (exit status, what it said)."""
+    environment = os.environ | {"PYTHONPATH": f"{TESTS / '_src'}{os.pathsep}{TESTS}"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "fuzz", *arguments],
+        env=environment,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return ended.returncode, ended.stdout
+
+
+def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_and_kills():
+    code, told = fuzz(*SHORT, "--seed", "1")
+    assert code == 0, told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LONG)
+def test_thousands_of_cases_end_well(kind):
+    code, told = fuzz(f"{kind}={LONG[kind]}", "--seed", "2")
+    assert code == 0, told
