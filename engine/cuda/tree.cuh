@@ -10,7 +10,7 @@ struct Trees {
     const i64* numbers;      // which ones of the batch; null: 0, 1, 2, ...
     i64 width, depths, span, buckets;  // sources of an instance, depths, room for edges, for vertices that have been seen (a power of two)
     const i64* sizes;        // neighbors of an entry at each depth; -1: all
-    Coin coin;               // GEOMETRIC
+    u64 limit, rest;         // GEOMETRIC: of the coin
     const vertex_t* sources; // [batch, width]
     vertex_t *vertex, *src, *stage, *picked, *seen;  // room, one instance after the other: see Tree
     unsigned short* depth;

@@ -94,7 +94,7 @@ __device__ __forceinline__ i64 make_room(const Trees& t, const Tree& tree, u64 s
             const u32 slot = tree.frontier[e];
             const i64 degree = locate((i64)tree.vertex[slot]).count;
             capacity = size < 0 ? degree : size;
-            if (GEOMETRIC) capacity = flips(t.coin, seed, tree.instance, slot, REPLACE ? most + 1 : degree);
+            if (GEOMETRIC) capacity = flips({t.limit, t.rest}, seed, tree.instance, slot, REPLACE ? most + 1 : degree);
             capacity = REPLACE ? (degree > 0 ? capacity : 0) : min(capacity, degree);
             dead += size != 0 && degree == 0;
         }
