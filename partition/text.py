@@ -6,7 +6,7 @@ from numba.extending import intrinsic
 
 from csaw.partition.compile import njit
 
-GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
+GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT, EMPTY, QUOTE = range(7)
 COUNTS = 13
 LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
     range(COUNTS)
@@ -17,25 +17,27 @@ TENS = np.array([10.0**k for k in range(23)])
 
 
 @njit(nogil=True)
-def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, weights, counts):
-    """Fill src, dst (uint64 bits of the ids), weights; ``counts`` by the names above. Stops at the first bad row unless skipping.
+def parse_block(text, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts):
+    """Fill ones and others (uint64 bits of the ids in columns first < second), weights; ``counts`` by the names above. Stops at the
+    first bad row unless skipping.
 
-    ``columns`` is the number each row must have, 0 for any above the needed ones; ``weight_column`` counts from 0, -1 for none.
+    ``columns`` is the number each row must have, 0 for any above the needed ones; all columns count from 0, a weight_column of -1 is none;
+    ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
     """
     position, size, rows, wide = 0, text.size, 0, np.uint64(0)
-    need = max(2, weight_column + 1)
-    plain = weight_column < 0 and columns != 3
+    need = max(second, weight_column) + 1
+    plain = weight_column < 0 and (columns == 2 or columns == 0) and separator == 0 and first == 0 and second == 1
     while position < size:
         if plain and 48 <= text[position] <= 57:
-            position, read, bits = parse_plain_rows(text, position, newline, src, dst, rows)
+            position, read, bits = parse_plain_rows(text, position, newline, ones, others, rows)
             counts[LINES] += read
             rows += read
             wide |= bits
             if position == size:
                 break
         counts[LINES] += 1
-        while position < size and is_space(text[position], newline):
-            position += 1
+        begin = position
+        position, separators = gap(text, position, newline, 0)
         if position == size or text[position] == newline:
             counts[BLANK] += 1
             position += 1
@@ -44,38 +46,12 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
             counts[COMMENTS] += 1
             position = end_of_line(text, position, newline)
             continue
-        column, status, weight = 0, GOOD, 1.0
-        a = b = np.uint64(0)
-        negative = big = False
-        while position < size and text[position] != newline:
-            if column < 2:
-                position, value, minus, wrong = parse_id(text, position, newline)
-                if wrong and status == GOOD:
-                    status = wrong
-                if minus:
-                    negative = True
-                elif value >> np.uint64(63):
-                    big = True
-                if column == 0:
-                    a = value
-                else:
-                    b = value
-            elif column == weight_column:
-                position, weight, wrong = parse_weight(text, position, newline)
-                if wrong and status == GOOD:
-                    status = wrong
-            else:
-                while position < size and text[position] != newline and not is_space(text[position], newline):
-                    position += 1
-            column += 1
-            commas = 0
-            while position < size and text[position] != newline and is_space(text[position], newline):
-                commas += text[position] == 44 or text[position] == 59
-                position += 1
-            if commas > 1:
-                status = COLUMNS
-        position += 1
-        if column < need or (columns > 0 and column != columns):
+        position, a, b, weight, negative, big, column, status = parse_row(
+            text, begin if separator else position, newline, separator, columns, first, second, weight_column
+        )
+        if separators and not separator:
+            status = EMPTY
+        if status != EMPTY and (column < need or (columns > 0 and column != columns)):
             status = COLUMNS
         if status == GOOD and not (weight >= 0.0 and weight < FLOAT32_END):
             counts[BAD_WEIGHTS] += 1
@@ -93,12 +69,104 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
         counts[NEGATIVE] |= negative
         counts[BIG] |= big
         wide |= a | b
-        src[rows], dst[rows] = a, b
+        ones[rows], others[rows] = a, b
         if weight_column >= 0:
             weights[rows] = weight
         rows += 1
     counts[ROWS], counts[WIDE] = rows, wide >> np.uint64(32) > np.uint64(0)
     return rows
+
+
+@njit(inline="always")
+def parse_row(text, position, newline, separator, columns, first, second, weight_column):
+    """A row from its first cell: (the next line, both ids, weight, whether an id is negative, is 2^63 or more, cells found, what is wrong)."""
+    size = text.size
+    column, status, weight = 0, GOOD, 1.0
+    a = b = np.uint64(0)
+    negative = big = False
+    while True:
+        wrong = GOOD
+        if separator:
+            position = skip_blanks(text, position, newline, separator)
+        if separator and (position >= size or text[position] == newline or text[position] == separator):
+            if column == first or column == second or column == weight_column:
+                wrong = EMPTY
+        elif column == first or column == second:
+            position, value, minus, wrong = parse_id(text, position, newline)
+            if minus:
+                negative = True
+            elif value >> np.uint64(63):
+                big = True
+            if column == first:
+                a = value
+            else:
+                b = value
+        elif column == weight_column:
+            position, weight, wrong = parse_weight(text, position, newline)
+        else:
+            position, wrong = skip_cell(text, position, newline, separator)
+        if wrong and status == GOOD:
+            status = wrong
+        column += 1
+        position, separators = gap(text, position, newline, separator)
+        ends = position >= size or text[position] == newline
+        if separators == 0 and not ends and text[position] == 35 and column > max(1, second):  # a comment ends the row
+            position, ends = end_of_line(text, position, newline) - 1, True
+        if separator == 0 and (separators > 1 or (separators and ends)):
+            status = EMPTY
+        if ends and (separator == 0 or separators == 0 or (separator == 9 and column >= columns > 0)):
+            break
+        if separator and separators == 0:  # more than a value in a cell
+            status = NOT_A_NUMBER
+            while position < size and text[position] != newline and text[position] != separator:
+                position += 1
+            position, separators = gap(text, position, newline, separator)
+            if separators == 0:
+                break
+    return position + 1, a, b, weight, negative, big, column, status
+
+
+@njit(inline="always")
+def gap(text, position, newline, separator):
+    """After what lies between two cells: (where the next begins, how many separators there were); only one where ``separator`` says which."""
+    separators = 0
+    if separator:
+        position = skip_blanks(text, position, newline, separator)
+        if position < text.size and text[position] == separator:
+            return position + 1, 1
+        return position, 0
+    while position < text.size and text[position] != newline and is_space(text[position], newline):
+        separators += text[position] == 44 or text[position] == 59
+        position += 1
+    return position, separators
+
+
+@njit(inline="always")
+def skip_blanks(text, position, newline, separator):
+    while position < text.size and (
+        text[position] == 32 or (text[position] == 9 and separator != 9) or (text[position] == 13 and newline != 13)
+    ):
+        position += 1
+    return position
+
+
+@njit
+def skip_cell(text, position, newline, separator):
+    """After a cell that is not read: (where it ends, whether its quotes do)."""
+    if text[position] != 34:
+        while position < text.size and text[position] != newline:
+            if is_space(text[position], newline) if separator == 0 else text[position] == separator:
+                break
+            position += 1
+        return position, GOOD
+    position += 1
+    while position < text.size and text[position] != newline:
+        if text[position] == 34:
+            position += 1
+            if position == text.size or text[position] != 34:
+                return position, GOOD
+        position += 1
+    return position, QUOTE
 
 
 @njit
@@ -194,24 +262,28 @@ def end_of_line(text, position, newline):
 
 @njit
 def parse_id(text, position, newline):
-    """An integer of up to 64 bits: (after it, its bits, negative, what is wrong)."""
-    minus = text[position] == 45
-    if minus or text[position] == 43:
+    """An integer of up to 64 bits, in quotes or not: (after it, its bits, negative, what is wrong). ``1.0`` is 1."""
+    quoted = text[position] == 34
+    position += quoted
+    minus = position < text.size and text[position] == 45
+    if minus or (position < text.size and text[position] == 43):
         position += 1
     value, digits, wrong = np.uint64(0), 0, GOOD
     while position < text.size and text[position] != newline and not is_space(text[position], newline):
         digit = np.uint64(text[position]) - np.uint64(48)
         if digit > np.uint64(9):
-            wrong = NOT_A_NUMBER
-        elif value > np.uint64(1844674407370955161) or (
-            value == np.uint64(1844674407370955161) and digit > np.uint64(5)
-        ):
+            position, is_end = end_of_id(text, position, newline, quoted)
+            quoted = False
+            if not is_end:
+                wrong = NOT_A_NUMBER
+            break
+        if value > np.uint64(1844674407370955161) or (value == np.uint64(1844674407370955161) and digit > np.uint64(5)):
             wrong = TOO_LARGE
         else:
             value = value * np.uint64(10) + digit
         digits += 1
         position += 1
-    if digits == 0:
+    if digits == 0 or quoted:
         wrong = NOT_A_NUMBER
     if minus:
         if value > np.uint64(1 << 63):
@@ -221,10 +293,29 @@ def parse_id(text, position, newline):
 
 
 @njit
+def end_of_id(text, position, newline, quoted):
+    """After what follows the digits of an id: (the end of the cell, whether it was only a point, zeros and the closing quote)."""
+    good = True
+    if text[position] == 46:
+        position += 1
+        while position < text.size and text[position] == 48:
+            position += 1
+    if quoted:
+        good = position < text.size and text[position] == 34
+        position += good
+    while position < text.size and text[position] != newline and not is_space(text[position], newline):
+        good = False
+        position += 1
+    return position, good
+
+
+@njit
 def parse_weight(text, position, newline):
-    """A decimal number: (after it, value, what is wrong). nan and inf come out as NaN, which no weight may be."""
+    """A decimal number, in quotes or not: (after it, value, what is wrong). nan and inf come out as NaN, which no weight may be."""
     sign = 1.0
-    if text[position] == 45 or text[position] == 43:
+    quoted = text[position] == 34
+    position += quoted
+    if position < text.size and (text[position] == 45 or text[position] == 43):
         sign = -1.0 if text[position] == 45 else 1.0
         position += 1
     mantissa, digits, scale, point, exponent, wrong = 0.0, 0, 0, False, 0, GOOD
@@ -251,6 +342,11 @@ def parse_weight(text, position, newline):
                 position += 1
             exponent = -exponent if minus else exponent
             continue
+        elif quoted and byte == 34:
+            quoted = False
+            after = position + 1
+            if after < text.size and text[after] != newline and not is_space(text[after], newline):
+                wrong = NOT_A_NUMBER
         else:
             wrong = NOT_A_NUMBER
             if byte == 110 or byte == 78 or byte == 105 or byte == 73:  # nan, inf
@@ -258,7 +354,7 @@ def parse_weight(text, position, newline):
                     position += 1
                 return position, np.nan, GOOD
         position += 1
-    if digits == 0:
+    if digits == 0 or quoted:
         wrong = NOT_A_NUMBER
     scale += exponent
     while scale > 0 and mantissa != 0.0:
