@@ -15,8 +15,12 @@ from csaw.cli import values
     "--directed/--undirected", default=None, help="What a row means [default: by the file's header, else directed]."
 )
 @click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", help="What vertex ids are.")
-@click.option("--source-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 1].")
-@click.option("--target-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 2].")
+@click.option(
+    "--source-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 1]."
+)
+@click.option(
+    "--target-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 2]."
+)
 @click.option(
     "--weight-column",
     metavar="COLUMN",

@@ -82,7 +82,11 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
             end = filled if last else block.rfind(newline) + 1 if newline else 0
             rest = bytes(memoryview(block)[end:filled])
             if len(rest) > LONGEST_LINE:
-                line = 1 + (lines if not total else lines_before(path, given, newline)) + block.count(newline or b"\n", 0, end)
+                line = (
+                    1
+                    + (lines if not total else lines_before(path, given, newline))
+                    + block.count(newline or b"\n", 0, end)
+                )
                 raise FormatError(
                     f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
                 )

@@ -42,9 +42,10 @@ def fitted(row: list[bytes], columns: int, separator: bytes | None) -> list[byte
 
 
 def width(rows: list[list[bytes]]) -> int:
-    """How many cells most rows have; 0 where most have not the same number."""
-    size, count = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
-    return size if 2 * count > len(rows) else 0
+    """How many cells most rows have, of those that have any; 0 where most have not the same number."""
+    sizes = Counter(len(row) for row in rows if row)
+    size, count = sizes.most_common(1)[0] if sizes else (0, 0)
+    return size if 2 * count > sizes.total() else 0
 
 
 def is_blank(line: bytes) -> bool:

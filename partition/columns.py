@@ -160,7 +160,9 @@ def _side(name: str) -> int:
 def _weight(names: Sequence[str] | None, count: int, ends: tuple[int, int]) -> int:
     if names is None:
         return 2 if count == 3 and 2 not in ends else -1
-    named = [(WEIGHTS.index(plain(name)), k) for k, name in enumerate(names) if plain(name) in WEIGHTS and k not in ends]
+    named = [
+        (WEIGHTS.index(plain(name)), k) for k, name in enumerate(names) if plain(name) in WEIGHTS and k not in ends
+    ]
     return min(named)[1] if named else -1
 
 

@@ -51,7 +51,9 @@ def matrix_market(name: str, head: bytes) -> MatrixMarket | None:
             return MatrixMarket(
                 side, entries, 2 if kind == b"pattern" else 3, symmetry == b"symmetric", position, number
             )
-    raise FormatError(f"{name}:{len(lines)}: expected a size line 'rows columns entries' after the banner, found the end")
+    raise FormatError(
+        f"{name}:{len(lines)}: expected a size line 'rows columns entries' after the banner, found the end"
+    )
 
 
 def _size(where: str, line: bytes) -> tuple[int, int]:

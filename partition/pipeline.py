@@ -43,7 +43,9 @@ class IngestOptions:
 
     directed: bool | None = None  # None: by the header, else directed
     ids: str = "auto"  # auto | int | string
-    weight_column: str = "auto"  # auto (named so by the header; without one, the third of three) | none | a name | N, counted from 1
+    weight_column: str = (
+        "auto"  # auto (named so by the header; without one, the third of three) | none | a name | N, counted from 1
+    )
     duplicates: str = "first"  # keep | first | sum | error
     self_loops: str = "keep"  # keep | drop
     on_error: str = "stop"  # stop | skip

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.partition import numbers
 from csaw.partition import text as parser
 from csaw.partition.blocks import read_blocks
 from csaw.partition.cells import empty_cell, shown
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import in_order
-from csaw.partition.sniff import Shape, first_lines, newline_of, sniff
+from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
 from csaw.partition.words import WordRows
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, whic
 ROOM_ROWS = 1 << 22
 LONGEST_HEAD = 64 << 20  # comments and blank lines before the first row
 WRONG = {
-    parser.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
-    parser.TOO_LARGE: "an id of at most 64 bits",
-    parser.QUOTE: "quotes that end before a separator",
+    numbers.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
+    numbers.TOO_LARGE: "an id of at most 64 bits",
+    numbers.QUOTE: "quotes that end before a separator",
 }
 
 
@@ -143,9 +144,9 @@ class TextRows:
     def _raise(self, block: bytes | memoryview, line: int, status: int, counts: np.ndarray) -> None:
         row = bytes(block).split(bytes([self.shape.newline]))[int(counts[parser.ERROR_LINE]) - 1]
         where = f"{self.path}:{line}"
-        if status == parser.EMPTY:
+        if status == numbers.EMPTY:
             raise empty_cell(where, row)
-        if status == parser.COLUMNS:
+        if status == numbers.COLUMNS:
             raise FormatError(
                 f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[parser.ERROR_FOUND]}: {shown(row)}"
             )
@@ -153,12 +154,14 @@ class TextRows:
 
 
 def _head(path: str, blocks: Iterator[memoryview]) -> bytes:
-    """The blocks up to the first row."""
-    head = bytes(next(blocks, b"")).removeprefix(BOM_UTF8)
-    pieces, size = [head], len(head)
-    while pieces[-1] and not first_lines(pieces[-1], newline_of(pieces[-1]))[0]:
-        if size > LONGEST_HEAD:
-            raise FormatError(f"{path}: no row in its first {size:,} bytes; expected rows 'source target [weight]'")
+    """The blocks that hold the rows which say what the file is."""
+    pieces = [bytes(next(blocks, b"")).removeprefix(BOM_UTF8)]
+    rows, size = 0, 0
+    while pieces[-1] and size < LONGEST_HEAD:
+        rows, size = rows + len(first_lines(pieces[-1], newline_of(pieces[-1]))[0]), size + len(pieces[-1])
+        if rows >= SAMPLE_ROWS:
+            break
         pieces.append(bytes(next(blocks, b"")))
-        size += len(pieces[-1])
+    if pieces[-1] and rows == 0:
+        raise FormatError(f"{path}: no row in its first {size:,} bytes; expected rows 'source target [weight]'")
     return b"".join(pieces)

@@ -68,7 +68,9 @@ class TableRows:
         from pyarrow import compute, types
 
         column = _decoded(batch.column(end))
-        self._check(batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends")
+        self._check(
+            batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
+        )
         if self.shape.strings:
             return column
         if _is_words(column.type):
@@ -76,7 +78,9 @@ class TableRows:
             self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--ids int)")
             return compute.if_else(number, column.cast("string"), "0").cast("int64")
         if not types.is_integer(column.type):
-            raise FormatError(f"{self.path}: column {self.names[end]} holds {column.type}, expected integers or strings")
+            raise FormatError(
+                f"{self.path}: column {self.names[end]} holds {column.type}, expected integers or strings"
+            )
         return column
 
     def _weights(self, batch: Any, kept: np.ndarray) -> np.ndarray:
@@ -121,7 +125,9 @@ class TableRows:
             else:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
-            raise FormatError(f"{self.path}: damaged, or not what its suffix says ({error}); write or fetch it again") from error
+            raise FormatError(
+                f"{self.path}: damaged, or not what its suffix says ({error}); write or fetch it again"
+            ) from error
 
 
 def _decoded(column: Any) -> Any:

@@ -19,17 +19,15 @@ class WordRows:
     def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int]) -> None:
         self.path, self.shape, self.skip_errors, self.counts = path, shape, skip_errors, counts
         self.bad_weights, self.bad_weight_line = 0, 0
-        self.comments_like_rows, self.like_row_line = 0, 0
+        self.rows, self.comments_like_rows, self.like_row_line = 0, 0, 0
         self.last = max(shape.read.source, shape.read.target, shape.read.weight)
 
     @property
     def warnings(self) -> list[str]:
         if not self.comments_like_rows:
             return []
-        return [
-            f"{self.comments_like_rows} lines that begin with # or % look like rows, the first is line {self.like_row_line}; they were read as "
-            f"comments, put quotes around such an id"
-        ]
+        lines = f"{self.comments_like_rows} lines that begin with # or % look like rows, the first is line {self.like_row_line}"
+        return [f"{lines}; they were read as comments, put quotes around such an id"]
 
     def parse(self, block: bytes) -> tuple[list[bytes], list[bytes], np.ndarray | None]:
         """Sources, targets, and weights where there are any."""
@@ -64,18 +62,22 @@ class WordRows:
         try:
             row = fitted(cells(line, self.shape.separator), columns or self.last + 1, self.shape.separator)
         except ValueError as error:
-            return self._bad(FormatError(f"{where}: {error}: {shown(line)}"))
+            self._bad(FormatError(f"{where}: {error}: {shown(line)}"))
+            return None
         if len(row) != columns if columns else len(row) <= self.last:
             want = columns or f"at least {self.last + 1}"
-            return self._bad(FormatError(f"{where}: expected {want} columns, found {len(row)}: {shown(line)}"))
+            self._bad(FormatError(f"{where}: expected {want} columns, found {len(row)}: {shown(line)}"))
+            return None
         if not (row[self.shape.read.source] and row[self.shape.read.target]):
-            return self._bad(empty_cell(where, line))
+            self._bad(empty_cell(where, line))
+            return None
+        self.rows += 1
         return row
 
     def _comment(self, line: bytes) -> None:
         self.counts["comments"] += 1
         separator, columns = self.shape.separator, self.shape.columns
-        if separator in (b"\t", b",", b";") and columns and self.counts["edges"] and line.count(separator) == columns - 1:
+        if separator in (b"\t", b",", b";") and columns and self.rows and line.count(separator) == columns - 1:
             self.comments_like_rows += 1
             self.like_row_line = self.like_row_line or self.counts["lines"]
 
@@ -84,7 +86,8 @@ class WordRows:
             weight = float(word.replace(b"_", b"?"))
         except ValueError:
             where = f"{self.path}:{self.counts['lines']}"
-            return self._bad(FormatError(f"{where}: expected a number as weight, found {shown(word)} in {shown(line)}"))
+            self._bad(FormatError(f"{where}: expected a number as weight, found {shown(word)} in {shown(line)}"))
+            return None
         if 0.0 <= weight <= LARGEST:
             return weight
         self.bad_weights += 1
