@@ -8,6 +8,7 @@ from csaw.partition.errors import FormatError
 
 BLANK = b" "
 WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
+BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
 INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
 NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -19,11 +20,9 @@ def cells(line: bytes, separator: bytes | None) -> list[bytes]:
     word behind the second begins a comment.
     """
     if separator is None or separator == BLANK:
-        words = WORD.findall(line) if separator is None else line.split()
-        if separator and b'"' in line and any(word[:1] == b'"' for word in words):
-            raise ValueError("quotes in a row that blanks separate; expected none, or commas or tabs between cells")
+        words = line.split() if separator and b'"' not in line else (BLANK_WORD if separator else WORD).findall(line)
         end = next((k for k, word in enumerate(words) if k > 1 and word[:1] == b"#"), None)
-        return [_unquoted(word) for word in words[:end]]
+        return words[:end] if separator and b'"' not in line else [_unquoted(word, separator) for word in words[:end]]
     line = line.strip(b" \r\n")
     if b'"' not in line:
         return [cell.strip() for cell in line.split(separator)]
@@ -74,5 +73,11 @@ def empty_cell(where: str, line: bytes) -> FormatError:
     return FormatError(f"{where}: expected a value {place}, found {shown(line)}")
 
 
-def _unquoted(word: bytes) -> bytes:
-    return word[1:-1].replace(b'""', b'"') if len(word) > 1 and word[:1] == word[-1:] == b'"' else word
+def _unquoted(word: bytes, separator: bytes | None) -> bytes:
+    """A word without its quotes; for ids, ValueError where they do not end with it."""
+    if word[:1] != b'"':
+        return word
+    inside = word[1:-1]
+    if separator and (len(word) < 2 or word[-1:] != b'"' or b'"' in inside.replace(b'""', b"")):
+        raise ValueError("quotes that do not end before a blank")
+    return inside.replace(b'""', b'"') if word[-1:] == b'"' else word

@@ -144,7 +144,7 @@ def _ends(
     pair = known[0] if source is None else source, known[1] if target is None else target
     if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
         return pair[0], pair[1]
-    left = [k for k in range(count) if k != weight and not (names and weight is None and plain(names[k]) in WEIGHTS)]
+    left = [k for k in range(count) if k != weight and not (names and plain(names[k]) in WEIGHTS)]
     sides = [_side(names[k]) if names else 0 for k in left]
     if len(left) != 2 or sides[0] == sides[1] != 0:
         raise FormatError(_readings(where, names, count))

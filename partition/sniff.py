@@ -69,8 +69,8 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     shape.undirected = b"undirected graph" in comments.lower()
     shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
     lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
-    if lines:
-        _describe(name, _layout(name, lines, options, wishes), comment, shape, options, wishes)
+    if lines and (layout := _layout(name, lines, options, wishes)).rows:
+        _describe(name, layout, comment, shape, options, wishes)
     return shape
 
 
@@ -116,15 +116,14 @@ def _layout(name: str, lines: list[Line], options: "IngestOptions", wishes: Wish
 
 
 def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
-    """By the first separator under which the ends are numbers in some row."""
+    """By the first separator under which the ends are numbers in at least half of the rows."""
     for separator in (b"\t", b";", b",", None):
         layout = _cut(lines, separator, strings=False)
         if separator is None or width(layout.rows) > 2:
             source, target = _likely_ends(layout.rows[0], wishes)
-            if any(
-                max(source, target) < len(row) and INTEGER.fullmatch(row[source]) and INTEGER.fullmatch(row[target])
-                for row in layout.rows
-            ):
+            whole = [max(source, target) < len(row) and INTEGER.fullmatch(row[source]) and INTEGER.fullmatch(row[target])
+                     for row in layout.rows]  # fmt: skip
+            if 2 * sum(map(bool, whole)) >= len(whole):
                 return layout
     return None
 
@@ -171,7 +170,7 @@ def _describe(
     first, rows = layout.lines[0], layout.rows
     names = None
     if _is_header(layout, options, wishes):
-        names, rows = _text(rows[0]), rows[1:]
+        names, rows = _text(_names(first, rows)), rows[1:]
         shape.header_line = first.text.decode("utf-8", "replace").strip()
         shape.skip, shape.skip_lines = first.end, first.number
     columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
@@ -192,6 +191,14 @@ def _describe(
         raise FormatError(
             f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with --weight-column N, or none"
         )
+
+
+def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
+    """The cells of the header; those without a name count, where one separator gives as many as the rows have."""
+    if len(rows) > 1 and len(rows[0]) != len(rows[1]):
+        cuts = (_cut([line], separator, strings=False).rows[0] for separator in (b"\t", b";", b","))
+        return next((cut for cut in cuts if len(cut) == len(rows[1])), rows[0])
+    return rows[0]
 
 
 def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool:

@@ -34,6 +34,8 @@ EDGES, WEIGHTED = [(5, 9), (7, 3)], [(5, 9, 0.5), (7, 3, 2.0)]
         ("5 9 0.5\n7 3 2\n", WEIGHTED),
         ("a,b\n5,9\n7,3\n", EDGES),
         ("person,friend,weight\n5,9,0.5\n7,3,2\n", WEIGHTED),
+        (",target\n5,9\n7,3\n", EDGES),
+        ("source,\n5,9\n7,3\n", EDGES),
         ("x,source\n9,5\n3,7\n", EDGES),
         ("target,source,weight\na,b,0.5\nc,d,2\n", [("b", "a", 0.5), ("d", "c", 2.0)]),
         ("u v\nv w\nw u\n", [("u", "v"), ("v", "w"), ("w", "u")]),

@@ -68,7 +68,7 @@ def test_matrix_market_must_hold_what_it_declares(tmp_path, size, rows, message)
         ("<?xml version='1.0'?>\n<graphml/>\n", "XML"),
         ('{"nodes": []}\n', "JSON"),
         ("*Vertices 3\n1 2\n", "Pajek"),
-        ('"a b" c\n"b c" d\n', ":1: quotes in a row that blanks separate"),
+        ('"a b" c\n"b c d\n', ":2: quotes that do not end before a blank"),
         ("1 2\n2 3\n".encode("utf-16"), "UTF-16"),
         (b"1 2\n\0\0\0\n", "binary data"),
         (b"\xfd7zXZ\0rest", "xz data"),

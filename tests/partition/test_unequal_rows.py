@@ -74,6 +74,7 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
         ('"1" "2" "0.5"\n2 3 1\n', [(1, 2, 0.5), (2, 3, 1.0)]),
         ('"a, b","c"\n"c","d ""e"""\n', [("a, b", "c"), ("c", 'd "e"')]),
         ('x;"a;b";2\ny; "x";3\n', [("x", "a;b", 2.0), ("y", "x", 3.0)]),
+        ('"from" "to"\n"a b" "c"\nd  "e ""f"""\n', [("a b", "c"), ("d", 'e "f"')]),
         ("1.0 2.0\n2 1\n1.00 3.\n", [(1, 2), (1, 3), (2, 1)]),
         ("1,2\n,,\n3,4\n", [(1, 2), (3, 4)]),
         ("1 2 # a comment\n2 3\n", [(1, 2), (2, 3)]),
@@ -85,6 +86,11 @@ def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text,
 )  # fmt: skip
 def test_odd_rows_that_mean_one_thing_are_read(tmp_path, text, found):
     assert rows(read(tmp_path, text)) == found
+
+
+def test_a_row_of_numbers_among_words_is_a_row_of_words(tmp_path):
+    found = [("a", "b"), ("b", "c"), ("1", "2")]
+    assert sorted(rows(read(tmp_path, '"a","b"\n"b","c"\n"1","2"\n', on_error="skip"))) == sorted(found)
 
 
 def test_ids_written_as_floats_stay_words_where_words_are_asked_for(tmp_path):
