@@ -16,10 +16,17 @@ from csaw.cli import values
 )
 @click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", help="What vertex ids are.")
 @click.option(
-    "--weight-column", default="auto", help="auto (the third of three), none, a number from 1, or a table's column."
+    "--source-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 1]."
 )
-@click.option("--source-column", help="Tables: the column of sources.")
-@click.option("--target-column", help="Tables: the column of targets.")
+@click.option(
+    "--target-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 2]."
+)
+@click.option(
+    "--weight-column",
+    metavar="COLUMN",
+    default="auto",
+    help="Name or number from 1, none, or auto: called weight; without a header, the third of three.",
+)
 @click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "sum", "error"]),
@@ -50,7 +57,8 @@ from csaw.cli import values
 def partition(input_: str, out: str, compression: str, as_json: bool, progress: bool, **options: Any) -> None:
     """Make a graph store from a file of edges.
 
-    INPUT is an edge list, Matrix Market, Parquet, Arrow or CSV file, plain or compressed; - is stdin. OUT becomes a folder.
+    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. OUT becomes a folder. Names in a
+    header decide which columns are the ends, such as source and target, src and dst, from and to, u and v.
 
     \b
     Example:

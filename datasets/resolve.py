@@ -127,7 +127,10 @@ def _remove(store: Path) -> None:
 def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
     from csaw.partition.pipeline import IngestOptions, ingest
 
-    return ingest(str(path), out, IngestOptions(directed=directed))
+    store = ingest(str(path), out, IngestOptions(directed=directed))
+    for warning in store.report["warnings"]:
+        log.warning("%s: %s", path, warning)
+    return store
 
 
 def _fetched(entry: Entry, folder: Path, out: Path) -> None:

@@ -12,6 +12,7 @@ from csaw.partition.errors import FormatError, MissingDependencyError
 from csaw.partition.inputs import open_input
 
 BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
+LONGEST_LINE = 16 << 20
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
     b"PK\x03\x04": "zip",
@@ -49,13 +50,14 @@ def _zstd(reader: Any) -> io.BufferedIOBase:
 
 
 def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[memoryview]:
-    """Blocks of whole lines. A stream that ends too early is an error that says how many lines could be read."""
+    """Blocks of whole lines. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
     stream, raw = open_bytes(path)
     total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines = b"", 0
+    rest, lines, given, newline = b"", 0, 0, b""
     with raw, stream:
         while True:
-            block, filled = bytearray(len(rest) + BLOCK), len(rest)
+            # twice what there is of a line, so that each of its bytes is copied a few times at most
+            block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
             block[:filled] = rest
             try:
                 while filled < len(block) and (got := stream.readinto(memoryview(block)[filled : filled + PIECE])):
@@ -65,11 +67,22 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
                 raise FormatError(
                     f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
                 ) from error
+            newline = newline or next((end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0), b"")
             last = filled < len(block)
-            end = filled if last else after_last_line(block)
-            rest = bytes(block[end:filled])
+            end = filled if last else block.rfind(newline) + 1 if newline else 0
+            rest = bytes(memoryview(block)[end:filled])
+            if len(rest) > LONGEST_LINE:
+                line = (
+                    1
+                    + (lines if not total else lines_before(path, given, newline))
+                    + block.count(newline or b"\n", 0, end)
+                )
+                raise FormatError(
+                    f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
+                )
             if not total:
-                lines += block.count(b"\n", 0, end)
+                lines += block.count(newline or b"\n", 0, end)
+            given += end
             if end:
                 yield memoryview(block)[:end].toreadonly()
             if progress and total:
@@ -78,10 +91,15 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
                 return
 
 
-def after_last_line(block: bytearray) -> int:
-    """Where the last line begins that may go on in the next block."""
-    end = block.rfind(b"\n") + 1
-    return end or block.rfind(b"\r") + 1
+def lines_before(path: str, size: int, newline: bytes) -> int:
+    """Lines in the first ``size`` bytes of text: counted only when an error needs them."""
+    stream, raw = open_bytes(path)
+    lines = 0
+    with raw, stream:
+        while size and (piece := stream.read(min(size, BLOCK))):
+            lines += piece.count(newline or b"\n")
+            size -= len(piece)
+    return lines
 
 
 def readable_lines(path: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.compile import njit
-from csaw.partition.text import eight_bytes
+from csaw.partition.plain import eight_bytes
 
 BLOCK = 4096  # bytes
 DTYPE = np.dtype("<u4")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
+from csaw.partition.columns import FLAGS, check_wish
 from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.ids import StringNumbering, number
@@ -43,7 +44,9 @@ class IngestOptions:
 
     directed: bool | None = None  # None: by the header, else directed
     ids: str = "auto"  # auto | int | string
-    weight_column: str = "auto"  # auto (the third of three) | none | N, counted from 1
+    weight_column: str = (
+        "auto"  # auto (named so by the header; without one, the third of three) | none | a name | N, counted from 1
+    )
     duplicates: str = "first"  # keep | first | sum | error
     self_loops: str = "keep"  # keep | drop
     on_error: str = "stop"  # stop | skip
@@ -53,8 +56,8 @@ class IngestOptions:
     compression: str | None = None  # None | lz4
     memory: int | None = None  # bytes; None: a quarter of the machine
     overwrite: bool = False
-    source_column: str | None = None  # tables: column names
-    target_column: str | None = None
+    source_column: str | None = None  # a name, or a number from 1; None: by the header, else 1
+    target_column: str | None = None  # the same, else 2
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
 
     def __post_init__(self) -> None:
@@ -63,10 +66,8 @@ class IngestOptions:
                 raise OptionError(
                     f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
                 )
-        if self.weight_column.lstrip("-").isdigit() and int(self.weight_column) < 3:
-            raise OptionError(
-                f"--weight-column: expected a number from 3 (columns 1 and 2 are the ends of the edge), found {self.weight_column}"
-            )
+        for flag, wish in zip(FLAGS, (self.source_column, self.target_column, self.weight_column), strict=True):
+            check_wish(flag, wish)
         if self.skip_lines < 0:
             raise OptionError(f"--skip-lines: expected at least 0, found {self.skip_lines}")
         if self.partition_bytes is not None and self.partition_bytes < 1:
@@ -105,9 +106,7 @@ def _check_out(out: str | Path, options: IngestOptions) -> None:
 def _reader(path: str, options: IngestOptions, progress: Callable | None) -> Any:
     from csaw.partition.tables import TableRows, is_table
 
-    if is_table(path, options):
-        return TableRows(path, options)
-    return TextRows(path, options.ids, options.weight_column, options.on_error == "skip", progress, options.skip_lines)
+    return TableRows(path, options) if is_table(path) else TextRows(path, options, progress)
 
 
 class _Ingest:

@@ -4,18 +4,30 @@ import threading
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.partition import numbers
 from csaw.partition import text as parser
 from csaw.partition.blocks import read_blocks
+from csaw.partition.cells import empty_cell, shown
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import in_order
-from csaw.partition.sniff import Shape, sniff
+from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
+from csaw.partition.word_rows import WordRows
+
+if TYPE_CHECKING:
+    from csaw.partition.pipeline import IngestOptions
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
 ROOM_ROWS = 1 << 22
-WRONG = {parser.NOT_A_NUMBER: "a number", parser.TOO_LARGE: "an id of at most 64 bits"}
+LONGEST_HEAD = 64 << 20  # comments and blank lines before the first row
+WRONG = {
+    numbers.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
+    numbers.TOO_LARGE: "an id of at most 64 bits",
+    numbers.QUOTE: "quotes that end before a separator",
+}
 
 
 class Room(threading.local):
@@ -40,44 +52,28 @@ class Room(threading.local):
 class TextRows:
     """Iterate for (src, dst, weights or None): uint32, int64, uint64 or, for string ids, lists of bytes. ``counts`` is complete afterwards."""
 
-    def __init__(
-        self, path: str, ids: str, weight_column: str, skip_errors: bool, progress: Callable | None, skip_lines: int = 0
-    ) -> None:
-        self.path, self.skip_errors, self.room = path, skip_errors, Room()
+    def __init__(self, path: str, options: "IngestOptions", progress: Callable | None = None) -> None:
+        self.path, self.skip_errors, self.room = path, options.on_error == "skip", Room()
         self.blocks = read_blocks(path, progress)
-        head = bytes(next(self.blocks, b"")).removeprefix(BOM_UTF8)
-        self.head = head
-        self.shape: Shape = sniff(path, head, ids, skip_lines)
-        self.weight_column = self._weight_column(weight_column)
+        self.head = _head(path, self.blocks)
+        self.shape: Shape = sniff(path, self.head, options)
         self.counts = {"lines": self.shape.skip_lines, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
         self.bad_weights, self.bad_weight_line = 0, 0
         self.first: tuple[int, int] | None = None
-        self.warnings: list[str] = []
+        self.warnings: list[str] = list(self.shape.warnings)
 
     @property
     def weighted(self) -> bool:
-        return self.weight_column >= 0
-
-    def _weight_column(self, choice: str) -> int:
-        if choice == "none":
-            self.shape.columns = 0
-            return -1
-        if choice != "auto":
-            self.shape.columns = 0
-            return int(choice) - 1
-        if self.shape.named_weight > 0:
-            return self.shape.named_weight
-        return 2 if self.shape.columns == 3 else -1
+        return self.shape.read.weight >= 0
 
     def __iter__(self) -> Iterator[tuple]:
         blocks = chain([self.head[self.shape.skip :]], self.blocks)
         self.head = b""
-        if self.weight_column < 0 and self.shape.columns > 3:
-            raise FormatError(
-                f"{self.path}: expected 2 or 3 columns, found {self.shape.columns}; say which holds weights with --weight-column N, or none"
-            )
         if self.shape.strings:
-            yield from (self._strings(bytes(block)) for block in blocks)
+            words = WordRows(self.path, self.shape, self.skip_errors, self.counts)
+            yield from (words.parse(bytes(block)) for block in blocks)
+            self.bad_weights, self.bad_weight_line = words.bad_weights, words.bad_weight_line
+            self.warnings += words.warnings
         else:
             yield from (self._checked(*parsed) for parsed in in_order(self._parse, ((block,) for block in blocks)))
         if self.bad_weights and not self.skip_errors:
@@ -115,10 +111,11 @@ class TextRows:
     def _parse_to(self, dtype: type, block: bytes | memoryview) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         src, dst, weights = self.room.take(len(block) // SHORTEST_ROW + 1, dtype, self.weighted)
         counts = np.zeros(parser.COUNTS, np.int64)
-        columns = self.shape.columns if self.shape.columns in (2, 3) else 0
+        shape, read = self.shape, self.shape.read
+        first, second = (src, dst) if read.source < read.target else (dst, src)
         rows = parser.parse_block(
-            np.frombuffer(block, np.uint8), self.shape.newline, columns, self.weight_column, self.skip_errors,
-            src, dst, weights, counts,
+            np.frombuffer(block, np.uint8), shape.newline, ord(shape.separator or b"\0"), shape.columns, min(read.source, read.target),
+            max(read.source, read.target), read.weight, self.skip_errors, first, second, weights, counts,
         )  # fmt: skip
         self.room.used += rows
         kind = np.int64 if dtype == np.uint64 and not counts[parser.BIG] else dtype
@@ -146,64 +143,25 @@ class TextRows:
 
     def _raise(self, block: bytes | memoryview, line: int, status: int, counts: np.ndarray) -> None:
         row = bytes(block).split(bytes([self.shape.newline]))[int(counts[parser.ERROR_LINE]) - 1]
-        shown = row[:60].decode("utf-8", "replace").strip()
-        if status == parser.COLUMNS:
-            need = self.weight_column + 1 if self.weight_column > 1 else 0
-            want = str(self.shape.columns) if self.shape.columns else f"at least {need}" if need else "2 or 3"
-            if b",," in row or b";;" in row:
-                raise FormatError(f"{self.path}:{line}: expected a value between two separators, found {shown!r}")
+        where = f"{self.path}:{line}"
+        if status == numbers.EMPTY:
+            raise empty_cell(where, row)
+        if status == numbers.COLUMNS:
             raise FormatError(
-                f"{self.path}:{line}: expected {want} columns, found {counts[parser.ERROR_FOUND]}: {shown!r}"
+                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[parser.ERROR_FOUND]}: {shown(row)}"
             )
-        raise FormatError(f"{self.path}:{line}: expected {WRONG[status]}, found {shown!r}")
+        raise FormatError(f"{where}: expected {WRONG[status]}, found {shown(row)}")
 
-    def _strings(self, block: bytes) -> tuple:
-        sources, targets, weights = [], [], []
-        for line in block.split(bytes([self.shape.newline])):
-            self.counts["lines"] += 1
-            row = line.strip()
-            if not row:
-                self.counts["blank"] += 1
-            elif row[:1] in b"#%":
-                self.counts["comments"] += 1
-            else:
-                words = [w.strip() for w in (row.split(self.shape.separator) if self.shape.separator else row.split())]
-                if len(words) < max(2, self.weight_column + 1) or (
-                    self.shape.columns and len(words) != self.shape.columns
-                ):
-                    self._bad_row(
-                        f"expected {self.shape.columns or '2 or 3'} columns, found {len(words)}: {row[:60].decode('utf-8', 'replace')!r}"
-                    )
-                    continue
-                weight = self._string_weight(words)
-                if weight is None:
-                    continue
-                sources.append(words[0])
-                targets.append(words[1])
-                weights.append(weight)
-        if block.endswith(bytes([self.shape.newline])):
-            self.counts["lines"] -= 1
-            self.counts["blank"] -= 1
-        self.counts["edges"] += len(sources)
-        return sources, targets, np.array(weights, np.float32) if self.weighted else None
 
-    def _string_weight(self, words: list[bytes]) -> float | None:
-        if not self.weighted:
-            return 1.0
-        try:
-            weight = float(words[self.weight_column])
-        except ValueError:
-            self._bad_row(
-                f"expected a number as weight, found {words[self.weight_column].decode('utf-8', 'replace')!r}"
-            )
-            return None
-        if not 0.0 <= weight <= float(np.finfo(np.float32).max):
-            self.bad_weights += 1
-            self.bad_weight_line = self.bad_weight_line or self.counts["lines"]
-            return None
-        return weight
-
-    def _bad_row(self, what: str) -> None:
-        if not self.skip_errors:
-            raise FormatError(f"{self.path}:{self.counts['lines']}: {what}")
-        self.counts["skipped"] += 1
+def _head(path: str, blocks: Iterator[memoryview]) -> bytes:
+    """The blocks that hold the rows which say what the file is."""
+    pieces = [bytes(next(blocks, b"")).removeprefix(BOM_UTF8)]
+    rows, size = 0, 0
+    while pieces[-1] and size < LONGEST_HEAD:
+        rows, size = rows + len(first_lines(pieces[-1], newline_of(pieces[-1]))[0]), size + len(pieces[-1])
+        if rows >= SAMPLE_ROWS:
+            break
+        pieces.append(bytes(next(blocks, b"")))
+    if pieces[-1] and rows == 0:
+        raise FormatError(f"{path}: no row in its first {size:,} bytes; expected rows 'source target [weight]'")
+    return b"".join(pieces)

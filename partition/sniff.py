@@ -1,23 +1,21 @@
 """What a text file is, from its first lines: separators, columns, a header line, ids that are not numbers."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
+from csaw.partition.cells import BLANK, INTEGER, NUMBER, cells, fitted, is_blank, quote_error, shown, width
+from csaw.partition.columns import Columns, Wishes, choose, is_number, named_ends, notes, plain
 from csaw.partition.errors import FormatError
+from csaw.partition.formats import matrix_market, refuse_foreign
 
-FOREIGN = {".graph": "METIS", ".gml": "GML", ".gr": "DIMACS"}
-CONTENT = {
-    re.compile(rb"(c\b[^\n]*\n)*p\s+\w+\s+\d+"): "DIMACS",
-    re.compile(rb"\s*(Creator[^\n]*\n)?\s*graph\s*\[", re.IGNORECASE): "GML",
-    re.compile(rb"\s*<(\?xml|graphml|gexf)\b", re.IGNORECASE): "XML (GraphML, GEXF)",
-    re.compile(rb"\s*\*vertices\b", re.IGNORECASE): "Pajek",
-    re.compile(rb"\s*\{\s*\""): "JSON",
-}
-SOURCES, TARGETS = (
-    ("source", "src", "from", "u", "fromnodeid"),
-    ("target", "dst", "to", "v", "tonodeid"),
-)  # column names
-SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d+)\s+Edges:\s*(\d+)")
+if TYPE_CHECKING:
+    from csaw.partition.pipeline import IngestOptions
+
+SAMPLE_ROWS = 32
+SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 
 
 @dataclass
@@ -25,147 +23,238 @@ class Shape:
     """How to read the rows of a file."""
 
     newline: int = 10
-    columns: int = 0
+    columns: int = 0  # that each row must have; 0 is any number from those that are read
+    read: Columns = field(default_factory=Columns)
     strings: bool = False
-    separator: bytes | None = None  # of string ids
+    separator: bytes | None = None  # None: blanks, commas and semicolons as they come
     header_line: str | None = None
-    weighted: bool = False
     undirected: bool = False
     declared: dict[str, int] = field(default_factory=dict)
     skip: int = 0  # bytes before the rows
     skip_lines: int = 0
-    named_weight: int = -1  # the column that the header line calls weight, from 0
     exact: bool = False  # ``declared`` must hold: Matrix Market
+    warnings: list[str] = field(default_factory=list)
 
 
-def sniff(name: str, head: bytes, ids: str, skip_lines: int = 0) -> Shape:
-    """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists."""
-    _refuse_foreign(name, head)
-    shape = Shape(newline=10 if b"\n" in head or b"\r" not in head else 13)
-    if head.startswith(b"%%MatrixMarket"):
-        return _matrix_market(name, head, shape)
-    if re.search(r"\.mtx(\.\w+)?$", name):
-        raise FormatError(f"{name}:1: expected the banner '%%MatrixMarket matrix coordinate ...', found {_shown(head)}")
+class Line(NamedTuple):
+    """A line that is neither blank nor a comment; ``end`` is the offset of what follows it."""
+
+    number: int
+    end: int
+    text: bytes
+
+
+class Layout(NamedTuple):
+    """The first rows as cells by one separator."""
+
+    separator: bytes | None
+    lines: list[Line]
+    rows: list[list[bytes]]
+    strings: bool
+
+
+def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
+    """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists, and rows that do not agree."""
+    refuse_foreign(name, head)
+    shape = Shape(newline=newline_of(head))
+    wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+    if matrix := matrix_market(name, head):
+        shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
+        shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
+        shape.columns, shape.read = matrix.columns, choose(name, None, matrix.columns, wishes)
+        return shape
     if counts := SNAP_COUNTS.search(head[:4096]):
         shape.declared = {"vertices": int(counts[1]), "edges": int(counts[2])}
     comments = b"\n".join(line for line in head[:65536].splitlines() if line[:1] in b"#%")
     shape.undirected = b"undirected graph" in comments.lower()
-    shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, skip_lines), skip_lines
-    rows = _first_rows(head, shape.skip)
-    if rows:
-        _columns(name, _without_header(rows, head, ids, shape), ids, shape)
+    shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
+    lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
+    if lines and (layout := _layout(name, lines, options, wishes)).rows:
+        _describe(name, layout, comment, shape, options, wishes)
     return shape
+
+
+def newline_of(head: bytes) -> int:
+    """The byte that ends lines: a carriage return where there is no line feed."""
+    return 10 if b"\n" in head or b"\r" not in head else 13
+
+
+def first_lines(head: bytes, newline: int, start: int = 0, number: int = 0) -> tuple[list[Line], bytes]:
+    """Up to 32 rows, and the last comment before them."""
+    lines: list[Line] = []
+    comment = b""
+    while start < len(head) and len(lines) < SAMPLE_ROWS:
+        end = head.find(newline, start) + 1 or len(head)
+        line, start, number = head[start:end], end, number + 1
+        if line.lstrip()[:1] in (b"#", b"%"):
+            comment = comment if lines else line
+        elif not is_blank(line):
+            lines.append(Line(number, end, line))
+    return lines, comment
 
 
 def _after_lines(name: str, head: bytes, newline: int, lines: int) -> int:
     position = 0
     for _ in range(lines):
-        found = head.find(bytes([newline]), position)
+        found = head.find(newline, position)
         if found < 0:
             raise FormatError(f"{name}: --skip-lines {lines}: its first {len(head):,} bytes have fewer lines")
         position = found + 1
     return position
 
 
-def _without_header(rows: list[tuple[int, bytes]], head: bytes, ids: str, shape: Shape) -> list[tuple[int, bytes]]:
-    """Notes and leaves out a first row of column names: known names, or words above numbers."""
-    end, line = rows[0]
-    words = [w.lower().decode("utf-8", "replace") for w in re.split(rb"[\s,;]+", line.strip())]
-    named = len(words) > 1 and words[0] in SOURCES and words[1] in TARGETS
-    above = ids != "string" and len(rows) > 1 and not _numeric(rows[0]) and _numeric(rows[1])
-    if not (named or above):
-        return rows
-    shape.header_line = line.decode("utf-8", "replace").strip()
-    shape.skip, shape.skip_lines = end, head[:end].count(bytes([shape.newline]))
-    shape.named_weight = words.index("weight", 2) if "weight" in words[2:] else -1
-    return rows[1:]
+def _layout(name: str, lines: list[Line], options: "IngestOptions", wishes: Wishes) -> Layout:
+    """The rows by their separator; those whose quotes are wrong are errors, or left out where bad rows are skipped."""
+    layout = _numbers(lines, wishes) if options.ids != "string" else None
+    if layout is None:
+        layout = _cut(lines, None, strings=False) if options.ids == "int" else _words(lines)
+    broken = next((line for line, row in zip(lines, layout.rows, strict=True) if not row), None)
+    if broken and options.on_error == "stop":
+        raise FormatError(f"{name}:{broken.number}: {quote_error(broken.text, layout.separator)}")
+    kept = [pair for pair in zip(layout.lines, layout.rows, strict=True) if pair[1]]
+    return layout._replace(lines=[line for line, _ in kept], rows=[row for _, row in kept])
 
 
-def _columns(name: str, rows: list[tuple[int, bytes]], ids: str, shape: Shape) -> None:
-    """Numbers or words, their separator, and how many columns all rows have."""
-    shape.strings = ids == "string" or (ids == "auto" and bool(rows) and not any(map(_numeric, rows)))
-    if shape.strings and rows:
-        if rows[0][1].lstrip()[:1] == b'"':
-            raise FormatError(
-                f"{name}: quoted fields; read it as a table: --source-column NAME --target-column NAME, by its header line"
-            )
-        shape.separator = next((s for s in (b"\t", b",", b";") if s in rows[0][1]), None)
-    seen = {len(_words(row[1], shape)) for row in rows}
-    shape.columns = seen.pop() if len(seen) == 1 else 0
+def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
+    """By the first separator under which the ends are numbers in at least half of the rows."""
+    for separator in (b"\t", b";", b",", None):
+        layout = _cut(lines, separator, strings=False)
+        if separator is None or width(layout.rows) > 2:
+            source, target = _likely_ends(layout.rows[0], wishes)
+            whole = [max(source, target) < len(row) and INTEGER.fullmatch(row[source]) and INTEGER.fullmatch(row[target])
+                     for row in layout.rows]  # fmt: skip
+            if 2 * sum(map(bool, whole)) >= len(whole):
+                return layout
+    return None
 
 
-def _first_rows(head: bytes, start: int) -> list[tuple[int, bytes]]:
-    """Up to 32 data lines with the offset of what follows each."""
-    rows, position = [], start
-    for line in head[start : start + 65536].splitlines(keepends=True):
-        position += len(line)
-        if line.strip() and line.lstrip()[:1] not in b"#%":
-            rows.append((position, line))
-        if len(rows) == 32:
-            break
-    return rows
+def _words(lines: list[Line]) -> Layout:
+    """By the first separator on which the rows agree, else by blanks."""
+    used = [separator for separator in (b"\t", b",", b";") if separator in lines[0].text]
+    cuts = (_cut(lines, separator, strings=True) for separator in used)
+    if found := next((layout for layout in cuts if width(layout.rows) > 1), None):
+        return found
+    layout = _cut(lines, BLANK, strings=True)
+    loose = any(cell[:1] in (b",", b";") or cell[-1:] in (b",", b";") for row in layout.rows for cell in row)
+    return _cut(lines, used[0], strings=True) if used and loose else layout
 
 
-def _words(line: bytes, shape: Shape) -> list[bytes]:
-    if shape.separator:
-        return line.strip(b"\r\n").split(shape.separator)
-    return re.split(rb"[\s,;]+", line.strip())
+def _cut(lines: list[Line], separator: bytes | None, strings: bool) -> Layout:
+    """The rows by this separator; those whose quotes are wrong under it have no cells."""
+    rows = []
+    for line in lines:
+        try:
+            rows.append(cells(line.text, separator))
+        except ValueError:
+            rows.append([])
+    most = max(len(fitted(row, 0, separator)) for row in rows)
+    return Layout(separator, lines, [fitted(row, most, separator) for row in rows], strings)
 
 
-def _numeric(row: tuple[int, bytes]) -> bool:
-    words = re.split(rb"[\s,;]+", row[1].strip())
-    return all(re.fullmatch(rb"[-+]?\d+", w) for w in words[:2])
+def _likely_ends(first: list[bytes], wishes: Wishes) -> tuple[int, int]:
+    names = _text(first)
+    known = named_ends(names) or (0, 1)
+    return _likely(names, wishes.source, known[0]), _likely(names, wishes.target, known[1])
 
 
-def _matrix_market(name: str, head: bytes, shape: Shape) -> Shape:
-    lines = head[:65536].splitlines(keepends=True)
-    words = lines[0].split()
-    if len(words) != 5 or words[1].lower() != b"matrix" or words[2].lower() != b"coordinate":
-        raise FormatError(f"{name}:1: expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY', found {_shown(head)}")
-    kind, symmetry = words[3].lower(), words[4].lower()
-    if kind not in (b"pattern", b"real", b"integer") or symmetry not in (b"general", b"symmetric"):
-        raise FormatError(f"{name}:1: expected pattern, real or integer and general or symmetric, found {_shown(head)}")
-    position = 0
-    for number, line in enumerate(lines, 1):
-        position += len(line)
-        if not line.strip() or line.startswith(b"%"):
-            continue
-        size = line.split()
-        if len(size) != 3 or not all(w.isdigit() for w in size):
-            raise FormatError(f"{name}:{number}: expected a size line 'rows columns entries', found {_shown(line)}")
-        if int(size[0]) != int(size[1]):
-            raise FormatError(
-                f"{name}:{number}: expected a square matrix, found {_shown(line)}: rows and columns differ"
-            )
-        shape.declared, shape.exact = {"vertices": int(size[0]), "edges": int(size[2])}, True
-        shape.skip, shape.skip_lines = position, number
-        break
-    else:
+def _likely(names: list[str], wish: str | None, usual: int) -> int:
+    if wish is None:
+        return usual
+    return names.index(wish) if wish in names else int(wish) - 1 if is_number(wish) else usual
+
+
+def _describe(
+    name: str, layout: Layout, comment: bytes, shape: Shape, options: "IngestOptions", wishes: Wishes
+) -> None:
+    """Header, columns and their number into the shape."""
+    first, rows = layout.lines[0], layout.rows
+    names = None
+    if _is_header(layout, options, wishes):
+        names, rows = _text(_names(first, rows)), rows[1:]
+        shape.header_line = first.text.decode("utf-8", "replace").strip()
+        shape.skip, shape.skip_lines = first.end, first.number
+    columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
+    shape.strings, shape.separator = layout.strings, layout.separator
+    if names is None:
+        names = _names_in_comment(comment, layout.separator, columns)
+    elif len(names) != columns and not (wishes.source and wishes.target and not wishes.names):
         raise FormatError(
-            f"{name}:{number}: expected a size line 'rows columns entries' after the banner, found the end"
+            f"{name}:{first.number}: the header has {len(names)} names, the rows under it have {columns} columns; say which are the ends "
+            f"with --source-column and --target-column, by number from 1"
         )
-    shape.columns = 2 if kind == b"pattern" else 3
-    shape.weighted, shape.undirected = kind != b"pattern", symmetry == b"symmetric"
-    return shape
+    where = f"{name}:{first.number}"
+    shape.read = choose(where, names if names is None or len(names) == columns else None, columns, wishes)
+    shape.columns = 0 if options.weight_column == "none" else columns
+    if names is not None and len(names) == columns:
+        shape.warnings = notes(names, shape.read, wishes)
+    elif columns > 3 and options.weight_column == "auto":
+        raise FormatError(
+            f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with --weight-column N, or none"
+        )
 
 
-def _refuse_foreign(name: str, head: bytes) -> None:
-    if head.startswith(b"version https://git-lfs"):
-        raise FormatError(f"{name}:1: a Git LFS pointer, not the file it points to; fetch it with git lfs pull")
-    if b"\0" in head[:4096]:
-        raise FormatError(f"{name}: binary data; expected text, plain or packed by gzip, bz2 or zstd")
-    for pattern, what in CONTENT.items():
-        if pattern.match(head[:65536]):
-            raise FormatError(
-                f"{name}: this is {what}, not an edge list; convert it to 'source target [weight]' rows first"
-            )
-    plain = re.sub(r"\.(gz|bz2|zst)$", "", name)
-    for suffix, what in FOREIGN.items():
-        if plain.endswith(suffix):
-            raise FormatError(
-                f"{name}: {what} files are not edge lists; convert it to 'source target [weight]' rows first"
-            )
+def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
+    """The cells of the header; those without a name count, where one separator gives as many as the rows have."""
+    if len(rows) > 1 and len(rows[0]) != len(rows[1]):
+        cuts = (_cut([line], separator, strings=False).rows[0] for separator in (b"\t", b";", b","))
+        return next((cut for cut in cuts if len(cut) == len(rows[1])), rows[0])
+    return rows[0]
 
 
-def _shown(text: bytes) -> str:
-    return repr(text.splitlines()[0][:60].decode("utf-8", "replace")) if text else "nothing"
+def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool:
+    """Whether the first row is of column names: names that are known or asked for, or words above numbers."""
+    first, rest = layout.rows[0], layout.rows[1:]
+    names = _text(first)
+    if {plain(name) for name in names} & {plain(name) for name in wishes.names}:
+        return True
+    if ends := named_ends(names):
+        below = {cell for row in rest for cell in row}
+        return not (layout.strings and below & {first[end] for end in ends})  # vertices may be called u and v
+    if not rest:
+        return False
+    if not first[0] and len(first) > 2:  # the name of an index, which is empty
+        return all(row[0] for row in rest)
+    if any(all(map(NUMBER.fullmatch, cell.split())) for cell in first):
+        return False
+    above = range(2 if options.ids == "string" else 0, len(first))
+    return any(all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest) for k in above)
+
+
+def _columns(name: str, layout: Layout, skip: int, options: "IngestOptions") -> int:
+    """How many cells each row has; FormatError for the first that has another number, where a bad row stops."""
+    lines, sizes = layout.lines[skip:], [len(row) for row in layout.rows[skip:]]
+    columns = sizes[0] if options.on_error == "stop" else max(Counter(sizes).items(), key=lambda item: item[::-1])[0]
+    other = next((k for k, size in enumerate(sizes) if size != columns), None)
+    if other is not None and options.on_error == "stop" and options.weight_column != "none":
+        raise _unequal(name, lines, sizes, other)
+    if columns < 2 and other is None:
+        raise FormatError(
+            f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or semicolons, found one column: "
+            f"{shown(lines[0].text)}"
+        )
+    return columns
+
+
+def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> FormatError:
+    first, odd = lines[0], lines[other]
+    if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
+        return FormatError(
+            f"{name}:{first.number}: expected {sizes[1]} columns as in the rows that follow, found {sizes[0]}: {shown(first.text)}; if it holds counts "
+            f"or a title, pass --skip-lines {first.number}"
+        )
+    return FormatError(
+        f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found {sizes[other]}: {shown(odd.text)}; an edge list has one "
+        f"edge a row; --on-error skip passes over rows that differ"
+    )
+
+
+def _names_in_comment(comment: bytes, separator: bytes | None, columns: int) -> list[str] | None:
+    """Names in the last comment before the rows, where they name both ends and are as many as the columns."""
+    line = comment.strip().lstrip(b"#% \t")
+    cuts: Iterator[list[bytes]] = (line.split(by) for by in (separator, None, b",") if line)
+    named = (_text([cell.strip(b' "') for cell in cut]) for cut in cuts if len(cut) == columns)
+    return next((names for names in named if named_ends(names)), None)
+
+
+def _text(row: list[bytes]) -> list[str]:
+    return [cell.decode("utf-8", "replace").strip("\ufeff\"' ") for cell in row]

@@ -1,62 +1,118 @@
-"""Edge tables in Parquet, Arrow (Feather) or CSV with a header, through pyarrow."""
+"""Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
-from csaw.partition.sniff import SOURCES, TARGETS, Shape
+from csaw.partition.columns import Wishes, choose
+from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.sniff import Shape
 
-SUFFIXES = (".parquet", ".pq", ".feather", ".arrow")
+if TYPE_CHECKING:
+    from csaw.partition.pipeline import IngestOptions
+
+PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
+LARGEST = float(np.finfo(np.float32).max)
 
 
-def is_table(path: str, options: Any) -> bool:
-    """Whether pyarrow reads it: by suffix, or because a column is asked for by name."""
-    named = options.source_column or options.target_column
-    return (
-        path.endswith(SUFFIXES)
-        or bool(named)
-        or not (options.weight_column in ("auto", "none") or options.weight_column.isdigit())
-    )
+def is_table(path: str) -> bool:
+    """Whether pyarrow reads it: by suffix."""
+    return path.endswith(PARQUET + ARROW)
 
 
 class TableRows:
     """The same as TextRows, for a table."""
 
-    def __init__(self, path: str, options: Any) -> None:
-        self.path, self.options = path, options
-        self.batches = self._open()
+    def __init__(self, path: str, options: "IngestOptions") -> None:
+        if options.skip_lines:
+            raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
+        self.path, self.ids, self.skip_errors = path, options.ids, options.on_error == "skip"
+        self.batches = self._batches()
         first = next(self.batches, None)
         if first is None:
             raise FormatError(f"{path}: no edges found; the table is empty")
         self.first = first
-        names = {str(name).lower(): str(name) for name in first.schema.names}
-        self.source = self._column(names, options.source_column, SOURCES, "--source-column")
-        self.target = self._column(names, options.target_column, TARGETS, "--target-column")
-        self.weight = self._weight(names, options.weight_column)
-        from pyarrow import types
-
-        kind = first.schema.field(self.source).type
-        self.shape = Shape(strings=types.is_string(kind) or types.is_large_string(kind) or options.ids == "string")
-        self.weighted = self.weight is not None
+        names = [str(name) for name in first.schema.names]
+        wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+        self.names, self.read = names, choose(path, names, len(names), wishes)
+        self.weighted = self.read.weight >= 0
+        words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
+        self.shape = Shape(strings=options.ids == "string" or (words and options.ids == "auto"))
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
 
     def __iter__(self) -> Iterator[tuple]:
         from itertools import chain
 
         for batch in chain([self.first], self.batches):
-            src, dst = (self._ids(batch.column(name), name) for name in (self.source, self.target))
-            weights = self._weights(batch) if self.weighted else None
+            kept = np.ones(batch.num_rows, np.bool_)
+            columns = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
+            weights = self._weights(batch, kept) if self.weighted else None
             self.counts["lines"] += batch.num_rows
-            self.counts["edges"] += batch.num_rows
-            yield src, dst, weights
+            self.counts["edges"] += int(kept.sum())
+            self.counts["skipped"] += int((~kept).sum())
+            src, dst = (self._numbers(column, kept) for column in columns)
+            yield src, dst, None if weights is None else weights[kept]
 
-    def _open(self) -> Iterator[Any]:
+    def _numbers(self, column: Any, kept: np.ndarray) -> Any:
+        """Ids of the rows that are kept: bytes, int64, or uint64 where some need it."""
+        if self.shape.strings:
+            words = column.to_pylist()
+            return [str(words[row]).encode() for row in np.flatnonzero(kept)]
+        ids = column.fill_null(0).to_numpy(zero_copy_only=False)[kept]
+        return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
+
+    def _ids(self, batch: Any, end: int, kept: np.ndarray) -> Any:
+        """A column of ids: integers or, for string ids, anything; rows without one are dropped from ``kept``, or an error."""
+        from pyarrow import compute, types
+
+        column = _decoded(batch.column(end))
+        self._check(
+            batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
+        )
+        if self.shape.strings:
+            return column
+        if _is_words(column.type):
+            number = compute.match_substring_regex(column.cast("string"), r"^[-+]?[0-9]{1,18}$").fill_null(False)
+            self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--ids int)")
+            return compute.if_else(number, column.cast("string"), "0").cast("int64")
+        if not types.is_integer(column.type):
+            raise FormatError(
+                f"{self.path}: column {self.names[end]} holds {column.type}, expected integers or strings"
+            )
+        return column
+
+    def _weights(self, batch: Any, kept: np.ndarray) -> np.ndarray:
+        from pyarrow import types
+
+        column = _decoded(batch.column(self.read.weight))
+        if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type)):
+            raise FormatError(
+                f"{self.path}: column {self.names[self.read.weight]} holds {column.type}, expected numbers as weights; name another with "
+                f"--weight-column, or none"
+            )
+        weights = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        good = (weights >= 0) & (weights <= LARGEST)
+        self._check(batch, self.read.weight, kept, good, "a weight from 0 to the largest float32")
+        return np.where(good, weights, 0).astype(np.float32)
+
+    def _check(self, batch: Any, place: int, kept: np.ndarray, good: np.ndarray, expected: str) -> None:
+        """Drops the rows that are not good where bad rows are skipped; else FormatError for the first."""
+        good = good.astype(np.bool_)
+        bad = ~good & kept
+        if bad.any() and not self.skip_errors:
+            row = int(np.argmax(bad))
+            found = str(batch.column(place)[row].as_py())[:60]
+            raise FormatError(
+                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r}; {int(bad.sum())} "
+                f"rows among {batch.num_rows} are so; --on-error skip passes over them"
+            )
+        kept &= good
+
+    def _batches(self) -> Iterator[Any]:
         try:
             import pyarrow
-            import pyarrow.csv
             import pyarrow.feather
             import pyarrow.parquet
         except ImportError as error:
@@ -64,53 +120,23 @@ class TableRows:
         if not Path(self.path).is_file():
             raise StoreError(f"{self.path} does not exist or is not a file")
         try:
-            if self.path.endswith((".parquet", ".pq")):
-                return pyarrow.parquet.ParquetFile(self.path).iter_batches()
-            if self.path.endswith((".feather", ".arrow")):
-                return iter(pyarrow.feather.read_table(self.path).to_batches())
-            return iter(pyarrow.csv.open_csv(self.path))
-        except (pyarrow.ArrowInvalid, OSError) as error:
-            raise FormatError(f"{self.path}: {error}") from error
-
-    def _column(self, names: dict[str, str], wanted: str | None, usual: tuple[str, ...], flag: str) -> str:
-        if wanted is not None and wanted in names.values():
-            return wanted
-        found = next((names[n] for n in usual if n in names), None)
-        if wanted is not None or found is None:
+            if self.path.endswith(PARQUET):
+                yield from pyarrow.parquet.ParquetFile(self.path).iter_batches()
+            else:
+                yield from pyarrow.feather.read_table(self.path).to_batches()
+        except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
-                f"{self.path}: no column {wanted or ' or '.join(usual)}; it has {', '.join(names.values())}; name one with {flag}"
-            )
-        return found
+                f"{self.path}: damaged, or not what its suffix says ({error}); write or fetch it again"
+            ) from error
 
-    def _weight(self, names: dict[str, str], wanted: str) -> str | None:
-        if wanted == "none":
-            return None
-        if wanted == "auto":
-            return names.get("weight")
-        if wanted not in names.values():
-            raise FormatError(
-                f"{self.path}: no column {wanted}; it has {', '.join(names.values())}; name one with --weight-column"
-            )
-        return wanted
 
-    def _ids(self, column: Any, name: str) -> Any:
-        if column.null_count:
-            raise FormatError(
-                f"{self.path}: column {name} has {column.null_count} empty cells; an edge needs both ends"
-            )
-        if self.shape.strings:
-            return [str(v).encode() for v in column.to_pylist()]
-        ids = column.to_numpy(zero_copy_only=False)
-        if ids.dtype.kind not in "iu":
-            raise FormatError(f"{self.path}: column {name} holds {ids.dtype}, expected integers or strings")
-        return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
+def _decoded(column: Any) -> Any:
+    """A column without a dictionary, which pandas makes of categories."""
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
-    def _weights(self, batch: Any) -> np.ndarray:
-        weights = np.asarray(batch.column(self.weight).to_numpy(zero_copy_only=False), np.float64)
-        bad = ~((weights >= 0) & (weights <= float(np.finfo(np.float32).max)))
-        if bad.any():
-            row = self.counts["lines"] + int(np.argmax(bad)) + 1
-            raise FormatError(
-                f"{self.path}: row {row}: {int(bad.sum())} weights are negative, NaN, infinite or beyond float32, this the first"
-            )
-        return weights.astype(np.float32)
+
+def _is_words(kind: Any) -> bool:
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)

@@ -1,81 +1,136 @@
 """Edge-list rows to numbers: a Numba parser for a block of bytes. Ids keep all 64 bits; a row that is not one is reported, never guessed."""
 
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic
 
 from csaw.partition.compile import njit
+from csaw.partition.numbers import (
+    BAD_WEIGHT,
+    COLUMNS,
+    EMPTY,
+    FLOAT32_END,
+    GOOD,
+    NOT_A_NUMBER,
+    QUOTE,
+    is_space,
+    parse_id,
+    parse_weight,
+)
+from csaw.partition.plain import parse_digits, parse_plain_rows, parse_weighted_rows
 
-GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT = 0, 1, 2, 3, 4
 COUNTS = 13
 LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
     range(COUNTS)
 )
-FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
-TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
-TENS = np.array([10.0**k for k in range(23)])
 
 
 @njit(nogil=True)
-def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, weights, counts):
-    """Fill src, dst (uint64 bits of the ids), weights; ``counts`` by the names above. Stops at the first bad row unless skipping.
+def parse_block(
+    text, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts
+):
+    """Fill ones and others (uint64 bits of the ids in columns first < second), weights; ``counts`` by the names above. Stops at the
+    first bad row unless skipping.
 
-    ``columns`` is the number each row must have, 0 for any above the needed ones; ``weight_column`` counts from 0, -1 for none.
+    ``columns`` is the number each row must have, 0 for any above the needed ones; all columns count from 0, a weight_column of -1 is none;
+    ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
     """
     position, size, rows, wide = 0, text.size, 0, np.uint64(0)
-    need = max(2, weight_column + 1)
-    plain = weight_column < 0 and columns != 3
+    need = max(second, weight_column) + 1
+    ends_first = first == 0 and second == 1
+    plain = ends_first and weight_column < 0 and (columns == 2 or columns == 0) and separator == 0
+    weighted = ends_first and weight_column == 2 and columns == 3
     while position < size:
         if plain and 48 <= text[position] <= 57:
-            position, read, bits = parse_plain_rows(text, position, newline, src, dst, rows)
+            position, read, bits = parse_plain_rows(text, position, newline, ones, others, rows)
+            counts[LINES] += read
+            rows += read
+            wide |= bits
+            if position == size:
+                break
+        if weighted and 48 <= text[position] <= 57:
+            position, read, bits = parse_weighted_rows(text, position, newline, separator, ones, others, weights, rows)
             counts[LINES] += read
             rows += read
             wide |= bits
             if position == size:
                 break
         counts[LINES] += 1
-        while position < size and is_space(text[position], newline):
-            position += 1
-        if position == size or text[position] == newline:
-            counts[BLANK] += 1
-            position += 1
-            continue
-        if text[position] == 35 or text[position] == 37:  # '#', '%'
-            counts[COMMENTS] += 1
-            position = end_of_line(text, position, newline)
-            continue
-        column, status, weight = 0, GOOD, 1.0
+        column, status, weight, ends = 0, GOOD, 1.0, False
         a = b = np.uint64(0)
         negative = big = False
-        while position < size and text[position] != newline:
-            if column < 2:
-                position, value, minus, wrong = parse_id(text, position, newline)
-                if wrong and status == GOOD:
-                    status = wrong
+        while True:  # what lies before a cell, then the cell; no calls, each would count references to ``text``
+            separators = 0
+            while position < size and is_space(text[position], newline):
+                if separator == 0:
+                    separators += text[position] == 44 or text[position] == 59
+                elif text[position] == separator:
+                    if separators or column == 0:
+                        break
+                    separators = 1
+                elif text[position] == 44 or text[position] == 59:
+                    break
+                position += 1
+            ends = position >= size or text[position] == newline
+            if column == 0:
+                if ends or text[position] == 35 or text[position] == 37:  # '#', '%'
+                    break
+                if separator and text[position] == separator and is_blank(text, position, newline):
+                    ends = True
+                    break
+                if separators:
+                    status = EMPTY
+            else:
+                if separator == 0 and (separators > 1 or (separators and ends)):
+                    status = EMPTY
+                if ends and (separator == 0 or separators == 0 or (separator == 9 and column >= columns > 0)):
+                    break
+                if separators == 0 and text[position] == 35 and column > max(1, second):  # a comment behind a row
+                    break
+                if separator and separators == 0:  # more than a value in a cell
+                    status = NOT_A_NUMBER
+                    while position < size and text[position] != newline and text[position] != separator:
+                        position += 1
+                    continue
+            wrong = GOOD
+            if separator and (ends or text[position] == separator):
+                if column in (first, second, weight_column):
+                    wrong = EMPTY
+            elif column in (first, second):
+                after, value = parse_digits(text, np.uint64(position))
+                digits, minus = np.int64(after) - position, False
+                if (
+                    0 < digits < 19
+                    and np.int64(after) < size
+                    and (text[after] == newline or is_space(text[after], newline))
+                ):
+                    position += digits
+                else:
+                    position, value, minus, wrong = parse_id(text, position, newline)
                 if minus:
                     negative = True
                 elif value >> np.uint64(63):
                     big = True
-                if column == 0:
+                if column == first:
                     a = value
                 else:
                     b = value
             elif column == weight_column:
                 position, weight, wrong = parse_weight(text, position, newline)
-                if wrong and status == GOOD:
-                    status = wrong
+            elif text[position] == 34:
+                position, wrong = quoted_cell(text, position, newline)
             else:
-                while position < size and text[position] != newline and not is_space(text[position], newline):
+                while position < size and text[position] != newline:
+                    if is_space(text[position], newline) if separator == 0 else text[position] == separator:
+                        break
                     position += 1
+            if wrong and status == GOOD:
+                status = wrong
             column += 1
-            commas = 0
-            while position < size and text[position] != newline and is_space(text[position], newline):
-                commas += text[position] == 44 or text[position] == 59
-                position += 1
-            if commas > 1:
-                status = COLUMNS
-        position += 1
-        if column < need or (columns > 0 and column != columns):
+        if column == 0:
+            counts[BLANK if ends else COMMENTS] += 1
+        position = position + 1 if ends else end_of_line(text, position, newline)
+        if column == 0:
+            continue
+        if status != EMPTY and (column < need or (columns > 0 and column != columns)):
             status = COLUMNS
         if status == GOOD and not (weight >= 0.0 and weight < FLOAT32_END):
             counts[BAD_WEIGHTS] += 1
@@ -93,7 +148,7 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
         counts[NEGATIVE] |= negative
         counts[BIG] |= big
         wide |= a | b
-        src[rows], dst[rows] = a, b
+        ones[rows], others[rows] = a, b
         if weight_column >= 0:
             weights[rows] = weight
         rows += 1
@@ -102,87 +157,26 @@ def parse_block(text, newline, columns, weight_column, skip_errors, src, dst, we
 
 
 @njit
-def parse_plain_rows(text, start, newline, src, dst, rows):
-    """Rows of two unsigned numbers below 10^18, one separator, and the line's end: nearly all of most files, at the memory's rate.
-
-    Returns where the first other row begins, how many rows came before it, and the bits that occur in their numbers.
-    """
-    position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
-    one, row = np.uint64(1), np.uint64(rows)
-    while True:
-        begin = position
-        first, a = parse_digits(text, begin)
-        if first == begin or first - begin > np.uint64(18) or first >= size:
-            break
-        separator = text[first]
-        if separator != 9 and separator != 32 and separator != 44:
-            break
-        position, b = parse_digits(text, first + one)
-        digits = position - first - one
-        if digits == np.uint64(0) or digits > np.uint64(18) or position >= size:
-            break
-        if text[position] == 13 and end == 10 and position + one < size:
-            position += one
-        if text[position] != end:
-            break
-        position += one
-        bits |= a | b
-        src[row], dst[row] = a, b
-        row += one
-    return np.int64(begin), np.int64(row - np.uint64(rows)), bits
+def is_blank(text, position, newline):
+    """Whether nothing but separators is left of the line."""
+    while position < text.size and text[position] != newline:
+        if not is_space(text[position], newline):
+            return False
+        position += 1
+    return True
 
 
-@njit(inline="always")
-def parse_digits(text, position):
-    """The number that begins here: (after it, its value). Eight bytes at a time, for a loop that ends at any digit is predicted badly."""
-    value, size = np.uint64(0), np.uint64(text.size)
-    while position + np.uint64(8) <= size:
-        word = eight_bytes(text, position) ^ np.uint64(0x3030303030303030)  # digits become 0 .. 9
-        others = (word | (word + np.uint64(0x7676767676767676))) & np.uint64(0x8080808080808080)
-        if others == np.uint64(0):
-            value = value * np.uint64(100_000_000) + eight_digits(word)
-            position += np.uint64(8)
-            continue
-        count = trailing_zeros(others) >> np.uint64(3)
-        word = (word << (np.uint64(56) - np.uint64(8) * count)) << np.uint64(8)  # zeros before the digits
-        return position + count, value * TENS_OF_DIGITS[count] + eight_digits(word)
-    while position < size and np.uint8(text[position] - np.uint8(48)) <= 9:
-        value = value * np.uint64(10) + np.uint64(text[position] - np.uint8(48))
-        position += np.uint64(1)
-    return position, value
-
-
-@intrinsic
-def trailing_zeros(typing_context, word):
-    """How many of the lowest bits are zero; one instruction, which no Python expression compiles to."""
-
-    def build(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return word(word), build
-
-
-@njit(inline="always")
-def eight_bytes(text, position):
-    """Little-endian; the compiler makes it one load."""
-    word = np.uint64(0)
-    for k in range(8):
-        word |= np.uint64(text[position + np.uint64(k)]) << np.uint64(8 * k)
-    return word
-
-
-@njit(inline="always")
-def eight_digits(word):
-    """The number whose digits are the bytes of ``word``, the lowest byte first: pairs, then fours, then all in one product each."""
-    word = word * np.uint64(10) + (word >> np.uint64(8))
-    low, high = word & np.uint64(0x000000FF000000FF), (word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
-    return (low * np.uint64(100 + (1_000_000 << 32)) + high * np.uint64(1 + (10_000 << 32))) >> np.uint64(32)
-
-
-@njit(inline="always")
-def is_space(byte, newline):
-    """Separators: space, tab, comma, semicolon, and the carriage return of CRLF."""
-    return byte == 32 or byte == 9 or byte == 44 or byte == 59 or (byte == 13 and newline != 13)
+@njit
+def quoted_cell(text, position, newline):
+    """After a cell in quotes that is not read: (where it ends, whether its quotes do)."""
+    position += 1
+    while position < text.size and text[position] != newline:
+        if text[position] == 34:
+            position += 1
+            if position == text.size or text[position] != 34:
+                return position, GOOD
+        position += 1
+    return position, QUOTE
 
 
 @njit
@@ -190,85 +184,3 @@ def end_of_line(text, position, newline):
     while position < text.size and text[position] != newline:
         position += 1
     return position + 1
-
-
-@njit
-def parse_id(text, position, newline):
-    """An integer of up to 64 bits: (after it, its bits, negative, what is wrong)."""
-    minus = text[position] == 45
-    if minus or text[position] == 43:
-        position += 1
-    value, digits, wrong = np.uint64(0), 0, GOOD
-    while position < text.size and text[position] != newline and not is_space(text[position], newline):
-        digit = np.uint64(text[position]) - np.uint64(48)
-        if digit > np.uint64(9):
-            wrong = NOT_A_NUMBER
-        elif value > np.uint64(1844674407370955161) or (
-            value == np.uint64(1844674407370955161) and digit > np.uint64(5)
-        ):
-            wrong = TOO_LARGE
-        else:
-            value = value * np.uint64(10) + digit
-        digits += 1
-        position += 1
-    if digits == 0:
-        wrong = NOT_A_NUMBER
-    if minus:
-        if value > np.uint64(1 << 63):
-            wrong = TOO_LARGE
-        value = ~value + np.uint64(1)
-    return position, value, minus and value != np.uint64(0), wrong
-
-
-@njit
-def parse_weight(text, position, newline):
-    """A decimal number: (after it, value, what is wrong). nan and inf come out as NaN, which no weight may be."""
-    sign = 1.0
-    if text[position] == 45 or text[position] == 43:
-        sign = -1.0 if text[position] == 45 else 1.0
-        position += 1
-    mantissa, digits, scale, point, exponent, wrong = 0.0, 0, 0, False, 0, GOOD
-    while position < text.size and text[position] != newline and not is_space(text[position], newline):
-        byte = text[position]
-        if 48 <= byte <= 57:
-            digits += 1
-            if mantissa < 1e17:
-                mantissa = mantissa * 10.0 + (byte - 48)
-                scale -= point
-            else:
-                scale += not point
-        elif byte == 46 and not point:
-            point = True
-        elif (byte == 101 or byte == 69) and digits > 0:
-            position += 1
-            minus = position < text.size and text[position] == 45
-            if position < text.size and (text[position] == 45 or text[position] == 43):
-                position += 1
-            if position >= text.size or not 48 <= text[position] <= 57:
-                wrong = NOT_A_NUMBER
-            while position < text.size and 48 <= text[position] <= 57:
-                exponent = min(exponent * 10 + (text[position] - 48), 9999)
-                position += 1
-            exponent = -exponent if minus else exponent
-            continue
-        else:
-            wrong = NOT_A_NUMBER
-            if byte == 110 or byte == 78 or byte == 105 or byte == 73:  # nan, inf
-                while position < text.size and text[position] != newline and not is_space(text[position], newline):
-                    position += 1
-                return position, np.nan, GOOD
-        position += 1
-    if digits == 0:
-        wrong = NOT_A_NUMBER
-    scale += exponent
-    while scale > 0 and mantissa != 0.0:
-        step = min(scale, 22)
-        mantissa *= TENS[step]
-        scale -= step
-        if mantissa > 1e300:
-            break
-    while scale < 0 and mantissa != 0.0:
-        step = min(-scale, 22)
-        mantissa /= TENS[step]
-        scale += step
-    return position, sign * mantissa, wrong

@@ -49,7 +49,7 @@ class ClockWalks:
     def _clocks(self) -> np.ndarray:
         return struct(
             "Clocks", first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
-            **self.state, tally=self.tally, **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
+            **self.state, tally=self.tally.view(np.uint64), **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:

@@ -68,7 +68,7 @@ def test_matrix_market_must_hold_what_it_declares(tmp_path, size, rows, message)
         ("<?xml version='1.0'?>\n<graphml/>\n", "XML"),
         ('{"nodes": []}\n', "JSON"),
         ("*Vertices 3\n1 2\n", "Pajek"),
-        ('"1","2"\n"2","3"\n', "quoted fields"),
+        ('"a b" c\n"b c d\n', ":2: quotes that do not end before a blank"),
         ("1 2\n2 3\n".encode("utf-16"), "UTF-16"),
         (b"1 2\n\0\0\0\n", "binary data"),
         (b"\xfd7zXZ\0rest", "xz data"),
@@ -96,8 +96,8 @@ def test_a_torn_gzip_says_how_many_whole_lines_there_are(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weight_column": "1"}, "--weight-column: expected a number from 3"),
-        ({"weight_column": "0"}, "--weight-column: expected a number from 3"),
+        ({"weight_column": "-1"}, "--weight-column: expected a name, or a number from 1"),
+        ({"weight_column": "0"}, "--weight-column: expected a name, or a number from 1"),
         ({"duplicates": "last"}, "--duplicates: expected keep, first"),
         ({"balance": "both"}, "--balance"),
         ({"compression": "gzip"}, "--compression"),

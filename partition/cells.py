@@ -1,0 +1,83 @@
+"""Lines to cells: by one separator where all rows agree on it, by any blanks and commas where they do not."""
+
+import csv
+import re
+from collections import Counter
+
+from csaw.partition.errors import FormatError
+
+BLANK = b" "
+WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
+BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
+INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
+NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+
+def cells(line: bytes, separator: bytes | None) -> list[bytes]:
+    """What stands between separators, without blanks and quotes around it; ValueError where quotes do not end.
+
+    A separator of None is any run of blanks, commas and semicolons, one of a blank is any run of blanks; with both, a ``#`` that begins a
+    word behind the second begins a comment.
+    """
+    if separator is None or separator == BLANK:
+        words = line.split() if separator and b'"' not in line else (BLANK_WORD if separator else WORD).findall(line)
+        end = next((k for k, word in enumerate(words) if k > 1 and word[:1] == b"#"), None)
+        return words[:end] if separator and b'"' not in line else [_unquoted(word, separator) for word in words[:end]]
+    line = line.strip(b" \r\n")
+    if b'"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    try:
+        rows = csv.reader([line.decode("latin-1")], delimiter=separator.decode(), strict=True, skipinitialspace=True)
+        return [cell.strip().encode("latin-1") for cell in next(rows)]
+    except csv.Error as error:
+        raise ValueError(f"quotes that are not those of a CSV file ({error})") from error
+
+
+def fitted(row: list[bytes], columns: int, separator: bytes | None) -> list[bytes]:
+    """The row, without tabs at its end that only follow its last column."""
+    while separator == b"\t" and len(row) > columns and not row[-1]:
+        row = row[:-1]
+    return row
+
+
+def width(rows: list[list[bytes]]) -> int:
+    """How many cells most rows have, of those that have any; 0 where most have not the same number."""
+    sizes = Counter(len(row) for row in rows if row)
+    size, count = sizes.most_common(1)[0] if sizes else (0, 0)
+    return size if 2 * count > sizes.total() else 0
+
+
+def is_blank(line: bytes) -> bool:
+    return not line.strip(b" \t\r\n,;")
+
+
+def shown(line: bytes) -> str:
+    """The beginning of a row, for an error."""
+    return repr(line[:60].decode("utf-8", "replace").strip())
+
+
+def quote_error(line: bytes, separator: bytes | None) -> str:
+    """What is wrong with the quotes of a line that has no cells for them."""
+    try:
+        return f"expected a row, found {cells(line, separator)}"
+    except ValueError as error:
+        return f"{error}: {shown(line)}"
+
+
+def empty_cell(where: str, line: bytes) -> FormatError:
+    """The error for a row that lacks a value where one is read."""
+    row, gaps = line.strip(b" \r\n"), (b",", b";", b"\t")
+    place = "before the first separator" if row.startswith(gaps) else "between two separators"
+    if row.endswith(gaps) and not row.startswith(gaps) and not re.search(rb"([,;])\s*[,;]|\t\t", row):
+        place = "after the last separator"
+    return FormatError(f"{where}: expected a value {place}, found {shown(line)}")
+
+
+def _unquoted(word: bytes, separator: bytes | None) -> bytes:
+    """A word without its quotes; for ids, ValueError where they do not end with it."""
+    if word[:1] != b'"':
+        return word
+    inside = word[1:-1]
+    if separator and (len(word) < 2 or word[-1:] != b'"' or b'"' in inside.replace(b'""', b"")):
+        raise ValueError("quotes that do not end before a blank")
+    return inside.replace(b'""', b'"') if word[-1:] == b'"' else word

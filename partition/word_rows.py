@@ -1,0 +1,102 @@
+"""Rows of a text file whose ids are words."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from csaw.partition.cells import cells, empty_cell, fitted, is_blank, shown
+from csaw.partition.errors import FormatError
+
+if TYPE_CHECKING:
+    from csaw.partition.sniff import Shape
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+class WordRows:
+    """Parses blocks of lines one after the other, and counts into ``counts``, as TextRows has them."""
+
+    def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int]) -> None:
+        self.path, self.shape, self.skip_errors, self.counts = path, shape, skip_errors, counts
+        self.bad_weights, self.bad_weight_line = 0, 0
+        self.rows, self.comments_like_rows, self.like_row_line = 0, 0, 0
+        self.last = max(shape.read.source, shape.read.target, shape.read.weight)
+
+    @property
+    def warnings(self) -> list[str]:
+        if not self.comments_like_rows:
+            return []
+        lines = f"{self.comments_like_rows} lines that begin with # or % look like rows, the first is line {self.like_row_line}"
+        return [f"{lines}; they were read as comments, put quotes around such an id"]
+
+    def parse(self, block: bytes) -> tuple[list[bytes], list[bytes], np.ndarray | None]:
+        """Sources, targets, and weights where there are any."""
+        source, target, column = self.shape.read.source, self.shape.read.target, self.shape.read.weight
+        sources, targets, weights = [], [], []
+        lines = block.split(bytes([self.shape.newline]))
+        if not lines[-1]:
+            lines.pop()
+        for line in lines:
+            self.counts["lines"] += 1
+            row = self._row(line)
+            if row is None:
+                continue
+            weight = 1.0 if column < 0 else self._weight(row[column], line)
+            if weight is None:
+                continue
+            sources.append(row[source])
+            targets.append(row[target])
+            weights.append(weight)
+        self.counts["edges"] += len(sources)
+        return sources, targets, np.array(weights, np.float32) if column >= 0 else None
+
+    def _row(self, line: bytes) -> list[bytes] | None:
+        """The cells of a row; None for what is no row, or a bad one that is skipped."""
+        if is_blank(line):
+            self.counts["blank"] += 1
+            return None
+        if line.lstrip()[:1] in (b"#", b"%"):
+            self._comment(line)
+            return None
+        columns, where = self.shape.columns, f"{self.path}:{self.counts['lines']}"
+        try:
+            row = fitted(cells(line, self.shape.separator), columns or self.last + 1, self.shape.separator)
+        except ValueError as error:
+            self._bad(FormatError(f"{where}: {error}: {shown(line)}"))
+            return None
+        if len(row) != columns if columns else len(row) <= self.last:
+            want = columns or f"at least {self.last + 1}"
+            self._bad(FormatError(f"{where}: expected {want} columns, found {len(row)}: {shown(line)}"))
+            return None
+        if not (row[self.shape.read.source] and row[self.shape.read.target]):
+            self._bad(empty_cell(where, line))
+            return None
+        self.rows += 1
+        return row
+
+    def _comment(self, line: bytes) -> None:
+        self.counts["comments"] += 1
+        separator, columns = self.shape.separator, self.shape.columns
+        if separator in (b"\t", b",", b";") and columns and self.rows and line.count(separator) == columns - 1:
+            self.comments_like_rows += 1
+            self.like_row_line = self.like_row_line or self.counts["lines"]
+
+    def _weight(self, word: bytes, line: bytes) -> float | None:
+        try:
+            weight = float(word.replace(b"_", b"?"))
+        except ValueError:
+            where = f"{self.path}:{self.counts['lines']}"
+            self._bad(FormatError(f"{where}: expected a number as weight, found {shown(word)} in {shown(line)}"))
+            return None
+        if 0.0 <= weight <= LARGEST:
+            return weight
+        self.bad_weights += 1
+        self.bad_weight_line = self.bad_weight_line or self.counts["lines"]
+        self.counts["skipped"] += self.skip_errors
+        return None
+
+    def _bad(self, error: FormatError) -> None:
+        """Counts a row that is skipped, or raises."""
+        if not self.skip_errors:
+            raise error
+        self.counts["skipped"] += 1

@@ -1,0 +1,114 @@
+"""Which columns are read: names in a header decide, options overrule them, and what nobody says is asked for."""
+
+import pytest
+from helpers.ingested import read, rows
+
+from csaw.partition import IngestOptions
+from csaw.partition.errors import CsawError, OptionError
+
+EDGES, WEIGHTED = [(5, 9), (7, 3)], [(5, 9, 0.5), (7, 3, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (",source,target\n0,5,9\n1,7,3\n", EDGES),
+        ("id,source,target\n0,5,9\n1,7,3\n", EDGES),
+        ("weight,source,target\n0.5,5,9\n2,7,3\n", WEIGHTED),
+        ("target,source\n9,5\n3,7\n", EDGES),
+        ("source,target,time\n5,9,100\n7,3,200\n", EDGES),
+        ("source,target,weight\n5,9,0.5\n7,3,2\n", WEIGHTED),
+        ("u v w\n5 9 0.5\n7 3 2\n", WEIGHTED),
+        ("Target\tTime\tSource\n9\t1\t5\n3\t2\t7\n", EDGES),
+        ('\ufeff"","From","To"\r\n"1",5,9\r\n"2",7,3\r\n', EDGES),
+        ("\ufeffSRC;DST;0_x\n5;9;1,5\n7;3;2,5\n", EDGES),
+        ("node_1,node_2\n5,9\n7,3\n", EDGES),
+        ("id_2,id_1\n9,5\n3,7\n", EDGES),
+        ("city,To Node Id,From-Node-Id\nNew York,9,5\nParis,3,7\n", EDGES),
+        ('label,source,target\n"a, b",5,9\n"c ""d""",7,3\n', EDGES),
+        ("label,source,target,weight\n,5,9,0.5\nx,7,3,2\n", WEIGHTED),
+        ("# FromNodeId\tToNodeId\n5\t9\n7\t3\n", EDGES),
+        ("# ToNodeId FromNodeId\n9 5\n3 7\n", EDGES),
+        ("# source, target, time\n5,9,100\n7,3,200\n", EDGES),
+        ("# from one to another\n5 9 0.5\n7 3 2\n", WEIGHTED),
+        ("5 9 0.5\n7 3 2\n", WEIGHTED),
+        ("a,b\n5,9\n7,3\n", EDGES),
+        ("person,friend,weight\n5,9,0.5\n7,3,2\n", WEIGHTED),
+        (",target\n5,9\n7,3\n", EDGES),
+        ("source,\n5,9\n7,3\n", EDGES),
+        ("x,source\n9,5\n3,7\n", EDGES),
+        ("target,source,weight\na,b,0.5\nc,d,2\n", [("b", "a", 0.5), ("d", "c", 2.0)]),
+        ("u v\nv w\nw u\n", [("u", "v"), ("v", "w"), ("w", "u")]),
+    ],
+)
+def test_the_names_of_a_header_say_which_columns_are_the_ends_and_the_weight(tmp_path, text, found):
+    assert rows(read(tmp_path, text)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,c\n5,9,1\n7,3,2\n",
+        ",0,1\n0,5,9\n1,7,3\n",
+        ",a,b\n0,x,y\n1,z,x\n",
+        "person,friend,score\nann,bob,3\nbob,cid,4\n",
+        "source,source,target\n5,9,1\n7,3,2\n",
+        "to,dst\n5,9\n7,3\n",
+    ],
+)
+def test_a_header_that_does_not_say_which_are_the_ends_is_an_error_with_both_readings(tmp_path, text):
+    with pytest.raises(
+        CsawError, match=r"edges.txt:1: .* does not say .*columns 1 and 2\), or .* -> .*--source-column"
+    ):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "found"),
+    [
+        ("a,b,c\n5,9,1\n7,3,2\n", {"source_column": "a", "target_column": "b"}, EDGES),
+        ("a,b,c\n1,5,9\n2,7,3\n", {"source_column": "2", "target_column": "3"}, EDGES),
+        ("1 5 9\n2 7 3\n", {"source_column": "2", "target_column": "3"}, EDGES),
+        ("9 5\n3 7\n", {"source_column": "2"}, EDGES),
+        ("0 5 9 0.5\n1 7 3 2\n", {"source_column": "2", "target_column": "3", "weight_column": "4"}, WEIGHTED),
+        ("0.5 5 9\n2 7 3\n", {"source_column": "2", "target_column": "3", "weight_column": "1"}, WEIGHTED),
+        ("source,target,rating\n5,9,0.5\n7,3,2\n", {"weight_column": "rating"}, WEIGHTED),
+        ("source,target,rating\n5,9,0.5\n7,3,2\n", {"weight_column": "3"}, WEIGHTED),
+        ("source,target,weight\n5,9,0.5\n7,3,2\n", {"weight_column": "none"}, EDGES),
+        ("source,target,x,y\n5,1,9,0.5\n7,1,3,2\n", {"target_column": "x", "weight_column": "y"}, WEIGHTED),
+        ('"from" "to"\n"1" 5 9\n"2" 7 3\n', {"source_column": "2", "target_column": "3"}, EDGES),
+        ("p,q\nx,y\nz,x\n", {"source_column": "q", "target_column": "p"}, [("x", "z"), ("y", "x")]),
+    ],
+)
+def test_options_choose_columns_of_text_by_name_or_number(tmp_path, text, options, found):
+    assert rows(read(tmp_path, text, **options)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("5 9\n7 3\n", {"source_column": "name"}, "--source-column: no column 'name'; there is no header"),
+        ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
+        ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot be two things"),
+        ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number up to 2"),
+        ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not say which"),
+        (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 is called so"),
+        ('"from" "to"\n"1" 5 9\n"2" 7 3\n', {}, "the header has 2 names, the rows under it have 3 columns"),
+    ],
+)
+def test_a_column_that_is_not_there_is_named(tmp_path, text, options, message):
+    with pytest.raises(CsawError, match=message):
+        read(tmp_path, text, **options)
+
+
+@pytest.mark.parametrize("wish", ["0", "-1", "12345678901234567890", "9" * 5000, ""])
+def test_numbers_that_no_column_has_are_refused_before_anything_is_read(wish):
+    for name in ("weight_column", "source_column", "target_column"):
+        with pytest.raises(OptionError, match="--" + name.replace("_", "-")):
+            IngestOptions(**{name: wish})
+
+
+def test_what_a_header_leaves_open_is_said(tmp_path):
+    assert "column 1 is read as the source" in read(tmp_path, "a,b\n5,9\n7,3\n").report["warnings"][0]
+    assert "not read: time" in read(tmp_path, "source,target,time\n5,9,1\n7,3,2\n").report["warnings"][0]
+    assert read(tmp_path, "source,target\n5,9\n7,3\n").report["warnings"] == []
