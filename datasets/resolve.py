@@ -15,6 +15,7 @@ from csaw.partition.errors import CsawError, StoreError
 from csaw.partition.shown import shown
 
 log = logging.getLogger("csaw")
+READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
 
 
 def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
@@ -81,7 +82,7 @@ def _generated(folder: Path, spec: str) -> Path:
 
 
 def _key(graph: str | Path, found: os.stat_result) -> str:
-    return f"{Path(graph).resolve()} {found.st_size} {found.st_mtime_ns}"
+    return f"{Path(graph).resolve()} {found.st_size} {found.st_mtime_ns} read {READING}"
 
 
 def _cached(

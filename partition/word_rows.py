@@ -34,6 +34,9 @@ class WordRows:
         source, target, column = self.shape.read.source, self.shape.read.target, self.shape.read.weight
         sources, targets, weights = [], [], []
         lines = block.split(bytes([self.shape.newline]))
+        if b"\0" in block:
+            number = self.counts["lines"] + 1 + next(k for k, line in enumerate(lines) if b"\0" in line)
+            raise FormatError(f"{self.path}:{number}: a byte of value 0; expected text")
         if not lines[-1]:
             lines.pop()
         for line in lines:

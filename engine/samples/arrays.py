@@ -72,3 +72,9 @@ class Rows:
             return np.memmap(path, self.dtype, "r", shape=self._chunk)
         except FileNotFoundError:
             raise StoreError(f"{path}: missing; {AGAIN}") from None
+        except OSError as error:
+            raise (
+                error
+                if isinstance(error, StoreError)
+                else StoreError(f"{path} cannot be read: {error.strerror}; {AGAIN}")
+            ) from error

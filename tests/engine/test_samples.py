@@ -583,3 +583,12 @@ def test_describe_says_what_was_sampled(tmp_path):
     assert shown["lengths"] == {"min": lengths.min(), "mean": lengths.mean(), "max": lengths.max()}
     assert shown["ended_early"] == (lengths < 4).sum()
     assert shown["results"] == {"seconds": 1.5}
+
+
+def test_a_chunk_that_cannot_be_read_is_named(tmp_path):
+    path = stored(tmp_path, "walks")
+    chunk = path / "walks/c.0.0"
+    chunk.unlink()
+    chunk.symlink_to(chunk.name)
+    with pytest.raises(StoreError, match=r"walks/c\.0\.0 cannot be read: Too many levels of symbolic links"):
+        open_samples(path).walks[:]

@@ -1,5 +1,6 @@
 """Rows that are not what the rows around them are: an error by file and line, or counted, never another graph."""
 
+import bz2
 import gzip
 import io
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 from helpers.ingested import read, rows
 
-from csaw.partition import blocks
-from csaw.partition.errors import CsawError
+from csaw.partition import IngestOptions, blocks, ingest
+from csaw.partition.errors import CsawError, FormatError
 
 
 @pytest.mark.parametrize(
@@ -154,3 +155,23 @@ def test_each_byte_of_a_long_line_is_copied_a_few_times_at_most(tmp_path, monkey
     (tmp_path / "line").write_bytes(b"# " + b"x" * 1_000_000 + b"\n1 2\n")
     assert b"".join(blocks.read_blocks(str(tmp_path / "line"))).endswith(b"x\n1 2\n")
     assert sum(copied) < 2_000_000
+
+
+@pytest.mark.parametrize("damage", ["none", "a flipped bit", "cut off", "bytes after the end"])
+def test_every_member_of_a_bz2_file_is_read_or_refused(tmp_path, damage):
+    members = [bz2.compress(b"".join(b"%d %d\n" % (k, k + 1) for k in range(first, first + 500))) for first in (0, 500)]
+    data = bytearray(b"".join(members) + (b"more" if damage == "bytes after the end" else b""))
+    if damage == "a flipped bit":
+        data[len(members[0]) + 2] ^= 1  # of the second member's magic number
+    (tmp_path / "e.bz2").write_bytes(data[:-7] if damage == "cut off" else data)
+    if damage == "none":
+        assert ingest(str(tmp_path / "e.bz2"), tmp_path / "g.zarr", IngestOptions()).edges == 1000
+        return
+    with pytest.raises(FormatError, match=r"e\.bz2: compressed data ends or breaks after"):
+        ingest(str(tmp_path / "e.bz2"), tmp_path / "g.zarr", IngestOptions())
+
+
+def test_a_zero_byte_among_words_is_named(tmp_path):
+    (tmp_path / "e.txt").write_bytes(b"".join(b"v%d w%d\n" % (k, k) for k in range(900)) + b"a\0b c\n")
+    with pytest.raises(FormatError, match=r"e\.txt:901: a byte of value 0"):
+        ingest(str(tmp_path / "e.txt"), tmp_path / "g.zarr", IngestOptions())
