@@ -92,7 +92,7 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
 def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
         raise UnknownNameError(
-            f"--algo: no algorithm called {name!r}; there are {', '.join(names())}, or FILE.py:CLASS"
+            f"--algo: no algorithm called {shown(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
         )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))

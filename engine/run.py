@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
+from csaw.engine.algorithm import LARGEST
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan, transfer_units
@@ -20,10 +21,11 @@ from csaw.engine.sources import Sources
 from csaw.engine.workers import sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
-from csaw.partition.errors import BudgetError, DeviceError, OptionError
+from csaw.partition.errors import BudgetError, DeviceError, OptionError, shown
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
+MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,10 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     if weighted and not store.weighted:
         raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
     if not 0 <= seed < 2**64:
-        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {seed}")
-    if threads is not None and threads < 1:
-        raise OptionError(f"--threads: expected at least 1, found {threads}")
-    if batch_size is not None and batch_size < 1:
-        raise OptionError(f"--batch-size: expected at least 1, found {batch_size}")
+        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {shown(seed)}")
+    for flag, given, most in (("--threads", threads, MOST_THREADS), ("--batch-size", batch_size, LARGEST)):
+        if given is not None and not 1 <= given <= most:
+            raise OptionError(f"{flag}: expected 1 to {most}, found {shown(given)}")
     algorithm = registry.build(algo, parameters, edge_bias)
     chosen = Sources(store, algorithm, sources, instances, seed)
 
