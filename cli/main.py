@@ -2,8 +2,10 @@
 
 import errno
 import logging
+import os
 import pkgutil
 import sys
+import threading
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +15,7 @@ import click
 from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
+PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
 NOT_COMMANDS = ("main", "console", "values", "__main__")
 
 
@@ -52,7 +55,7 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Abort as abort:  # what click makes of Ctrl-C; its cause may say how to go on
         said = str(abort.__cause__ or abort.__context__ or "")
-        _fail(f"interrupted{': ' + said if said else ''}", 130)
+        _leave(f"interrupted{': ' + said if said else ''}")
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -76,6 +79,18 @@ def _where_room_is_needed(error: OSError) -> str:
 
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)" if full else ""
+
+
+def _leave(message: str) -> None:
+    """End with status 130. Where threads are still at work nobody waits for them: a hook of a user's own may have no end."""
+    at_work = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
+    for thread in at_work:
+        thread.join(PATIENCE / len(at_work))
+    if not any(thread.is_alive() for thread in at_work):
+        _fail(message, 130)
+    click.echo(f"Error: {message}", err=True)
+    sys.stdout.flush()
+    os._exit(130)
 
 
 def _fail(message: str, code: int) -> None:

@@ -110,6 +110,10 @@ def sample(
         check_place(Path(out), resume=resume, overwrite=overwrite)
     switches = {name: not options.pop(f"no_{name}") for name in ("batching", "workload_aware", "balancing", "in_place")}
     given = {name: value for name in OWNED if (value := options.pop(name)) is not None} | options.pop("own")
+    if taken := sorted({*given} & {*options, "policy"}):
+        raise click.BadParameter(
+            f"--{taken[0]} is an option of csaw itself; give it without --option", param_hint="--option"
+        )
     job = prepare(resolve(graph), algo, policy=Policy(**switches), **options, **given)
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()

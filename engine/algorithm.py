@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from csaw.partition.errors import OptionError, shown
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
 LARGEST = 2**63 - 1  # of what an option counts
@@ -67,9 +68,9 @@ class Option:
         try:
             value = TYPED.get(self.kind, self.kind)(value)
         except (TypeError, ValueError, OverflowError) as error:
-            raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {shown(value)}") from error
+            raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
         if self.choices and value not in self.choices:
-            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {shown(value)}")
+            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
         for one in value if self.kind is tuple else (value,) if self.kind in (int, float) else ():
             self._in_range(flag, one)
         return value
@@ -88,14 +89,14 @@ class Option:
             right = "" if high is None else f" {'<' if self.open_high else '<='} {high}"
             reason = f"; {self.reason}" if self.reason else ""
             kind = "a finite " if self.kind is float else ""
-            raise OptionError(f"{flag}: expected {kind}{left}value{right}, found {shown(value)}{reason}")
+            raise OptionError(f"{flag}: expected {kind}{left}value{right}, found {quoted(value)}{reason}")
 
 
 def option(default: Any, *, help: str, **limits: Any) -> Any:
     """Declare a parameter; its type is the default's. See :class:`Option` for the limits."""
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:
-        raise OptionError(f"option({shown(default)}): expected a default that is {', '.join(KINDS.values())}")
+        raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
     return Option(default, help, kind, **limits)
 
 

@@ -68,7 +68,8 @@ class Backend:
         if is_own(type(algorithm)):
             from csaw.engine.cpu.typed_hooks import check_types
 
-            check_types(self.hooks(), algorithm, self.params, np.dtype(store.id_dtype))
+            known = self.constants() | {"STREAMED": self.streamed}
+            check_types(self.hooks(), known, algorithm, self.params, np.dtype(store.id_dtype))
 
     def _selects_by_table(self) -> bool:
         """Whether a traversal's picks are independent draws from whole rows."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from csaw.partition.errors import OptionError, shown
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 PORTABLE = {
     "exp": "csaw_exponential",
@@ -32,6 +33,7 @@ EXACT = {
     "minimum",
     "maximum",
 }
+DIVISIONS = (ast.Div, ast.Mod, ast.FloorDiv)
 FOREIGN: dict[type[ast.AST], str] = {
     ast.Raise: "raise", ast.Assert: "assert", ast.Try: "try", ast.TryStar: "try", ast.With: "with", ast.Import: "import", ast.ImportFrom: "import",
     ast.Global: "global", ast.Nonlocal: "nonlocal", ast.Delete: "del", ast.ClassDef: "class", ast.FunctionDef: "a def of its own",
@@ -45,11 +47,17 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
     """OptionError about what a function of numbers that a GPU runs too cannot be written with."""
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Constant) and not _is_plain(node.value):
-            raise OptionError(f"{where}: expected numbers of 64 bits, found {shown(node.value)}")
+            raise OptionError(f"{where}: expected numbers of 64 bits, found {quoted(node.value)}")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, DIVISIONS) and _is_zero(node.right):
+            raise OptionError(f"{where}: {ast.unparse(node)} divides by zero")
         if type(node) in FOREIGN:
             raise OptionError(
                 f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook is made of numbers, assignments, if, for, while, return and calls of math"
             )
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _is_plain(value: object) -> bool:

@@ -21,12 +21,15 @@ from typing import Any
 
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
-from csaw.partition.errors import OptionError, shown
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 FAR = "is_neighbor of another vertex than prev and src"  # whose row need not be in memory
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
+ENGINE = ("degree", "vertex_count", "is_neighbor", "hook_word", "fraction", "below_wide", "int64", "uint64")
+PLACES = ("src", "dst", "prev", "source")  # vertices, or none, whatever a hook computes
 OWN = "own_"
 # A division by zero gives what a GPU gives, infinity or NaN, and a bias that is one is named.
 INLINED, CALLED = '@njit(forceinline=True, error_model="numpy")\n', '@njit(error_model="numpy")\n'
@@ -96,6 +99,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
     where = f"{algorithm.name()}.{name}"
     refuse_foreign(tree.body, where)
+    _refuse_shadows(tree, where)
     me, view = (a.arg for a in tree.args.args)
     tree = Portable(scope_of(method), where).visit(tree)
     rewriter = _Rewriter(algorithm, where, me, view, weighted, random)
@@ -109,11 +113,18 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
     return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads))
 
 
+def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
+    """OptionError about a variable that would take the place of what hooks are given."""
+    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE}):
+        raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
+
+
 def _source(method: Callable) -> str:
     try:
         return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
     except (OSError, TypeError) as error:
-        name = getattr(method, "__qualname__", shown(method))
+        name = getattr(method, "__qualname__", quoted(method))
         raise OptionError(f"the source of {name} cannot be read; write a method with def, in a file") from error
 
 
@@ -204,7 +215,7 @@ class _Rewriter(ast.NodeTransformer):
                 self.reads.add(FAR)
             call = _expression("is_neighbor(graph, 0, 0)")
             call.args[1:] = arguments  # type: ignore[attr-defined]
-            return call
+            return self._if_vertices(call, [a for a in arguments if not (isinstance(a, ast.Name) and a.id in PLACES)])
         if name in ("random", "random_vertex") and not arguments:
             if not self.random:
                 raise OptionError(
@@ -217,6 +228,15 @@ class _Rewriter(ast.NodeTransformer):
                 return _expression(f"fraction({word})")
             return _expression(f"int64(below_wide({word}, uint64(vertex_count(graph))))")
         raise OptionError(f"{self.where}: no call {self.view}.{name}(...) with {len(arguments)} arguments")
+
+    def _if_vertices(self, call: ast.expr, doubtful: list[ast.expr]) -> ast.expr:
+        """A question about an edge, asked only where its ends are vertices: others have no rows."""
+        for end in doubtful:
+            self.engine.add("vertex_count")
+            question = _expression("False if not 0 <= end < vertex_count(graph) else call")
+            question.test.operand.comparators[0], question.orelse = end, call  # type: ignore[attr-defined]
+            call = question
+        return call
 
 
 def _expression(text: str) -> ast.expr:

@@ -5,7 +5,8 @@ import math
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.user_code import is_own
-from csaw.partition.errors import BiasError, OptionError, shown
+from csaw.partition.errors import BiasError, OptionError
+from csaw.partition.shown import quoted
 
 SELECTS = ("uniform", "alias", "rejection", "its", "keys")
 COLLISIONS = ("bipartite", "repeated", "updated")
@@ -91,7 +92,7 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
     chance = algorithm.geometric()  # type: ignore[misc]
     if not (isinstance(chance, (int, float)) and 0.0 <= chance < 1.0):
         raise OptionError(
-            f"{algorithm.name()}.geometric: expected a chance of at least 0 and below 1, found {shown(chance)}"
+            f"{algorithm.name()}.geometric: expected a chance of at least 0 and below 1, found {quoted(chance)}"
         )
     scaled = float(chance) * 2.0**32
     limit = int(scaled)

@@ -2,6 +2,8 @@
 
 import os
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,9 @@ from csaw.engine.methods import choose_select, starts_everywhere, tries
 from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.tables import why_not_grouped
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 
+LARGEST_SAMPLE = 1 << 50  # bytes
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
 FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selected
 TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
@@ -98,6 +101,8 @@ def make_plan(
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, select)
     row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
+    limit = memory or available_bytes()
+    _refuse_sizes(_least_bytes(store, algorithm, sizes, layout, sources), sources.instances, limit)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
@@ -110,7 +115,7 @@ def make_plan(
             "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
-    limits = Limits(memory or available_bytes(), gpu_memory or free * 9 // 10, batch, graph_layout, residency, policy)
+    limits = Limits(limit, gpu_memory or free * 9 // 10, batch, graph_layout, residency, policy)
     fit = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
     detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
     plan = Plan(
@@ -161,6 +166,29 @@ def _instance_bytes(
         entries += width
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
     return row, row + widest * FRONTIER_BYTES
+
+
+def _least_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
+    """Bytes that an instance takes in a sample at least."""
+    item = np.dtype(store.id_dtype).itemsize
+    if isinstance(algorithm, Walk):
+        return item * (algorithm.walk_length + 1)
+    if layout == "hops":
+        return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
+    return 8  # where its edges begin
+
+
+def _refuse_sizes(each: int, instances: int, memory: int) -> None:
+    """BudgetError about instances that memory cannot hold one of, or that no disk holds all of."""
+    if each > memory:
+        raise BudgetError(
+            f"an instance takes {each:,} bytes and {memory:,} are allowed; ask for fewer neighbors or steps, or raise --memory"
+        )
+    if each * instances > LARGEST_SAMPLE:
+        raise BudgetError(
+            f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most {LARGEST_SAMPLE:,}; "
+            f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
+        )
 
 
 def available_bytes() -> int:

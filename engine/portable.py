@@ -61,7 +61,7 @@ def exponential(x):
 def power(x, y):
     """x^y, by multiplication for small integers y; NaN for a negative x otherwise."""
     x, y = float(x), float(y)
-    if y == math.floor(y) and abs(y) <= LARGEST_INTEGER_POWER:
+    if abs(y) <= LARGEST_INTEGER_POWER and y == math.floor(y):  # in this order: of a large y floor is no 64-bit integer
         left, factor, result = int(abs(y)), x, 1.0
         while left > 0:
             if left & 1:

@@ -11,7 +11,8 @@ from typing import Any
 from csaw.engine.algorithm import LARGEST, Algorithm, Option, Traversal, Walk
 from csaw.engine.hook_language import refuse_foreign
 from csaw.engine.user_code import is_own, users_code
-from csaw.partition.errors import OptionError, UnknownNameError, shown
+from csaw.partition.errors import OptionError, UnknownNameError
+from csaw.partition.shown import quoted
 
 LONGEST = 1000  # characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops")}
@@ -52,12 +53,12 @@ def check_declarations(algorithm: Algorithm) -> None:
         raise OptionError(f"{name}: {', '.join(missing)} not set; its __init__ must hand options to super().__init__")
     if algorithm.layout not in LAYOUTS[kind] or algorithm.sources_from not in STARTS:
         raise OptionError(
-            f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {shown(algorithm.layout)} "
-            f"and {shown(algorithm.sources_from)}"
+            f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {quoted(algorithm.layout)} "
+            f"and {quoted(algorithm.sources_from)}"
         )
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
-        raise OptionError(f"{name}.frontier_size: expected an integer from 1 on, found {shown(width)}")
+        raise OptionError(f"{name}.frontier_size: expected an integer from 1 on, found {quoted(width)}")
     for declared in ("sizes", "geometric", "bias_range"):
         if getattr(algorithm, declared, None) is not None:
             with users_code(f"{name}.{declared} failed:"):
@@ -65,7 +66,7 @@ def check_declarations(algorithm: Algorithm) -> None:
             if declared == "sizes" and not (
                 isinstance(found, (tuple, list)) and all(isinstance(n, int) and -1 <= n <= LARGEST for n in found)
             ):
-                raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {shown(found)}")
+                raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {quoted(found)}")
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
@@ -79,7 +80,7 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
         if isinstance(error, OptionError):
             raise
         raise OptionError(
-            f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {shown(expression)}"
+            f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {quoted(expression)}"
         ) from error
     source = f"def edge_bias(self, e):\n    return ({expression})\n"
     scope: dict[str, Any] = {}
@@ -92,7 +93,7 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
 def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
         raise UnknownNameError(
-            f"--algo: no algorithm called {name!r}; there are {', '.join(names())}, or FILE.py:CLASS"
+            f"--algo: no algorithm called {quoted(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
         )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))

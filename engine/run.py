@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
+from csaw.engine.algorithm import LARGEST
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
 from csaw.engine.plan import Plan, make_plan, transfer_units
@@ -21,11 +22,13 @@ from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
+from csaw.partition.shown import quoted
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
+MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,10 @@ def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: 
     if weighted and not store.weighted:
         raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
     if not 0 <= seed < 2**64:
-        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {seed}")
-    if threads is not None and threads < 1:
-        raise OptionError(f"--threads: expected at least 1, found {threads}")
-    if batch_size is not None and batch_size < 1:
-        raise OptionError(f"--batch-size: expected at least 1, found {batch_size}")
+        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {quoted(seed)}")
+    for flag, given, most in (("--threads", threads, MOST_THREADS), ("--batch-size", batch_size, LARGEST)):
+        if given is not None and not 1 <= given <= most:
+            raise OptionError(f"{flag}: expected 1 to {most}, found {quoted(given)}")
     algorithm = registry.build(algo, parameters, edge_bias)
     chosen = Sources(store, algorithm, sources, instances, seed)
 

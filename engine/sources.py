@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import Algorithm
+from csaw.engine.algorithm import LARGEST, Algorithm
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
 LISTED = 2**64 - 1  # the instance number whose draws choose random:N
+
+
+def _text_of(path: Path) -> str:
+    """A file's text; FormatError with the line where it is not UTF-8."""
+    data = path.read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = quoted(data[error.start : error.start + 8])
+        raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
 
 
 class Sources:
@@ -39,8 +51,8 @@ class Sources:
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
     def _instances(self, wanted: int | None, num_walks: int) -> int:
-        if wanted is not None and wanted < 1:
-            raise OptionError(f"--instances: expected at least 1, found {wanted}")
+        if wanted is not None and not 1 <= wanted <= LARGEST:
+            raise OptionError(f"--instances: expected 1 to {LARGEST}, found {quoted(wanted)}")
         if self.kind in ("random", "distinct", "every"):
             return wanted or 1
         count = self.vertices if self.listed is None else self.listed.size
@@ -56,28 +68,29 @@ class Sources:
             return self._random(given)
         path = Path(given)
         if not path.is_file():
-            raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {given!r}")
-        words = path.read_text().split()
+            raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(given)}")
+        text = _text_of(path)
         if store.id_kind == STRING:
-            return np.asarray(store.dense_ids(words), np.int64)
+            return np.asarray(store.dense_ids(text.split()), np.int64)
         numbers = []
-        for line, text in enumerate(path.read_text().splitlines(), 1):
-            for word in text.split():
+        for line, row in enumerate(text.splitlines(), 1):
+            for word in row.split():
                 try:
                     numbers.append(int(word))
                 except ValueError as error:
-                    raise FormatError(f"{path}:{line}: expected a vertex id, found {word!r}") from error
+                    raise FormatError(f"{path}:{line}: expected a vertex id, found {quoted(word)}") from error
         return np.asarray(store.dense_ids(numbers), np.int64)
 
     def _random(self, given: str) -> np.ndarray:
         from csaw.engine.random import SOURCE_SLOT, distinct_below
 
         text = given.removeprefix("random:")
-        if not text.isdigit() or not 0 < int(text) <= self.vertices:
+        wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+        if not 0 < wanted <= self.vertices:
             raise OptionError(
-                f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {text!r}"
+                f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {quoted(text)}"
             )
-        return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, int(text))
+        return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
 
     def take(self, first: int, last: int, flat: bool) -> np.ndarray:
         """Dense source ids of instances first .. last - 1: [n] when ``flat``, else [n, frontier size]."""

@@ -130,6 +130,9 @@ class Traversals:
     def advance(self) -> None:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
+            if not self.vertex.size and not self.hops and not self.algorithm.collective:
+                self.depth = len(self.sizes)  # nobody is left to go on
+                break
             self.backend.select_neighbors(self, self._ready())
             if self.pending.size:
                 return

@@ -51,7 +51,7 @@ def is_blank(line: bytes) -> bool:
     return not line.strip(b" \t\r\n,;")
 
 
-def shown(line: bytes) -> str:
+def row_shown(line: bytes) -> str:
     """The beginning of a row, for an error."""
     return repr(line[:60].decode("utf-8", "replace").strip())
 
@@ -61,7 +61,7 @@ def quote_error(line: bytes, separator: bytes | None) -> str:
     try:
         return f"expected a row, found {cells(line, separator)}"
     except ValueError as error:
-        return f"{error}: {shown(line)}"
+        return f"{error}: {row_shown(line)}"
 
 
 def empty_cell(where: str, line: bytes) -> FormatError:
@@ -70,7 +70,7 @@ def empty_cell(where: str, line: bytes) -> FormatError:
     place = "before the first separator" if row.startswith(gaps) else "between two separators"
     if row.endswith(gaps) and not row.startswith(gaps) and not re.search(rb"([,;])\s*[,;]|\t\t", row):
         place = "after the last separator"
-    return FormatError(f"{where}: expected a value {place}, found {shown(line)}")
+    return FormatError(f"{where}: expected a value {place}, found {row_shown(line)}")
 
 
 def _unquoted(word: bytes, separator: bytes | None) -> bytes:

@@ -1,15 +1,6 @@
 """Every error a user can cause. ``csaw.cli.main`` catches ``CsawError`` and prints it without a traceback."""
 
 
-def shown(value: object, most: int = 60) -> str:
-    """A value as a message shows it: the beginning and the end of a long one."""
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python prints
-        return "an integer of thousands of digits"
-    return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({len(text)} characters)"
-
-
 class CsawError(Exception):
     """Base of all errors that say what was expected, what was found and what to do."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from csaw.partition import numbers
 from csaw.partition import text as parser
 from csaw.partition.blocks import read_blocks
-from csaw.partition.cells import empty_cell, shown
+from csaw.partition.cells import empty_cell, row_shown
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import in_order
 from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
@@ -148,9 +148,9 @@ class TextRows:
             raise empty_cell(where, row)
         if status == numbers.COLUMNS:
             raise FormatError(
-                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[parser.ERROR_FOUND]}: {shown(row)}"
+                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[parser.ERROR_FOUND]}: {row_shown(row)}"
             )
-        raise FormatError(f"{where}: expected {WRONG[status]}, found {shown(row)}")
+        raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
 
 
 def _head(path: str, blocks: Iterator[memoryview]) -> bytes:

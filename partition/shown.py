@@ -8,3 +8,12 @@ def shown(text: str) -> str:
     if text.isprintable() and len(text) <= MOST:
         return text
     return repr(text) if len(text) <= MOST else f"{text[:MOST]!r}... ({len(text):,} characters)"
+
+
+def quoted(value: object, most: int = 60) -> str:
+    """A value as a message shows it: the beginning and the end of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return "an integer of thousands of digits"
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({len(text)} characters)"

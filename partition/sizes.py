@@ -1,18 +1,23 @@
 """Byte counts as people write them."""
 
 import re
+from fractions import Fraction
 
 from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+LONGEST = 64  # characters; more digits say nothing
+LARGEST = 2**63 - 1
 
 
 def parse_size(text: str) -> int:
-    """``256MiB``, ``4G``, ``1000000``: bytes."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", text.lower())
-    if not found or float(found[1]) == 0:
-        raise OptionError(f"expected a size such as 256MiB or 4G, found {text!r}")
-    return int(float(found[1]) * UNITS[found[2] or ""])
+    """``256MiB``, ``4G``, ``1000000``: bytes, from 1 to 2^63 - 1."""
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]i?)?b?\s*", text.lower()) if len(text) <= LONGEST else None
+    size = int(Fraction(found[1]) * UNITS[found[2] or ""]) if found else 0
+    if not 1 <= size <= LARGEST:
+        raise OptionError(f"expected a size such as 256MiB or 4G, from 1 byte to {LARGEST}, found {quoted(text)}")
+    return size
 
 
 def format_size(size: int) -> str:

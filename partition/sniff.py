@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from csaw.partition.cells import BLANK, INTEGER, NUMBER, cells, fitted, is_blank, quote_error, shown, width
+from csaw.partition.cells import BLANK, INTEGER, NUMBER, cells, fitted, is_blank, quote_error, row_shown, width
 from csaw.partition.columns import Columns, Wishes, choose, is_number, named_ends, notes, plain
 from csaw.partition.errors import FormatError
 from csaw.partition.formats import matrix_market, refuse_foreign
@@ -230,7 +230,7 @@ def _columns(name: str, layout: Layout, skip: int, options: "IngestOptions") -> 
     if columns < 2 and other is None:
         raise FormatError(
             f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or semicolons, found one column: "
-            f"{shown(lines[0].text)}"
+            f"{row_shown(lines[0].text)}"
         )
     return columns
 
@@ -239,11 +239,11 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
     first, odd = lines[0], lines[other]
     if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
         return FormatError(
-            f"{name}:{first.number}: expected {sizes[1]} columns as in the rows that follow, found {sizes[0]}: {shown(first.text)}; if it holds counts "
+            f"{name}:{first.number}: expected {sizes[1]} columns as in the rows that follow, found {sizes[0]}: {row_shown(first.text)}; if it holds counts "
             f"or a title, pass --skip-lines {first.number}"
         )
     return FormatError(
-        f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found {sizes[other]}: {shown(odd.text)}; an edge list has one "
+        f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found {sizes[other]}: {row_shown(odd.text)}; an edge list has one "
         f"edge a row; --on-error skip passes over rows that differ"
     )
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.partition.cells import cells, empty_cell, fitted, is_blank, shown
+from csaw.partition.cells import cells, empty_cell, fitted, is_blank, row_shown
 from csaw.partition.errors import FormatError
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class WordRows:
         try:
             row = fitted(cells(line, self.shape.separator), columns or self.last + 1, self.shape.separator)
         except ValueError as error:
-            self._bad(FormatError(f"{where}: {error}: {shown(line)}"))
+            self._bad(FormatError(f"{where}: {error}: {row_shown(line)}"))
             return None
         if len(row) != columns if columns else len(row) <= self.last:
             want = columns or f"at least {self.last + 1}"
-            self._bad(FormatError(f"{where}: expected {want} columns, found {len(row)}: {shown(line)}"))
+            self._bad(FormatError(f"{where}: expected {want} columns, found {len(row)}: {row_shown(line)}"))
             return None
         if not (row[self.shape.read.source] and row[self.shape.read.target]):
             self._bad(empty_cell(where, line))
@@ -89,7 +89,9 @@ class WordRows:
             weight = float(word.replace(b"_", b"?"))
         except ValueError:
             where = f"{self.path}:{self.counts['lines']}"
-            self._bad(FormatError(f"{where}: expected a number as weight, found {shown(word)} in {shown(line)}"))
+            self._bad(
+                FormatError(f"{where}: expected a number as weight, found {row_shown(word)} in {row_shown(line)}")
+            )
             return None
         if 0.0 <= weight <= LARGEST:
             return weight

@@ -29,9 +29,9 @@ NOISE = (
 RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vertex", "dead_end": "a vertex"}
 
 
-def check_types(hooks: list[Hook], algorithm: Any, params: tuple, ids: np.dtype) -> None:
+def check_types(hooks: list[Hook], constants: dict[str, Any], algorithm: Any, params: tuple, ids: np.dtype) -> None:
     """OptionError about a hook that cannot be compiled, or that may return something else than a number."""
-    module = specialize((), {}, hooks)
+    module = specialize((), constants, hooks)
     signature = (typeof(params), _graph(ids), uint64, *(int64,) * 6, float64)
     for hook in hooks:
         where, function = f"{algorithm.name()}.{hook.name}", getattr(module, hook.name)
@@ -40,7 +40,7 @@ def check_types(hooks: list[Hook], algorithm: Any, params: tuple, ids: np.dtype)
         except NumbaError as error:
             raise OptionError(f"{where} cannot be compiled: {_reason(error)}") from error
         returned = types.unliteral(function.overloads[signature].signature.return_type)
-        if not isinstance(returned, (types.Integer, types.Float, types.Boolean)):
+        if not isinstance(returned, (types.Integer, types.Float)):
             raise OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {_named(returned)}")
 
 
@@ -52,7 +52,7 @@ def _graph(ids: np.dtype) -> Any:
 def _named(kind: Any) -> str:
     if isinstance(kind, types.Optional):
         return f"None on one of them and {kind.type} on another"
-    known = {types.none: "None", types.unicode_type: "text"}
+    known = {types.none: "None", types.unicode_type: "text", types.boolean: "True or False; write 1.0 if ... else 0.0"}
     return known.get(kind, str(kind))
 
 

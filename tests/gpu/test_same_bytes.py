@@ -152,6 +152,41 @@ def test_a_bad_bias_names_its_edge(tmp_path):
                       sources=[0], **options)  # fmt: skip
 
 
+OWN = """
+from csaw.engine.algorithm import Walk, option
+
+class Mine(Walk):
+    far: float = option(0.0, help="bias")
+    jump: int = option(0, help="beyond the vertex")
+
+    def edge_bias(self, e):
+        if e.dst == e.prev or e.prev < 0:
+            return e.weight
+        return e.weight * self.far
+
+    def bias_range(self):
+        return (0.0, 1.0, 1.0)
+
+    def update(self, e):
+        return e.dst + self.jump
+"""
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_hooks_of_ones_own_are_checked_where_trials_are(tmp_path, residency):
+    """Rows that accept nothing are dead ends, what is no bias or no vertex is named, as on the CPU."""
+    store = random_store(tmp_path / "g.zarr", partitions=3)
+    (tmp_path / "mine.py").write_text(OWN)
+    own, given = f"{tmp_path / 'mine.py'}:Mine", {"device": "cuda", "residency": residency, "walk_length": 6}
+    for far in (0.0, 1e-9):
+        expected = arrays_of(store, tmp_path / "s.zarr", own, far=far, walk_length=6)
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", own, far=far, **given))
+    with pytest.raises(BiasError, match="the bias of edge"):
+        arrays_of(store, tmp_path / "s.zarr", own, far=-1.0, **given)
+    with pytest.raises(OptionError, match="expected a vertex below"):
+        arrays_of(store, tmp_path / "s.zarr", own, jump=10**6, **given)
+
+
 def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr")
     with pytest.raises(BudgetError, match="are needed on"):

@@ -67,7 +67,7 @@ class WideStore(GraphStore):
         indices_out[:] = indices
 
 
-def arrays_of(store, out, algo, *, device="cpu", **options):
+def arrays_of(store, out, algo="deepwalk", *, device="cpu", **options):
     """Draw, and read back every array of the sample."""
     sample(store, out, algo, overwrite=True, ids="dense", device=device, **options)
     return stored_arrays(out)

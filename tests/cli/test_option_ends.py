@@ -1,0 +1,104 @@
+"""Option values at their ends: each ends with a right sample, or with one sentence that names the option."""
+
+import sys
+
+import pytest
+from helpers.limits import within
+
+from csaw.cli import main
+
+DIGITS, MANY = "9" * 30, "9" * 5000
+SAMPLE = ["sample", "karate", "out.zarr", "--overwrite"]
+FILES = {
+    "latin.txt": b"1\n2 \xff\xfe\n",
+    "square.txt": "1 ²\n".encode(),
+    "long.txt": MANY.encode(),
+    "big.txt": DIGITS.encode(),
+}
+
+REFUSED = [
+    (["--sources", "latin.txt"], "latin.txt:2: expected vertex ids in UTF-8, found the bytes b'\\xff\\xfe"),
+    (["--sources", "square.txt"], "square.txt:1: expected a vertex id, found '²'"),
+    (["--sources", "long.txt"], "long.txt:1: expected a vertex id"),
+    (["--sources", "big.txt"], f"vertex {DIGITS} is not in"),
+    (["--sources", "random:²"], "--sources random:N: expected N from 1 to the graph's 34 vertices, found '²'"),
+    (["--sources", "random:" + MANY], "--sources random:N: expected N"),
+    (["--algo", "neighbor", "--fanout", DIGITS], "--fanout: expected -1 <= value <= 9223372036854775807, found 9999"),
+    (["--algo", "neighbor", "--fanout", "1000000000000000000,9"], "bytes and "),
+    (["--algo", "neighbor", "--fanout", ",".join(["2"] * 70)], "ask for fewer neighbors or steps"),
+    (["--walk-length", "2147483647"], "--walk-length: expected 0 <= value <= 2147483646, found 2147483647"),
+    (["--walk-length", DIGITS], "--walk-length: expected 0 <= value <= 2147483646"),
+    (["--num-walks", "1000000000000"], "ask for fewer (--instances, --num-walks)"),
+    (["--num-walks", DIGITS], "--num-walks: expected 1 <= value"),
+    (["--instances", "9223372036854775807"], "a sample is at most"),
+    (["--instances", DIGITS], "--instances: expected 1 to"),
+    (["--seed", DIGITS], "--seed: expected 0 to 2^64 - 1"),
+    (["--threads", "1000000000"], "--threads: expected 1 to 4096, found 1000000000"),
+    (["--batch-size", "1000000000000000000"], "samples in flight exceed the budget"),
+    (["--batch-size", DIGITS], "--batch-size: expected 1 to"),
+    (["--memory", "9" * 400], "expected a size such as 256MiB"),
+    (["--memory", "1" + "0" * 300 + "T"], "expected a size such as 256MiB"),
+    (["--memory", "²"], "expected a size such as 256MiB"),
+    (["--memory", "0.5"], "from 1 byte"),
+    (["--memory", "1"], "raise --memory"),
+    (["--algo", "layer", "--neighbor-size", "9223372036854775807"], "raise --memory"),
+    (["--algo", "random-node", "--frontier-size", DIGITS], "--frontier-size: expected 1 <= value"),
+    (["--algo", "jump", "--jump-prob", "nan"], "--jump-prob: expected a finite 0 <= value <= 1, found nan"),
+    (["--algo", "forest-fire", "--burn-prob", "0.99999999999999999999"], "--burn-prob: expected a finite 0 <= value < 1, found 1.0"),
+    (["--algo", "neighbor", "--option", "fanout=²"], "--fanout: expected integers such as 25,10, found '²'"),
+    (["--algo", "neighbor", "--option", "replace=maybe"], "--replace: expected true or false, found 'maybe'"),
+    (["--edge-bias", "1/0"], "--edge-bias: 1 / 0 divides by zero"),
+    (["--edge-bias", "e.weight % 0"], "--edge-bias: e.weight % 0 divides by zero"),
+    (["--edge-bias", "(x := 5)"], "--edge-bias: := cannot be used here"),
+    (["--edge-bias", "None"], "deepwalk.edge_bias: expected a number on every way out, found None"),
+    (["--edge-bias", "'a'"], "deepwalk.edge_bias: expected a number on every way out, found text"),
+    (["--edge-bias", "e.weight < 3"], "found True or False; write 1.0 if ... else 0.0"),
+    (["--edge-bias", "1e400"], "deepwalk.edge_bias is inf"),
+    (["--edge-bias", "10000000000000000000"], "--edge-bias: expected numbers of 64 bits"),
+    (["--edge-bias", "1+" * 2000 + "1"], "of at most 1000 characters"),
+    (["--edge-bias", "-" * 990 + "1"], "edge_bias: nested too deeply"),
+    (["--edge-bias", "1\x00"], "--edge-bias: expected an expression"),
+    (["--edge-bias", "e.weight)\n    return (1"], "--edge-bias: expected an expression"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def csaw(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["csaw", *arguments])
+        with within(60), pytest.raises(SystemExit) as end:
+            main.main()
+        return end.value.code, capsys.readouterr().err
+
+    return call
+
+
+@pytest.mark.parametrize(("options", "said"), REFUSED, ids=[" ".join(options)[:40] for options, _ in REFUSED])
+def test_what_cannot_be_is_refused_in_a_sentence(csaw, options, said):
+    code, printed = csaw(*SAMPLE, *options)
+    assert code == 1, printed
+    assert said in printed
+    assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize("options", [["--fanout", MANY], ["--seed", MANY], ["--p", "²"], ["--option", "seed=3"], ["--fanout", "1,,2"]], ids=lambda o: " ".join(o)[:20])  # fmt: skip
+def test_wrong_usage_is_said(csaw, options):
+    code, printed = csaw(*SAMPLE, *options)
+    assert code == 2
+    assert options[0] in printed
+
+
+def test_what_is_at_an_end_and_can_be_is_drawn(csaw):
+    fire = ["--algo", "forest-fire", "--unweighted", "--sources", "random:2"]
+    for options in (
+        ["--seed", str(2**64 - 1), "--walk-length", "0"],
+        ["--seed", "0", "--threads", "4096", "--memory", str(2**63 - 1), "--walk-length", "1"],
+        [*fire, "--burn-prob", "0.999999999999", "--depth", "65535"],
+        [*fire, "--burn-prob", "1e-300"],
+    ):
+        code, printed = csaw(*SAMPLE, *options)
+        assert code == 0, printed
