@@ -151,7 +151,7 @@ class Walk(Algorithm):
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
-    but those to ``e.prev``, where it is ``back``: then selection is by rejection."""
+    but those to ``e.prev``, where it is ``back``: then selection is by rejection. Bounds go to 1e260, ``low`` and ``back`` from 0."""
 
     def update(self, e: Any) -> int:
         return e.dst

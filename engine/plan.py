@@ -102,7 +102,9 @@ def make_plan(
     method = choose_select(algorithm, weighted, select)
     row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
     limit = memory or available_bytes()
-    _refuse_sizes(_least_bytes(store, algorithm, sizes, layout, sources), sources.instances, limit)
+    _refuse_sizes(
+        _least_bytes(store, algorithm, sizes, layout, sources), sources.instances, max(limit, available_bytes())
+    )
     request = Request(
         store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
         sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,

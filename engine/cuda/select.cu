@@ -1,6 +1,7 @@
 // Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/traverse.py and select.py. A group an entry.
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
 #include "collide.cuh"
+#include "coins.cuh"
 
 #define SELECT_UNIFORM 0
 #define SELECT_KEYS 4

@@ -1,5 +1,6 @@
 // One instance of a traversal in its room: its vertices by slot, its edges, its frontier, and which vertices it has seen. See trees.cu.
 #pragma once
+#include "coins.cuh"
 #include "weigh.cuh"
 
 // Whether a vertex that has been seen is left out of pools, and enters a frontier once.

@@ -49,6 +49,19 @@ class Mine(Walk):
     def edge_bias(self, e):
         return softened(e.weight) * e.dst_degree**self.strength + math.log10(2 + e.src_degree)
 """
+SECOND = """
+from csaw.engine.algorithm import Walk
+
+class Mine(Walk):
+    def edge_bias(self, e):
+        return e.weight * 0.5 if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + e.dst % 3)
+
+    def bias_range(self):
+        return (0.0, 1.0, 1.0)
+
+    def update(self, e):
+        return e.dst
+"""
 CASES = [(name, {}) for name in registry.names()] + MORE
 
 
@@ -82,6 +95,16 @@ def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeyp
     (tmp_path / "mine.py").write_text(OWN)
     job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40))
     check(builder_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    (tmp_path / "mine.py").write_text(SECOND)
+    job = prepare(
+        store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40), residency=residency
+    )
+    check(kernels_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

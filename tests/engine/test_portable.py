@@ -40,10 +40,10 @@ def arguments():
         rng.integers(0, 10**6, n).astype(float),
         np.exp(rng.uniform(-700, 700, n)),
         rng.random(n),
-        [0, -1, np.inf, np.nan, 1, 5e-324, -2],
+        [0, -1, np.inf, np.nan, 1, 5e-324, -2, 1, 1, 2, 0.5],
     ]
     y = [rng.choice([-3, -2, -1.5, -1, -0.5, 0.5, 0.75, 1, 1.5, 2, 3, 0.3], n), rng.uniform(-3, 3, n), rng.uniform(-800, 800, n),
-         [0.3, 0.3, 0.3, 0.3, np.nan, -1.5, 3]]  # fmt: skip
+         [0.3, 0.3, 0.3, 0.3, np.nan, -1.5, 3, 1e200, -1e200, 1e300, 1e19]]  # fmt: skip
     return np.concatenate(x), np.concatenate(y)
 
 
