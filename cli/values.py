@@ -8,10 +8,28 @@ LONGEST_PATH = 4095  # bytes, of Linux
 
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """``4GiB`` as bytes."""
+    """``4GiB`` as bytes; OptionError names the option."""
+    from csaw.partition.errors import OptionError
     from csaw.partition.sizes import parse_size
 
-    return None if value is None else parse_size(value)
+    try:
+        return None if value is None else parse_size(value)
+    except OptionError as error:
+        raise OptionError(f"{param.opts[0]}: {error}") from error
+
+
+class Integers(click.ParamType):
+    """``25,10`` as a tuple."""
+
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        from csaw.partition.shown import shown
+
+        try:
+            return value if isinstance(value, tuple) else tuple(int(one) for one in value.split(","))
+        except ValueError:
+            self.fail(f"expected integers such as 25,10, found {shown(value)}", param, ctx)
 
 
 class Place(click.Path):

@@ -13,91 +13,15 @@ e.is_neighbor(a, b), e.random(), e.random_vertex();  v has the same with v.id fo
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
 """
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from csaw.engine.option import LARGEST, Option, option
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
+
+__all__ = ["LARGEST", "NONE", "Algorithm", "Option", "Traversal", "Walk", "option"]
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
-LARGEST = 2**63 - 1  # of what an option counts
-KINDS = {
-    float: "a number", int: "an integer", bool: "true or false", str: "a word", tuple: "integers such as 25,10",
-}  # fmt: skip
-
-
-def _whole(value: Any) -> int:
-    """An integer from text, or from a number that is one."""
-    number = int(value)
-    if not isinstance(value, str) and number != value:
-        raise ValueError
-    return number
-
-
-def _whole_numbers(value: Any) -> tuple[int, ...]:
-    return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
-
-
-def _truth(value: Any) -> bool:
-    known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    return known[value.lower()] if isinstance(value, str) and value.lower() in known else bool(_whole(value))
-
-
-TYPED: dict[type, Callable] = {int: _whole, tuple: _whole_numbers, bool: _truth}
-
-
-@dataclass(frozen=True)
-class Option:
-    """A parameter of an algorithm: command-line option, manifest entry and ``self.NAME`` in the hooks."""
-
-    default: Any
-    help: str
-    kind: type = float  # float, int, bool, str (with choices) or tuple (comma-separated integers)
-    low: float | None = None
-    high: float | None = None
-    open_low: bool = False  # whether ``low`` itself is refused
-    open_high: bool = False
-    choices: tuple[str, ...] = ()
-    reason: str = ""  # for the limits, where they are not plain
-
-    def check(self, name: str, value: Any) -> Any:
-        """The value in its own type; OptionError when it is outside the range."""
-        flag = "--" + name.replace("_", "-")
-        try:
-            value = TYPED.get(self.kind, self.kind)(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
-        if self.choices and value not in self.choices:
-            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
-        for one in value if self.kind is tuple else (value,) if self.kind in (int, float) else ():
-            self._in_range(flag, one)
-        return value
-
-    def _in_range(self, flag: str, value: float) -> None:
-        low, high = self.low, self.high
-        if self.kind is not float:
-            low, high = -LARGEST if low is None else low, LARGEST if high is None else high
-        inside = isinstance(value, int) or math.isfinite(value)
-        if low is not None:
-            inside = inside and (value > low if self.open_low else value >= low)
-        if high is not None:
-            inside = inside and (value < high if self.open_high else value <= high)
-        if not inside:
-            left = "" if low is None else f"{low} {'<' if self.open_low else '<='} "
-            right = "" if high is None else f" {'<' if self.open_high else '<='} {high}"
-            reason = f"; {self.reason}" if self.reason else ""
-            kind = "a finite " if self.kind is float else ""
-            raise OptionError(f"{flag}: expected {kind}{left}value{right}, found {quoted(value)}{reason}")
-
-
-def option(default: Any, *, help: str, **limits: Any) -> Any:
-    """Declare a parameter; its type is the default's. See :class:`Option` for the limits."""
-    kind = limits.pop("kind", type(default))
-    if kind not in KINDS:
-        raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
-    return Option(default, help, kind, **limits)
 
 
 class Algorithm:

@@ -13,7 +13,7 @@ from csaw.engine.detectors import choose_detector
 from csaw.engine.fit import Limits, Shape, on_host
 from csaw.engine.fit_devices import on_devices
 from csaw.engine.methods import choose_select, starts_everywhere, tries
-from csaw.engine.schedule import Policy
+from csaw.engine.options import Policy, RunOptions
 from csaw.engine.sources import Sources
 from csaw.engine.tables import why_not_grouped
 from csaw.partition.errors import BudgetError, OptionError
@@ -91,42 +91,48 @@ class Plan:
 
 
 def make_plan(
-    store, algorithm: Algorithm, sources: Sources, devices: tuple[Any, ...] = (), *, name: str, edge_bias: str | None, weighted: bool, seed: int,
-    select: str | None, collision: str, ids: str, memory: int | None, batch: int | None, threads: int,
-    gpu_memory: int | None = None, residency: str | None = None, graph_layout: str | None = None,
-    transit: str = "auto", detect: str | None = None, policy: Policy | None = None,
-) -> Plan:  # fmt: skip
+    store,
+    algorithm: Algorithm,
+    sources: Sources,
+    devices: tuple[Any, ...] = (),
+    *,
+    name: str,
+    weighted: bool,
+    options: RunOptions,
+) -> Plan:
     """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
-    method = choose_select(algorithm, weighted, select)
+    method = choose_select(algorithm, weighted, options.select)
     row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
-    limit = memory or available_bytes()
+    limit = options.memory or available_bytes()
     _refuse_sizes(
         _least_bytes(store, algorithm, sizes, layout, sources), sources.instances, max(limit, available_bytes())
     )
     request = Request(
-        store.fingerprint, name, algorithm.parameters(), edge_bias, weighted, seed, sources.instances,
-        sources.digest(), method, collision, max(1, min(sources.instances, GROUP_BYTES // row)), ids,
+        store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
+        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
-    shape = Shape(store, algorithm, request, in_flight, most, detect)
-    policy = policy or Policy()
+    shape = Shape(store, algorithm, request, in_flight, most, options.detect)
+    policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
             "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
-    limits = Limits(limit, gpu_memory or free * 9 // 10, batch, graph_layout, residency, policy)
+    limits = Limits(
+        limit, options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy
+    )
     fit = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
-    detector = choose_detector(algorithm, method, collision, fit["graph_layout"], bool(devices), detect)
+    detector = choose_detector(algorithm, method, options.collision, fit["graph_layout"], bool(devices), options.detect)
     plan = Plan(
-        request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu", threads=threads,
-        transit=transit, detect=detector, output_bytes=sources.instances * row, host_bytes=limits.host_bytes // 2,
+        request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        threads=options.threads or default_threads(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row, host_bytes=limits.host_bytes // 2,
         policy=policy, **fit,
     )  # fmt: skip
     reason = why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size)
-    if reason and transit == "on":
+    if reason and options.transit_parallel == "on":
         raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
     return replace(plan, transit="off") if reason else plan
 
@@ -191,6 +197,11 @@ def _refuse_sizes(each: int, instances: int, memory: int) -> None:
             f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most {LARGEST_SAMPLE:,}; "
             f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
         )
+
+
+def default_threads() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def available_bytes() -> int:

@@ -4,31 +4,29 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
-from csaw.engine.algorithm import LARGEST
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
+from csaw.engine.options import Policy, RunOptions, described
+from csaw.engine.options import options as run_options
 from csaw.engine.plan import Plan, make_plan, transfer_units
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
-from csaw.engine.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
-from csaw.partition.errors import BudgetError, DeviceError, OptionError
-from csaw.partition.shown import quoted
+from csaw.partition.errors import BudgetError, DeviceError
 
 log = logging.getLogger(__name__)
 VERSION = "0.1.0"
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
-MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -42,49 +40,45 @@ class Job:
     devices: Devices = ()
 
 
-def prepare(graph: str | Path | GraphStore, algo: str = "deepwalk", *, sources: Any = None, instances: int | None = None, seed: int = 0,
-            weighted: bool | None = None, edge_bias: str | None = None, select: str | None = None, collision: str = "bipartite", detect: str | None = None,
-            ids: str = "original", memory: int | None = None, batch_size: int | None = None, threads: int | None = None,
-            device: Any = "auto", gpu_memory: int | None = None, residency: str | None = None, layout: str | None = None,
-            transit_parallel: str = "auto", policy: Policy | None = None, checksums: bool = True, **parameters: Any) -> Job:  # fmt: skip
-    """Check everything and plan; nothing is sampled. Options of the algorithm go by name: ``p=0.5, walk_length=80``.
+def prepare(
+    graph: str | Path | GraphStore, algo: str = "deepwalk", *, policy: Policy | None = None, **given: Any
+) -> Job:
+    """Check everything and plan; nothing is sampled.
 
-    ``checksums`` False reads the graph's bytes without comparing them with their checksums. ``policy`` switches parts of scheduling off. ``device`` is auto, cpu, cuda, cuda:1, cuda:0,1, or what ``open_device`` returned.
+    ``graph`` is a graph store or its path, ``algo`` an algorithm's name or ``FILE.py:CLASS``. The algorithm's own options go by name, such as
+    ``p=0.5, walk_length=80``; so do those of any run, below. ``device`` may also be what ``open_device`` returned; ``policy`` stands for the four
+    switches of scheduling (batching, workload_aware, balancing, in_place). Errors: OptionError, UnknownNameError, StoreError, BudgetError, DeviceError.
     """
-    from csaw.engine.cpu.backend import default_threads
-
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph, checksums)
-    if weighted and not store.weighted:
-        raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
-    if not 0 <= seed < 2**64:
-        raise OptionError(f"--seed: expected 0 to 2^64 - 1, found {quoted(seed)}")
-    for flag, given, most in (("--threads", threads, MOST_THREADS), ("--batch-size", batch_size, LARGEST)):
-        if given is not None and not 1 <= given <= most:
-            raise OptionError(f"{flag}: expected 1 to {most}, found {quoted(given)}")
-    algorithm = registry.build(algo, parameters, edge_bias)
-    chosen = Sources(store, algorithm, sources, instances, seed)
+    options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
+    weighted = options.weighs(store)
+    algorithm = registry.build(algo, parameters, options.edge_bias)
+    sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
 
     def planned(devices: Devices, store: GraphStore = store) -> Plan:
-        return make_plan(
-            store, algorithm, chosen, devices, name=algo, edge_bias=edge_bias, weighted=store.weighted if weighted is None else weighted,
-            seed=seed, select=select, collision=collision, detect=detect, ids=ids, memory=memory, batch=batch_size,
-            threads=threads or default_threads(), gpu_memory=gpu_memory, residency=residency, graph_layout=layout, transit=transit_parallel, policy=policy,
-        )  # fmt: skip
+        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options)
 
-    devices = place(device, planned) if isinstance(device, str) else (device,)
+    devices = place(options.device, planned) if isinstance(options.device, str) else (options.device,)
     plan = planned(devices)
     if devices and (units := transfer_units(plan, store)) < len(store.partitions):
         merged = Coalesced(store, units)
         with suppress(BudgetError):  # a unit may be larger than the largest partition
             plan, store = planned(devices, merged), merged
-    return Job(store, algorithm, chosen, plan, devices)
+    return Job(store, algorithm, sources, plan, devices)
 
 
 def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,
-           **options: Any) -> Samples:  # fmt: skip
-    """Draw a sample into the store ``out`` and open it. Options as for :func:`prepare`."""
-    execute(prepare(graph, algo, **options), out, resume=resume, overwrite=overwrite)
+           **given: Any) -> Samples:  # fmt: skip
+    """Draw a sample into the store ``out`` and open it.
+
+    ``resume`` finishes a sample that was interrupted, ``overwrite`` replaces a sample that is there; all else is as for :func:`prepare`.
+    """
+    execute(prepare(graph, algo, **given), out, resume=resume, overwrite=overwrite)
     return open_samples(out)
+
+
+for _function in (prepare, sample):
+    _function.__doc__ = f"{_function.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"
 
 
 def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool = False,

@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.options import Policy
+
 READ_BYTES = 1400  # copied to a GPU in the time of a random read over the bus: see docs/tuning.md
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What scheduling may do, for comparison with C-SAW's baselines (figure 13): each makes a run faster and changes no byte of it."""
-
-    batching: bool = True  # all instances in a launch, not one
-    workload_aware: bool = True  # most waiting first and kept, not all in order
-    balancing: bool = True  # one launch over all partitions, not a stream each
-    in_place: bool = True  # what few wait for is read where it is, or row by row
 
 
 @dataclass

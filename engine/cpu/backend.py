@@ -1,6 +1,5 @@
 """The CPU backend: kernels specialised for one plan, a graph in host memory, threads."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -167,8 +166,3 @@ class CpuBackend(Backend):
         if not self.streamed:
             graph.load_all()
         return graph
-
-
-def default_threads() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -18,7 +18,9 @@ from csaw.partition.errors import BudgetError, CsawError, StoreError
 ROOT = Path(__file__).parents[2]
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 COMMANDS = sorted(
-    p.stem for p in (ROOT / "cli").glob("*.py") if p.stem not in ("__init__", "__main__", "main", "console", "values")
+    p.stem
+    for p in (ROOT / "cli").glob("*.py")
+    if p.stem not in ("__init__", "__main__", "main", "console", "options", "values")
 )
 
 

@@ -36,7 +36,7 @@ WALKS = {
     "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; its __init__ must"),
     "another __init__": ("    def __init__(self, a):\n        pass", "__init__ must take options by name"),
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
-    "an option outside": ("    x = option(-1.0, help='', low=0)", "--x: expected a finite 0 <= value, found -1.0"),
+    "an option outside": ("    x = option(-1.0, help='', low=0)", "--x: expected a finite number, at least 0, found -1.0"),
 }  # fmt: skip
 TRAVERSALS = {
     "text": (SIZES + "'abc'", "mine.sizes: expected a tuple of integers, -1 or more, found 'abc'"),

@@ -7,6 +7,7 @@ from helpers.graphs import random_store
 
 from csaw.engine import fit, registry
 from csaw.engine.cuda.device import Device
+from csaw.engine.options import RunOptions
 from csaw.engine.plan import make_plan
 from csaw.engine.run import prepare
 from csaw.engine.schedule import Policy
@@ -47,17 +48,18 @@ def test_a_pooled_graph_needs_gpus_that_reach_each_other(tmp_path):
     deaf = (pair[0], Device(1, "none", "sm_90", 132, 1 << 20))
     walks = registry.build("deepwalk", {"walk_length": 5}, None)
     sources = Sources(store, walks, "random:10", None, 1)
-    given = {"name": "deepwalk", "edge_bias": None, "weighted": False, "seed": 1, "select": None, "collision": "bipartite", "ids": "dense",
-             "memory": None, "batch": 10, "threads": 1}  # fmt: skip
-    plan = make_plan(store, walks, sources, pair, residency="pooled", **given)
+
+    def planned(devices, **options):
+        run = RunOptions(seed=1, ids="dense", batch_size=10, threads=1, **options)
+        return make_plan(store, walks, sources, devices, name="deepwalk", weighted=False, options=run)
+
+    plan = planned(pair, residency="pooled")
     assert plan.graph_bytes < 4 * store.edges
     small = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes
-    assert make_plan(store, walks, sources, pair, gpu_memory=small, **given).residency == "pooled"
-    assert (
-        "cannot read the memory" in make_plan(store, walks, sources, deaf, gpu_memory=small, **given).refused["pooled"]
-    )
+    assert planned(pair, gpu_memory=small).residency == "pooled"
+    assert "cannot read the memory" in planned(deaf, gpu_memory=small).refused["pooled"]
     with pytest.raises(OptionError, match="several GPUs"):
-        make_plan(store, walks, sources, pair[:1], residency="pooled", **given)
+        planned(pair[:1], residency="pooled")
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU])

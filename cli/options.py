@@ -1,0 +1,127 @@
+"""The command line's options of a run and of algorithms, made of what the engine declares; their help is in groups."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from csaw.cli import values
+from csaw.engine import registry
+from csaw.engine.option import Bytes, Option
+from csaw.engine.options import BASELINES, OUTPUT, RUN, SAMPLE, options
+from csaw.partition.errors import CsawError
+
+ALGORITHM = "Options of {}"
+TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
+SWITCHES = {"weighted": "--weighted/--unweighted"}  # whose opposite has a name of its own
+MANY = 4  # algorithms that have an option, from which on they are not listed
+LAST = ("resume", "overwrite", "dry_run", "as_json", "help")
+
+
+class Grouped(click.Option):
+    """An option with the heading that it stands under."""
+
+    def __init__(self, *names: str, group: str, **how: Any) -> None:
+        super().__init__(list(names), **how)
+        self.group = group
+
+
+class SampleCommand(click.Command):
+    """A command with the options of a run and of its ``--algo``: those of that algorithm alone, where one is named, own ones too."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["csaw.algo"] = _algo(args)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Arguments, ``--algo`` and its options, then those of the run; what is not of the algorithm is there but hidden, so that it can be refused by name."""
+        given = super().get_params(ctx)
+        taken = {param.name for param in given} | options().keys()
+        chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
+        own = chosen.options() if chosen else {}
+        made = [_made(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
+        for key, (one, owners) in _of_all().items():
+            if key not in own and key not in taken:
+                made.append(_made(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
+        return [*given[:3], *made, *(_made(key, one, one.group) for key, one in options().items()), *given[3:]]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
+                group = OUTPUT if param.name in LAST else getattr(param, "group", SAMPLE)
+                groups.setdefault(group, []).append(record)
+        for group in sorted(groups, key=_place):
+            with formatter.section(group):
+                formatter.write_dl(groups[group])
+
+
+def _place(group: str) -> int:
+    order = (RUN, OUTPUT, BASELINES)
+    return order.index(group) + 2 if group in order else int(group == SAMPLE)
+
+
+def _algo(args: list[str]) -> str | None:
+    """What ``--algo`` will be: help and options depend on it before click has looked at it."""
+    found = None
+    for number, word in enumerate(args):
+        if word == "--algo" and number + 1 < len(args):
+            found = args[number + 1]
+        elif word.startswith("--algo="):
+            found = word.removeprefix("--algo=")
+    return found
+
+
+def _class_of(name: str | None) -> Any:
+    """The algorithm's class; None where there is none, which is said when it is looked for again."""
+    if name is None:
+        return None
+    try:
+        return registry.find(name)
+    except CsawError:
+        return None
+
+
+def _of_all() -> dict[str, tuple[Option, list[str]]]:
+    """Every option of the shipped algorithms, and who has it; without default and range where those differ."""
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for name in registry.names():
+        for key, one in registry.find(name).options().items():
+            known, owners = found.setdefault(key, (one, []))
+            owners.append(name)
+            if (known.default, known.interval) != (one.default, one.interval):
+                found[key] = replace(known, default=None, low=None, high=None), owners
+    return found
+
+
+def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
+    """The option as click has it; only the engine judges its value, so that both ways in are told the same."""
+    flag = "--" + name.replace("_", "-")
+    help = one.help[:1].upper() + one.help[1:]
+    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
+    if one.kind is bool:
+        flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
+    elif one.choices:
+        how["type"] = click.Choice(one.choices)
+    else:
+        how["type"] = TYPES.get(one.kind, click.STRING)
+        how["metavar"] = "SIZE" if one.kind is Bytes else None
+    return Grouped(flag, help=f"{help}{_notes(one, owners)}.", **how)
+
+
+def _notes(one: Option, owners: list[str] | None) -> str:
+    """The default, the range, and of an option of few algorithms their names."""
+    notes = []
+    if one.default is not None and "[default" not in one.help:
+        shown = ",".join(map(str, one.default)) if isinstance(one.default, tuple) else one.default
+        notes.append(f"default: {('off', 'on')[shown] if isinstance(shown, bool) else shown}")
+    if one.interval:
+        notes.append(one.interval)
+    owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""
+    return (f" [{'; '.join(notes)}]" if notes else "") + owned
+
+
+def given(options: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The options that were given: what is left out is the engine's to decide."""
+    return ((name, value) for name, value in options.items() if value is not None)

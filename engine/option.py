@@ -1,0 +1,124 @@
+"""What an option is: a default, a help text, a type, a range. Declared once, it is a command-line option, a keyword of Python, a manifest entry."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
+
+LARGEST = 2**63 - 1  # of what an option counts
+
+
+class Bytes(int):
+    """The type of an option that is a number of bytes: an integer, or text such as ``4GiB``."""
+
+
+KINDS = {
+    float: "a number", int: "an integer", bool: "true or false", str: "a word", tuple: "integers such as 25,10",
+    Bytes: "a size such as 4GiB", object: "anything",
+}  # fmt: skip
+
+
+def _whole(value: Any) -> int:
+    """An integer from text, or from a number that is one."""
+    number = int(value)
+    if not isinstance(value, str) and number != value:
+        raise ValueError
+    return number
+
+
+def _whole_numbers(value: Any) -> tuple[int, ...]:
+    return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
+
+
+def _truth(value: Any) -> bool:
+    known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    return known[value.lower()] if isinstance(value, str) and value.lower() in known else bool(_whole(value))
+
+
+def _size(value: Any) -> int:
+    from csaw.partition.sizes import parse_size
+
+    return parse_size(value) if isinstance(value, str) else _whole(value)
+
+
+TYPED: dict[type, Callable] = {
+    int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: lambda value: _word(value), object: lambda value: value,
+}  # fmt: skip
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of an algorithm (``self.NAME`` in its hooks) or of a run."""
+
+    default: Any
+    help: str
+    kind: type = float  # float, int, bool, str (with choices), tuple (comma-separated integers), Bytes, or object: checked elsewhere
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False  # whether ``low`` itself is refused
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+    reason: str = ""  # for the limits, where they are not plain
+    group: str = "Algorithm"  # the heading in a command's help
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value in its own type; OptionError when it is outside the range."""
+        flag = "--" + name.replace("_", "-")
+        try:
+            value = TYPED.get(self.kind, self.kind)(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
+        if self.choices and value not in self.choices:
+            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
+        for one in value if self.kind is tuple else (value,) if self.kind in (int, float, Bytes) else ():
+            self._in_range(flag, one)
+        return value
+
+    def _in_range(self, flag: str, value: float) -> None:
+        low, high = self.low, self.high
+        if self.kind is not float:
+            low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+        inside = isinstance(value, int) or math.isfinite(value)
+        if low is not None:
+            inside = inside and (value > low if self.open_low else value >= low)
+        if high is not None:
+            inside = inside and (value < high if self.open_high else value <= high)
+        if not inside:
+            reason = f"; {self.reason}" if self.reason else ""
+            kind = "a finite number" + ", " * bool(self.interval) if self.kind is float else ""
+            raise OptionError(f"{flag}: expected {kind}{_interval(self, low, high)}, found {quoted(value)}{reason}")
+
+    @property
+    def interval(self) -> str:
+        """The range of a number, such as ``0 to less than 1``; empty where there is none."""
+        return "" if self.low is None and self.high is None else _interval(self, self.low, self.high)
+
+
+def _interval(one: Option, low: float | None, high: float | None) -> str:
+    above = None if low is None else f"more than {_plain(low)}" if one.open_low else f"at least {_plain(low)}"
+    below = None if high is None else f"less than {_plain(high)}" if one.open_high else f"at most {_plain(high)}"
+    if low is not None and high is not None and not one.open_low:
+        return f"{_plain(low)} to {'less than ' * one.open_high}{_plain(high)}"
+    return ", ".join(filter(None, (above, below)))
+
+
+def _plain(number: float) -> str:
+    powers = {2**63 - 1: "2^63 - 1", 2**64 - 1: "2^64 - 1"}
+    return powers.get(number, str(number)) if isinstance(number, int) else f"{number:g}"
+
+
+def option(default: Any, *, help: str, **limits: Any) -> Any:
+    """Declare a parameter; its type is the default's. See :class:`Option` for the limits."""
+    kind = limits.pop("kind", type(default))
+    if kind not in KINDS:
+        raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
+    return Option(default, help, kind, **limits)

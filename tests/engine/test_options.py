@@ -1,0 +1,93 @@
+"""Options are declared once: the command line has them because they exist, and Python is told the same about their values."""
+
+import inspect
+
+import click
+import pytest
+from click.testing import CliRunner
+from helpers.graphs import random_store
+
+from csaw.cli.main import cli
+from csaw.cli.sample import sample as command
+from csaw.engine import prepare, registry
+from csaw.engine.options import BASELINES, RunOptions, options
+from csaw.partition.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("options") / "g.zarr", vertices=30, edges=90)
+
+
+WRONG = [
+    ("collision", "nonsense", "--collision: expected one of bipartite, repeated, updated, found 'nonsense'"),
+    ("select", "nonsense", "--select: expected one of uniform"), ("ids", "nonsense", "--ids: expected one of original, dense"),
+    ("residency", "nonsense", "--residency: expected one of"), ("transit_parallel", "nonsense", "--transit-parallel: expected one of"),
+    ("layout", "nonsense", "--layout: expected one of"), ("detect", "nonsense", "--detect: expected one of"),
+    ("seed", -1, r"--seed: expected 0 to 2\^64 - 1, found -1"), ("seed", 0.5, "--seed: expected an integer, found 0.5"),
+    ("threads", 0, "--threads: expected 1 to 4096"), ("batch_size", 0, "--batch-size: expected"), ("instances", 0, "--instances: expected"),
+    ("memory", "lots", "--memory: expected a size such as 4GiB, found 'lots'"), ("memory", 0, "--memory: expected"), ("ids", 3, "--ids: expected a word, found 3"),
+    ("weighted", "perhaps", "--weighted: expected true or false"), ("fanout", "25;10", "--fanout"), ("nonsense", 1, "--nonsense is not an option"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "said"), WRONG, ids=[f"{n}={v}" for n, v, _ in WRONG])
+def test_python_is_told_what_the_command_line_is_told(store, name, value, said):
+    with pytest.raises(OptionError, match=said):
+        prepare(store, "neighbor", device="cpu", **{name: value})
+
+
+def test_text_is_as_good_as_a_value(store):
+    job = prepare(store, "neighbor", device="cpu", fanout="3,2", memory="1GiB", seed="7", batch_size="5")
+    assert job.algorithm.fanout == (3, 2)
+    assert (job.plan.budget_bytes, job.plan.request.seed, job.plan.batch) == (1 << 30, 7, 5)
+
+
+def params(*arguments):
+    with command.make_context("sample", ["g", "o", *arguments]) as ctx:
+        return {param.name: param for param in command.get_params(ctx)}
+
+
+def test_every_option_is_on_the_command_line_with_its_choices():
+    found = params()
+    for name, one in options().items():
+        assert found[name].group == one.group
+        assert not one.choices or tuple(found[name].type.choices) == one.choices
+    for name in registry.names():
+        assert registry.find(name).options().keys() <= found.keys()
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_help_for_an_algorithm_shows_its_options_and_no_others(name):
+    said = CliRunner().invoke(cli, ["sample", "--algo", name, "--help"]).output
+    own = said.partition(f"Options of {name}:")[2].partition("What to sample:")[0]
+    shown = {word.strip(",") for word in own.split() if word.startswith("--") and not word.startswith("--no-")}
+    assert shown == {"--" + key.replace("_", "-") for key in registry.find(name).options()}
+    assert BASELINES in said
+
+
+OWN = """
+from csaw.engine.algorithm import Walk, option
+
+class Mine(Walk):
+    strength: float = option(1.0, help="how much hubs count", low=0)
+
+    def edge_bias(self, e):
+        return e.dst_degree ** self.strength
+"""
+
+
+def test_an_option_of_ones_own_algorithm_is_on_the_command_line(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+    algo = f"{tmp_path / 'mine.py'}:Mine"
+    assert "--strength FLOAT" in CliRunner().invoke(cli, ["sample", "--algo", algo, "--help"]).output
+    assert params("--algo", algo, "--strength", "2")["strength"].type is click.FLOAT
+    done = CliRunner().invoke(
+        cli, ["sample", "karate", "o.zarr", "--algo", algo, "--strength", "2", "--dry-run", "--json", "--device", "cpu"]
+    )
+    assert '"strength": 2.0' in done.output
+
+
+def test_prepare_says_what_each_option_means():
+    assert all(f"{name}: {one.help}" in inspect.getdoc(prepare) for name, one in options().items())
+    assert RunOptions().policy.batching
