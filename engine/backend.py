@@ -188,12 +188,17 @@ class Backend:
 
 
 def check_bias(store: Any, bad: Any) -> None:
-    """Raise the error that a kernel has noted in ``bad``: 1 and the edge of a bias that is none, 2 and what was no vertex where."""
+    """Raise the error that a kernel has noted in ``bad``: 1 and the edge of a bias that is none (of a vertex: it and -1), 2 and what was no vertex where."""
     failed, src, dst = (int(number) for number in bad)
     if failed == 2:
         [src] = store.original_ids(np.asarray([src], store.id_dtype))
         raise OptionError(
             f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = {store.vertices}, or -1 to stop, found {dst}"
+        )
+    if failed and dst < 0:
+        [src] = store.original_ids(np.asarray([src], store.id_dtype))
+        raise BiasError(
+            f"the vertex bias of {src} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
         )
     if failed:
         src, dst = store.original_ids(np.asarray([src, dst], store.id_dtype))

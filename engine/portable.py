@@ -11,6 +11,7 @@ from csaw.partition.compile import njit
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROOT_HALF = 0.7071067811865476
 LARGEST_INTEGER_POWER = 64
+LARGEST_EXPONENT = 709.78271289338397  # of e, from which on float64 has no number
 
 
 @njit
@@ -45,8 +46,8 @@ def logarithm(x):
 @njit
 def exponential(x):
     """e^x."""
-    if not x < 709.0:
-        return math.inf if x >= 709.0 else math.nan
+    if not x < LARGEST_EXPONENT:
+        return math.inf if x >= LARGEST_EXPONENT else math.nan
     if x < -708.0:
         return 0.0
     steps = math.floor(x / LN2_HIGH + 0.5)

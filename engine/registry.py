@@ -16,6 +16,7 @@ from csaw.partition.shown import quoted
 
 LONGEST = 1000  # characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops")}
+HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
 STARTS = ("all", "random", "distinct", "every")
 
 
@@ -56,6 +57,7 @@ def check_declarations(algorithm: Algorithm) -> None:
             f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {quoted(algorithm.layout)} "
             f"and {quoted(algorithm.sources_from)}"
         )
+    _refuse_unused(algorithm, kind)
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
         raise OptionError(f"{name}.frontier_size: expected an integer from 1 on, found {quoted(width)}")
@@ -67,6 +69,19 @@ def check_declarations(algorithm: Algorithm) -> None:
                 isinstance(found, (tuple, list)) and all(isinstance(n, int) and -1 <= n <= LARGEST for n in found)
             ):
                 raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {quoted(found)}")
+
+
+def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
+    """OptionError about a hook that an algorithm of this kind never calls: its author expects it to be."""
+    clocks = bool(getattr(algorithm, "clocks", False))
+    for hook, base in HOOKS.items():
+        defined = getattr(type(algorithm), hook, None)
+        if kind is not base and defined is not None:
+            raise OptionError(
+                f"{algorithm.name()}.{hook}: a {kind.__name__} never calls it, it is of a {base.__name__}"
+            )
+    if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
+        raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:

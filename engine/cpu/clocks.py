@@ -25,7 +25,7 @@ def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
     """When a walker at v moves next, never from a dead end, and by which edge."""
     rate = float(vertex_bias(params, graph, seed, instance, move, v, prev, v, -1, 1.0))
     if not (rate >= 0.0) or rate == np.inf:
-        bad[0], bad[1], bad[2] = 1, v, v
+        bad[0], bad[1], bad[2] = 1, v, -1
         return np.inf, int64(0)
     row = graph.indptr[v]
     count = graph.indptr[v + 1] - row

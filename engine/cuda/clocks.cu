@@ -53,7 +53,7 @@ __device__ __forceinline__ double wait(Clock& k, const Clocks& c, const Params& 
     bool leads_on = k.place.count > 0;
     if (LAYOUT == CTPS && leads_on) leads_on = ((const i64*)GRAPH.entries)[k.place.row + k.place.count - 1] > 0;
     k.next = INFINITE;
-    if (!checked(rate, k.v, k.v, bad) || rate == 0.0 || !leads_on) return 0.0;
+    if (!checked(rate, k.v, -1, bad) || rate == 0.0 || !leads_on) return 0.0;
     const Words words = draw(k, c, seed, w, i);
     k.next = now + neg_log(word64(words, 0)) / rate;
     k.word = word64(words, 1);

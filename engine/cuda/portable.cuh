@@ -4,6 +4,7 @@
 constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10, ROOT_HALF = 0.7071067811865476;
 #define PORTABLE_INFINITY (1.0 / 0.0)
 constexpr double LARGEST_INTEGER_POWER = 64.0;
+constexpr double LARGEST_EXPONENT = 709.78271289338397;  // of e, from which on float64 has no number
 
 struct LogParts { double rest, scale; };
 
@@ -33,7 +34,7 @@ extern "C" __device__ double csaw_logarithm(double x)
 
 extern "C" __device__ double csaw_exponential(double x)
 {
-    if (!(x < 709.0)) return x >= 709.0 ? PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
+    if (!(x < LARGEST_EXPONENT)) return x >= LARGEST_EXPONENT ? PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
     if (x < -708.0) return 0.0;
     const double steps = floor(x / LN2_HIGH + 0.5), rest = (x - steps * LN2_HIGH) - steps * LN2_LOW;
     double series = 1.0;

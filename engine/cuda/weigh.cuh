@@ -18,7 +18,7 @@ __device__ __forceinline__ i64 scaled(double bias, int shift)
 
 __device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)stored_weight(position) : 1.0; }
 
-// A bias that cannot be one: the first to say so is reported.
+// A bias that cannot be one: the first to say so is reported. A vertex bias has no dst: -1.
 __device__ __forceinline__ bool checked(double bias, i64 src, i64 dst, i64* bad)
 {
     if (bias >= 0.0 && bias <= 1.7976931348623157e308) return true;

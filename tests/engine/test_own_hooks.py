@@ -11,7 +11,7 @@ import pytest
 from helpers.graphs import SQUARE, arrays_of, store_of
 from helpers.limits import within
 
-from csaw.engine import registry
+from csaw.engine import registry, sample
 from csaw.engine.portable import power
 from csaw.partition.errors import CsawError
 
@@ -33,6 +33,7 @@ WALKS = {
     "a number": ("    edge_bias = 3", "the source of 3 cannot be read"),
     "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected a vertex on every way out, found text"),
     "None as a vertex": (UPDATE + "return None", "mine.update: expected a vertex on every way out, found None"),
+    "a vertex bias": ("    def vertex_bias(self, v):\n        return 1.0", "mine.vertex_bias: a Walk never calls it"),
     "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; its __init__ must"),
     "another __init__": ("    def __init__(self, a):\n        pass", "__init__ must take options by name"),
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
@@ -51,6 +52,11 @@ TRAVERSALS = {
         "mine.geometric: expected a chance",
     ),
     "a frontier in words": ("    frontier_size = 'a'\n" + SIZES + "(2,)", "mine.frontier_size: expected an integer"),
+    "an update": (UPDATE + "return e.dst\n" + SIZES + "(2,)", "mine.update: a Traversal never calls it"),
+    "a vertex bias": (
+        "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
+        "mine.vertex_bias: only a Traversal with clocks",
+    ),
     "another layout": ("    layout = 'x'\n" + SIZES + "(2,)", "mine: expected a layout of subgraphs, hops"),
 }
 CASES = [("Walk", *case) for case in WALKS.items()] + [("Traversal", *case) for case in TRAVERSALS.items()]
@@ -124,3 +130,20 @@ def test_ctrl_c_stops_a_hook_that_has_no_end(tmp_path):
     assert running.returncode == 130
     assert "interrupted" in said
     assert "Traceback" not in said
+
+
+def test_a_bad_vertex_bias_is_a_vertexs(tmp_path, store):
+    (tmp_path / "mine.py").write_text(
+        "from csaw.engine.algorithms.multidimensional import Multidimensional\n\n"
+        "class Mine(Multidimensional):\n    def vertex_bias(self, v):\n        return v.degree - 100.0\n"
+    )
+    with pytest.raises(CsawError, match=r"the vertex bias of \d+ is negative, NaN or infinite"):
+        sample(
+            store,
+            tmp_path / "o.zarr",
+            f"{tmp_path / 'mine.py'}:Mine",
+            frontier_size=2,
+            walk_length=3,
+            instances=1,
+            device="cpu",
+        )

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import math
 import shutil
 import subprocess
 from pathlib import Path
@@ -142,3 +143,10 @@ def test_what_differs_from_machine_to_machine_is_refused(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     with pytest.raises(OptionError, match=r"sin\(\) is rounded differently"):
         prepare(store, "deepwalk", device="cpu", edge_bias="math.sin(e.dst) + 1")
+
+
+def test_exponentials_are_finite_up_to_the_largest_number():
+    assert exponential(709.5) == pytest.approx(math.exp(709.5), rel=1e-12)
+    assert exponential(709.78) == pytest.approx(math.exp(709.78), rel=1e-12)
+    assert exponential(709.79) == math.inf
+    assert math.isnan(exponential(math.nan))
