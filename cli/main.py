@@ -7,11 +7,11 @@ import pkgutil
 import sys
 import threading
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
 
+from csaw.engine.version import VERSION
 from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
@@ -29,15 +29,8 @@ class Lazy(click.Group):
         return getattr(import_module(f"csaw.cli.{name}"), name) if name in self.list_commands(ctx) else None
 
 
-def _version() -> str:
-    try:
-        return version("csaw")
-    except PackageNotFoundError:
-        return "uninstalled"
-
-
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.version_option(_version(), prog_name="csaw")
+@click.version_option(VERSION, prog_name="csaw")
 def cli() -> None:
     """Exact, reproducible, durable samples of huge graphs.
 

@@ -18,13 +18,13 @@ from csaw.engine.plan import Plan, make_plan, transfer_units
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.sources import Sources
+from csaw.engine.version import VERSION
 from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError
 
 log = logging.getLogger(__name__)
-VERSION = "0.1.0"
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 

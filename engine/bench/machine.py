@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.bench.rows import MACHINE, Row, figure
-from csaw.engine.run import VERSION
 from csaw.engine.samples.files import sync
+from csaw.engine.version import VERSION
 from csaw.engine.workers import WRITERS
 from csaw.partition.sizes import format_size
 
