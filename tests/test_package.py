@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from csaw.engine.version import VERSION
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
@@ -36,7 +38,7 @@ def test_every_file_beside_code_is_package_data():
 
 
 def test_the_changelog_has_the_version():
-    assert f"## {PROJECT['project']['version']}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 @pytest.mark.parametrize("link", sorted(FOLDERS.values()))
