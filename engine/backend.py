@@ -47,7 +47,7 @@ WEIGHT = hooks.Hook(
 
 
 class Backend:
-    """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
+    """A plan's kernels and what they are specialised on; ``needs`` are the plan's. ``stop`` set by another thread ends a batch early."""
 
     graph: Any
     xp: Any  # NumPy or its like on a GPU

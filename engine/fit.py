@@ -59,7 +59,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
         raise OptionError(
             f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
         )
-    per_edge, second_order = shape.needs.edge.host, shape.needs.second_order
+    per_edge, second_order = shape.needs.edge.reserved, shape.needs.second_order
     filters = store.edges if second_order else 0  # 8 bits an edge
     fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
     graph = store.edges * per_edge

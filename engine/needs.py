@@ -26,10 +26,10 @@ class EdgeBytes:
     """In the graph store, of what the run reads of it: the neighbor, and its weight where weights are read."""
     kept: int
     """In host memory beside a GPU, and over the bus: an alias table's entry where GPUs read nothing else, otherwise as stored."""
-    host: int
-    """That a plan reserves on the CPU, apart from running sums. A rejection walk's weights count even where they are dropped once its tables are made."""
+    reserved: int
+    """What a plan sets aside on the CPU, apart from running sums. A rejection walk's weights count even where they are dropped once its tables are made."""
     loaded: int
-    """On the CPU while its partition is loaded, apart from running sums: ``host`` without the weights that are dropped."""
+    """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are dropped."""
     piece: int
     """On a GPU, in a slot of a streamed graph or a part of a pooled one."""
 
@@ -99,47 +99,46 @@ def find_needs(
     others_ask = any(hook is not None and "is_neighbor" in hook.reads for hook in others)
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
-    weights = weighted and ("weight" in bias.reads or select == "rejection")
-    alias_tables = select == "alias" or (select == "rejection" and weighted)
-    only_tables = select == "alias" and not (second_order or others_ask)
-    single_weights = weighted and (apart or hopeless)
     in_pools = _in_pools(algorithm, select)
+    of_edges = {
+        "weights": weighted and ("weight" in bias.reads or select == "rejection"),
+        "alias_tables": select == "alias" or (select == "rejection" and weighted),
+        "only_tables": select == "alias" and not (second_order or others_ask),
+        "single_weights": weighted and (apart or hopeless),
+    }
     return Needs(
         second_order=second_order,
         asks_members=second_order or others_ask,
         asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
-        weights=weights,
-        alias_tables=alias_tables,
-        only_tables=only_tables,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
-        single_weights=single_weights,
         may_be_hopeless=hopeless,
         running_sums=select == "its" and collision != "updated" and bias.static and _picks_in_sums(algorithm),
         clock_sums=clocks and select == "its" and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
-        edge=_edge_bytes(store, weights, alias_tables, only_tables, select == "rejection", single_weights),
+        edge=_edge_bytes(store, select, **of_edges),
+        **of_edges,
     )
 
 
 def _edge_bytes(
-    store: Any, weights: bool, alias_tables: bool, only_tables: bool, rejection: bool, single_weights: bool
+    store: Any, select: str, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
 ) -> EdgeBytes:
-    """Bytes of an edge of ``store``, for a run with these needs."""
+    """Bytes of an edge of ``store``, for a run with these needs, which are explained at Needs."""
     item = np.dtype(store.id_dtype).itemsize
     stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
     on_host = alias if alias_tables else item
-    reserved = weights and (rejection or not alias_tables)
-    stays = weights and (single_weights or not alias_tables)
+    weighed = weights and (select == "rejection" or not alias_tables)
+    still_weighed = weights and (single_weights or not alias_tables)
     return EdgeBytes(
         id=item,
         stored=stored,
         kept=alias if only_tables else stored,
-        host=on_host + (WEIGHT_BYTES if reserved else 0),
-        loaded=on_host + (WEIGHT_BYTES if stays else 0),
+        reserved=on_host + (WEIGHT_BYTES if weighed else 0),
+        loaded=on_host + (WEIGHT_BYTES if still_weighed else 0),
         piece=(alias if alias_tables else 0) + (0 if only_tables else stored),
     )
 

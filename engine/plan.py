@@ -53,7 +53,7 @@ class Plan:
     """How a request is carried out here; changing it changes no byte of the sample."""
 
     request: Request
-    needs: Needs
+    needs: Needs  # what it reads of its graph, wherever it runs
     layout: str
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0

@@ -41,5 +41,5 @@ def copied(store: Any, count: int, folder: Path) -> Any:
 def room_for(plan: Any, store: Any, count: int) -> int:
     """Bytes that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
     edge = plan.needs.edge
-    each = edge.host if plan.device == "cpu" else edge.piece
+    each = edge.reserved if plan.device == "cpu" else edge.piece
     return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

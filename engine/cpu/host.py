@@ -21,7 +21,10 @@ PIECE = 1 << 20  # vertices whose degrees are looked at together
 
 
 class HostGraph(Partitions):
-    """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the kernels were specialised for."""
+    """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
+
+    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions come and go.
+    """
 
     def __init__(
         self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: str, bloom: bool, streamed: bool

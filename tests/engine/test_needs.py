@@ -101,7 +101,7 @@ def test_a_partition_takes_the_bytes_that_the_plan_counts(options, store):
     job = prepare(store, "deepwalk", device="cpu", threads=1, walk_length=3, **options)
     backend = open_backend(job)
     try:
-        assert job.plan.graph_bytes == job.plan.needs.edge.host * store.edges == backend.graph.sizes().sum()
+        assert job.plan.graph_bytes == job.plan.needs.edge.reserved * store.edges == backend.graph.sizes().sum()
         assert backend.graph.transfer_bytes == job.plan.graph_bytes
     finally:
         backend.close()
