@@ -32,10 +32,8 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.methods import may_be_hopeless, return_apart, starts_everywhere
 from csaw.engine.plan import Plan
 from csaw.engine.random import draw_subsets
-from csaw.engine.tables import from_whole_rows
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError
 
@@ -49,7 +47,7 @@ WEIGHT = hooks.Hook(
 
 
 class Backend:
-    """A plan's kernels and what they are specialised on; ``stop`` set by another thread ends a batch early."""
+    """A plan's kernels and what they are specialised on; ``needs`` are the plan's. ``stop`` set by another thread ends a batch early."""
 
     graph: Any
     xp: Any  # NumPy or its like on a GPU
@@ -57,13 +55,12 @@ class Backend:
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
+        self.needs = plan.needs
         self.select, self.weighted = plan.select, plan.request.weighted
         self.streamed = plan.residency in ("streamed", "disk")
         self.params = hooks.params(algorithm)
         self.bias = hooks.edge_bias(algorithm, self.weighted)
         self.others = hooks.others(algorithm, self.weighted)
-        self.second_order = "is_neighbor" in self.bias.reads
-        self.by_table = self._selects_by_table()
         self.stop = threading.Event()
         if is_own(type(algorithm)):
             from csaw.engine.cpu.typed_hooks import check_types
@@ -71,30 +68,10 @@ class Backend:
             known = self.constants() | {"STREAMED": self.streamed}
             check_types(self.hooks(), known, algorithm, self.params, np.dtype(store.id_dtype))
 
-    def _selects_by_table(self) -> bool:
-        """Whether a traversal's picks are independent draws from whole rows."""
-        if not from_whole_rows(self.algorithm) or not self.algorithm.replace:
-            return False
-        return self.select in ("uniform", "alias") and min(self.plan.sizes, default=0) >= 0
-
-    @property
-    def in_pools(self) -> bool:
-        """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
-        return not isinstance(self.algorithm, Walk) and self.algorithm.collective and self.select == "uniform"
-
-    @property
-    def everywhere(self) -> bool:
-        return starts_everywhere(self.algorithm, self.select, self.plan.request.sources)
-
     @cached_property
     def isolated(self) -> int:
         """Vertices without a neighbor."""
         return int((self.graph.degrees(self.xp.arange(self.store.vertices)) == 0).sum())
-
-    @property
-    def reads_weights(self) -> bool:
-        """Whether sampling, or building what it reads, needs the edges' weights."""
-        return self.weighted and ("weight" in self.bias.reads or self.select == "rejection")
 
     def wait(self) -> None:
         """Until all that was begun is done."""
@@ -133,29 +110,14 @@ class Backend:
         return [self.bias, *(hook for hook in self.others.values() if hook is not None)]
 
     @property
-    def return_apart(self) -> bool:
-        """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
-        return return_apart(self.algorithm, self.select)
-
-    @property
-    def may_be_hopeless(self) -> bool:
-        """Whether a step of a rejection walk may have to be drawn from its whole row."""
-        return may_be_hopeless(self.algorithm, self.select)
-
-    @property
     def checks_vertices(self) -> bool:
         """Whether hooks of a user's own say where a walk goes."""
         return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
 
     @property
-    def reads_single_weights(self) -> bool:
-        """Whether a rejection walk looks up weights beside the tables that it proposes by: of return edges, or of a whole row."""
-        return self.weighted and (self.return_apart or self.may_be_hopeless)
-
-    @property
     def weighs_members(self) -> bool:
-        """Whether hash tables of rows hold weights too: that of the return edge is looked up."""
-        return self.plan.membership == "hash" and self.weighted and self.return_apart and not self.store.multigraph
+        """Whether this plan's hash tables of rows hold weights too."""
+        return self.plan.membership == "hash" and self.needs.weighs_members
 
     def constants(self) -> dict[str, Any]:
         """What kernels of any backend are specialised on."""
@@ -172,7 +134,7 @@ class Backend:
             "COLLISION": self.plan.collision,
         }
         if isinstance(a, Walk):
-            constants |= {"EXTREME": self.may_be_hopeless, "CHECKED": self.checks_vertices}
+            constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
         else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {

@@ -8,25 +8,20 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
-import numpy as np
-
-from csaw.engine import hooks
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.methods import asks_far, asks_members, reads_rows, return_apart
+from csaw.engine.algorithm import Algorithm, Walk
+from csaw.engine.needs import SUM_BYTES, Needs
 from csaw.engine.rows import ROW_BYTES
 from csaw.engine.schedule import Policy
-from csaw.engine.tables import from_whole_rows
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
 SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
-CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
 BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run needs; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
+    """What decides how much memory a run takes; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
 
     ``detect`` is the detector of repeated candidates that was asked for, if any.
     """
@@ -34,66 +29,10 @@ class Shape:
     store: Any
     algorithm: Algorithm
     request: Any  # of plan.py
+    needs: Needs
     row: int
     most: int
     detect: str | None
-
-    @property
-    def table(self) -> bool:
-        """Whether neighbors are taken from alias tables."""
-        return self.request.select == "alias" or (self.request.select == "rejection" and self.request.weighted)
-
-    @property
-    def weights(self) -> bool:
-        """Whether weights are read, by kernels or by what builds their tables."""
-        bias = hooks.edge_bias(self.algorithm, self.request.weighted)
-        return self.request.weighted and ("weight" in bias.reads or self.request.select == "rejection")
-
-    @property
-    def second_order(self) -> bool:
-        return "is_neighbor" in hooks.edge_bias(self.algorithm, self.request.weighted).reads
-
-    @property
-    def weighs_members(self) -> bool:
-        """Whether hash tables of rows hold the neighbors' weights too."""
-        return self.request.weighted and return_apart(self.algorithm, self.request.select) and not self.store.multigraph
-
-    @property
-    def running_sums(self) -> bool:
-        """Whether selection may search in running sums of biases that are made once for the whole graph."""
-        a, r = self.algorithm, self.request
-        if not from_whole_rows(a) or a.layout != "hops" or r.select != "its" or r.collision == "updated":
-            return False
-        return (
-            hooks.edge_bias(a, r.weighted).static
-            and min(a.sizes(), default=0) >= 0
-            and (a.replace or max(a.sizes(), default=0) <= CTPS_PICKS)
-        )
-
-    @property
-    def clock_sums(self) -> bool:
-        """Whether walkers with clocks may search in such sums."""
-        a, r = self.algorithm, self.request
-        return isinstance(a, Traversal) and a.clocks and r.select == "its" and hooks.edge_bias(a, r.weighted).static
-
-    @property
-    def asks_members(self) -> bool:
-        return asks_members(self.algorithm, self.request.weighted)
-
-    @property
-    def only_tables(self) -> bool:
-        """Whether a GPU needs nothing but the alias tables of a partition, once they are made."""
-        return self.table and not reads_rows(self.algorithm, self.request.select, self.request.weighted)
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of an edge as it is stored."""
-        return np.dtype(self.store.id_dtype).itemsize + (4 if self.weights else 0)
-
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes of an edge as it is kept in host memory and copied to a GPU."""
-        return 3 * np.dtype(self.store.id_dtype).itemsize if self.only_tables else self.row_bytes
 
 
 @dataclass(frozen=True)
@@ -120,17 +59,14 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
         raise OptionError(
             f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
         )
-    item = np.dtype(store.id_dtype).itemsize
-    per_edge = 3 * item if shape.table else item
-    if shape.weights and (not shape.table or shape.request.select == "rejection"):
-        per_edge += 4
-    filters = store.edges if shape.second_order else 0  # 8 bits an edge
+    per_edge, second_order = shape.needs.edge.reserved, shape.needs.second_order
+    filters = store.edges if second_order else 0  # 8 bits an edge
     fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
     graph = store.edges * per_edge
     in_flight = limits.batch or max(
         1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row))
     )
-    sums = 8 * store.edges + 4 * store.vertices
+    sums = SUM_BYTES * store.edges + 4 * store.vertices
     layout = limits.layout or possible[0]
     if layout == "ctps" and (fixed + graph + sums + in_flight * row > budget or limits.residency == "disk"):
         if limits.layout:
@@ -142,7 +78,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
     if residency == "disk":
         refuse_far(shape, "--memory")
-        largest, slots = store.largest_partition * per_edge, 2 if shape.second_order else 1
+        largest, slots = store.largest_partition * per_edge, 2 if second_order else 1
         batch = (limits.batch or 1) * row
         need = fixed + slots * largest + batch
         if need > budget:
@@ -163,14 +99,14 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
 
 def _host_layouts(shape: Shape) -> tuple[str, ...]:
     """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
-    if shape.table:
+    if shape.needs.alias_tables:
         return ("table",)
     store, a = shape.store, shape.algorithm
-    if shape.running_sums:
+    if shape.needs.running_sums:
         frontier: int = getattr(a, "frontier_size", 1)
         hops: tuple[int, ...] = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
         each = sum(hops)
-    elif shape.clock_sums:
+    elif shape.needs.clock_sums:
         each = a.walk_length  # type: ignore[attr-defined]
     else:
         return ("csr",)
@@ -181,7 +117,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
 
 def row_cost(shape: Shape, per_edge: int) -> float:
     """What a step that reads rows one by one takes, in bytes read in order."""
-    return (2 if shape.second_order else 1) * (ROW_BYTES + _met_row(shape.store) * per_edge)
+    return (2 if shape.needs.second_order else 1) * (ROW_BYTES + _met_row(shape.store) * per_edge)
 
 
 def _met_row(store: Any) -> float:
@@ -191,7 +127,7 @@ def _met_row(store: Any) -> float:
 
 def refuse_far(shape: Shape, budget: str) -> None:
     """OptionError where questions could not be answered from the partitions that are loaded."""
-    if asks_far(shape.algorithm, shape.request.weighted):
+    if shape.needs.asks_far:
         raise OptionError(
             f"{shape.algorithm.name()} with a graph that is streamed: only edge_bias may ask e.is_neighbor, of e.prev or e.src, and not where walkers "
             f"have clocks; raise {budget} so that the whole graph fits"

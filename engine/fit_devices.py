@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
 from csaw.engine.fit import Limits, Shape, expected, fields, refuse_far, row_cost
+from csaw.engine.needs import member_slots
 from csaw.engine.schedule import READ_BYTES
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
@@ -43,19 +44,17 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     possible = _layouts(shape)
     if limits.layout is not None and limits.layout not in possible:
         raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
-    item = np.dtype(store.id_dtype).itemsize
-    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.table else 0
+    needs, edge = shape.needs, shape.needs.edge
+    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
     fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
-    shared = shape.row_bytes
-    sizes = {"csr": 0, "entries": 16, "table": 3 * item, "alias": 32, "ctps": 8}
-    table = 8 * store.edges + 32 * (store.vertices + 1)  # half-empty rows of 4-byte slots
-    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if shape.weighs_members else table}
-    answers = ("search",) if not shape.asks_members else ("hash", "filter") if item == 4 else ("filter",)
+    table = 4 * member_slots(store.edges, store.vertices)
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if needs.weighs_members else table}
+    answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
     least = min(row, budget)
     ways = list(product(answers, (limits.layout,) if limits.layout else possible))
-    near = [(m, way) for m, way in ways if store.edges * sizes[way] + extra[m] <= NEAR_BYTES]
+    near = [(m, way) for m, way in ways if store.edges * edge.built(way) + extra[m] <= NEAR_BYTES]
     for membership, layout in [*near, *ways]:
-        graph = store.edges * (shared + sizes[layout]) + extra[membership]
+        graph = store.edges * (edge.stored + edge.built(layout)) + extra[membership]
         if fixed + graph + least <= budget:
             scratch, more = _scratch(shape, budget - fixed - graph - least)
             fixed += more
@@ -85,7 +84,7 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
                 f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
             )
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    fixed, graph = _fixed(shape), int(held.max()) * _piece_bytes(shape)
+    fixed, graph = _fixed(shape), int(held.max()) * shape.needs.edge.piece
     need = fixed + graph + min(row, budget)
     if need > budget or held.min() == 0:
         raise BudgetError(
@@ -100,7 +99,7 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
 
 def _selects_from_rows(shape: Shape) -> bool:
     """Whether candidates are kept while neighbors are selected on a GPU."""
-    return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.table
+    return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.needs.alias_tables
 
 
 def _least_scratch(shape: Shape) -> int:
@@ -119,28 +118,23 @@ def _scratch(shape: Shape, left: int) -> tuple[int, int]:
 
 def _fixed(shape: Shape) -> int:
     """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting at least, or building a partition's table, takes."""
-    build = 16 + (shape.row_bytes if shape.only_tables else 0)
-    table = build * shape.store.largest_partition if shape.table else 0
+    needs = shape.needs
+    build = 16 + (needs.edge.stored if needs.only_tables else 0)
+    table = build * shape.store.largest_partition if needs.alias_tables else 0
     return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
 
 
 def _piece_layout(shape: Shape) -> str:
     """What a step reads of a partition on a GPU."""
-    return "table" if shape.table else "csr"
-
-
-def _piece_bytes(shape: Shape) -> int:
-    """Bytes of an edge of a partition on a GPU."""
-    table = 3 * np.dtype(shape.store.id_dtype).itemsize if shape.table else 0
-    return table + (0 if shape.only_tables else shape.row_bytes)
+    return "table" if shape.needs.alias_tables else "csr"
 
 
 def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
-    kept = shape.kept_bytes
-    slots, slot, fixed = 2 if shape.second_order else 1, store.largest_partition * _piece_bytes(shape), _fixed(shape)
+    needs, edge = shape.needs, shape.needs.edge
+    slots, slot, fixed = 2 if needs.second_order else 1, store.largest_partition * edge.piece, _fixed(shape)
     batch = (limits.batch or 1) * row
     need = fixed + slots * slot + batch
     if need > budget:
@@ -153,29 +147,29 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     fixed += more
     most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
     in_flight = limits.batch or max(1, min(shape.most, most // row))
-    residency = limits.residency or ("streamed" if store.edges * kept <= limits.host_bytes // 2 else "disk")
+    residency = limits.residency or ("streamed" if store.edges * edge.kept <= limits.host_bytes // 2 else "disk")
     room = (budget - fixed - in_flight * row) // max(slot, 1)
-    graph = store.edges * _piece_bytes(shape)
+    graph = store.edges * edge.piece
     fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
     in_place: float | None = None
     if limits.policy.in_place and residency == "disk" and store.is_plain and limits.policy.balancing:
-        in_place = row_cost(shape, shape.row_bytes)
-    elif limits.policy.in_place and residency == "streamed" and (not shape.table or shape.only_tables):
+        in_place = row_cost(shape, edge.stored)
+    elif limits.policy.in_place and residency == "streamed" and (not needs.alias_tables or needs.only_tables):
         in_place = READ_BYTES
-    return fit | {"expected": expected(shape, room, in_flight, kept, residency, in_place)}
+    return fit | {"expected": expected(shape, room, in_flight, edge.kept, residency, in_place)}
 
 
 def _layouts(shape: Shape) -> tuple[str, ...]:
     """Layouts that can serve a run on a GPU, the fastest first."""
-    walk, wide = isinstance(shape.algorithm, Walk), np.dtype(shape.store.id_dtype).itemsize > 4
-    if shape.table:
+    walk, wide = isinstance(shape.algorithm, Walk), shape.needs.edge.id > 4
+    if shape.needs.alias_tables:
         return ("alias", "table") if walk and not wide else ("table",)
     one_edge = walk or shape.algorithm.clocks  # type: ignore[attr-defined]  # a step
     if one_edge and shape.request.select in ("uniform", "rejection") and not wide:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
         return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
-    if shape.clock_sums:
+    if shape.needs.clock_sums:
         return ("ctps", "csr")
-    if shape.running_sums:
+    if shape.needs.running_sums:
         return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
     return ("csr",)

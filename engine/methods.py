@@ -99,32 +99,6 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
     return limit, int((scaled - limit) * 2.0**64) if min(chance, 1.0 - chance) < EXTREME_CHANCE else 0
 
 
-def asks_members(algorithm: Algorithm, weighted: bool) -> bool:
-    """Whether any hook asks if an edge is there."""
-    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
-    return any(hook is not None and "is_neighbor" in hook.reads for hook in (bias, *others))
-
-
-def asks_far(algorithm: Algorithm, weighted: bool) -> bool:
-    """Whether a hook may ask for an edge of a vertex whose row nobody brings: only a bias may ask, for rows of prev and src, and no walker with a clock."""
-    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
-    clocks = isinstance(algorithm, Traversal) and algorithm.clocks
-    asked = any(hook is not None and "is_neighbor" in hook.reads for hook in others)
-    return asked or hooks.FAR in bias.reads or (clocks and "is_neighbor" in bias.reads)
-
-
-def reads_rows(algorithm: Algorithm, select: str, weighted: bool) -> bool:
-    """Whether neighbors or weights are read in their rows; else alias tables are all that is needed, once they are made."""
-    return select != "alias" or asks_members(algorithm, weighted)
-
-
-def starts_everywhere(algorithm: Algorithm, select: str, sources: str) -> bool:
-    """Whether an instance picks from all edges of the graph by number: then nobody lists its sources."""
-    if not isinstance(algorithm, Traversal) or not algorithm.collective or algorithm.visited_once or algorithm.induced:
-        return False
-    return select == "uniform" and sources.startswith("every")
-
-
 def tries(size: int) -> int:
     """How often a pool of several vertices is tried for ``size`` distinct edges before it is listed; smaller ones are listed at once."""
     return 4 * size + 64

@@ -12,7 +12,8 @@ from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.detectors import choose_detector
 from csaw.engine.fit import Limits, Shape, on_host
 from csaw.engine.fit_devices import on_devices
-from csaw.engine.methods import choose_select, starts_everywhere, tries
+from csaw.engine.methods import choose_select, tries
+from csaw.engine.needs import Needs, find_needs
 from csaw.engine.options import Policy, RunOptions
 from csaw.engine.sources import Sources
 from csaw.engine.tables import why_not_grouped
@@ -52,6 +53,7 @@ class Plan:
     """How a request is carried out here; changing it changes no byte of the sample."""
 
     request: Request
+    needs: Needs  # what it reads of its graph, wherever it runs
     layout: str
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
@@ -87,7 +89,8 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        return {k: v for k, v in asdict(self).items() if k not in ("request", "sizes")} | {"select": self.select}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes")}
+        return shown | {"select": self.select}
 
 
 def make_plan(
@@ -104,7 +107,8 @@ def make_plan(
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, options.select)
-    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, method)
+    needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
+    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, needs)
     limit = options.memory or available_bytes()
     _refuse_sizes(
         _least_bytes(store, algorithm, sizes, layout, sources), sources.instances, max(limit, available_bytes())
@@ -114,7 +118,7 @@ def make_plan(
         sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
-    shape = Shape(store, algorithm, request, in_flight, most, options.detect)
+    shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
@@ -127,7 +131,7 @@ def make_plan(
     fit = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
     detector = choose_detector(algorithm, method, options.collision, fit["graph_layout"], bool(devices), options.detect)
     plan = Plan(
-        request, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
         threads=options.threads or default_threads(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row, host_bytes=limits.host_bytes // 2,
         policy=policy, **fit,
     )  # fmt: skip
@@ -150,17 +154,16 @@ def transfer_units(plan: Plan, store: Any) -> int:
 
 
 def _instance_bytes(
-    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, select: str
+    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
 ) -> tuple[int, int]:
     """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
-    item = np.dtype(store.id_dtype).itemsize
+    item = needs.edge.id
     if isinstance(algorithm, Walk):
         row = item * (algorithm.walk_length + 1) + 8 * 5
         return row, row
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
-    pools = algorithm.collective and select == "uniform"
-    width = entries = widest = 0 if starts_everywhere(algorithm, select, sources.digest()) else sources.frontier_size
+    width = entries = widest = 0 if needs.everywhere else sources.frontier_size
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
@@ -168,7 +171,7 @@ def _instance_bytes(
         widest = max(widest, width)
         if algorithm.collective:
             width = max(size, 0)
-            widest = max(widest, tries(width) if pools else 0)
+            widest = max(widest, tries(width) if needs.in_pools else 0)
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width

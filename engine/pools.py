@@ -18,7 +18,7 @@ class Pools(Traversals):
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
-        super().__init__(backend, first, sources[:, :1] if backend.everywhere else sources)
+        super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
 
     def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
         """Begin the next depth with these frontier entries: number the pools, and draw of those that are not small."""
@@ -29,7 +29,7 @@ class Pools(Traversals):
         self.size = self.sizes[self.depth]
         self.tries = tries(max(self.size, 0))
         self.picks: list[tuple[Any, Any, Any]] = []  # instance, src, dst; in order within an instance
-        if self.backend.everywhere and self.depth == 0:
+        if self.backend.needs.everywhere and self.depth == 0:
             self._number_graph()
         else:
             self._number(local, slot, vertex)

@@ -25,6 +25,11 @@ def _text_of(path: Path) -> str:
         raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
 
 
+def kind_of(digest: str) -> str:
+    """What kind of sources a request's text names: all, random, distinct or every, as ``Algorithm.sources_from`` has them, or list."""
+    return digest.partition(" ")[0]
+
+
 class Sources:
     """The sources of every instance, computed when they are needed.
 
@@ -130,7 +135,7 @@ class Sources:
         return np.resize(around, size)
 
     def digest(self) -> str:
-        """What identifies the sources in a request."""
+        """What identifies the sources in a request; ``kind_of`` reads it."""
         if self.listed is None:
             return f"{self.kind} x {self.frontier_size}"
         return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} x {self.frontier_size}"

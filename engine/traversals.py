@@ -112,7 +112,7 @@ class Traversals:
     def needs(self) -> tuple[Any, ...]:
         """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
         here = self.vertex[self.pending]
-        if not self.backend.second_order:
+        if not self.backend.needs.second_order:
             return (here,)
         previous = self.previous[self.pending]
         return here, self.xp.where(previous < 0, here, previous)

@@ -39,6 +39,7 @@ def copied(store: Any, count: int, folder: Path) -> Any:
 
 
 def room_for(plan: Any, store: Any, count: int) -> int:
-    """Bytes that a plan needs with so many of the store's partitions loaded at once."""
-    each = plan.graph_bytes // max(store.edges, 1)
+    """Bytes that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
+    edge = plan.needs.edge
+    each = edge.reserved if plan.device == "cpu" else edge.piece
     return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

@@ -45,7 +45,7 @@ class CpuBackend(Backend):
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
-        return (HopTables if tables else Pools if self.in_pools else Traversals)(self, first, sources)
+        return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
@@ -107,13 +107,14 @@ class CpuBackend(Backend):
                 entries, graph, f.vertex, f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.offset, f.out
             )
 
-        way = by_table if self.by_table else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
+        tables = self.needs.independent_picks
+        way = by_table if tables else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
         self.in_slices(entries, SLICE, way)
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
-        each = 2 if self.second_order else 1  # rows of an entry
-        return each * (entries * rows.ROW_BYTES + edges * self.graph.edge_bytes())
+        each = 2 if self.needs.second_order else 1  # rows of an entry
+        return each * (entries * rows.ROW_BYTES + edges * self.graph.edge_bytes)
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, each from a row."""
@@ -134,7 +135,7 @@ class CpuBackend(Backend):
             return ("weigh.py", "clocks.py")
         if in_tables(self.plan, self.algorithm):
             return ("hops.py",)
-        return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.in_pools else ())
+        return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.needs.in_pools else ())
 
     def _constants(self) -> dict[str, Any]:
         layout = self.plan.graph_layout
@@ -142,7 +143,7 @@ class CpuBackend(Backend):
             "STREAMED": self.streamed,
             "TABLE": layout == "table",
             "SUMS": layout == "ctps",
-            "MEMBERSHIP": self.second_order,
+            "MEMBERSHIP": self.needs.second_order,
         }
         return self.constants() | own
 
@@ -156,11 +157,9 @@ class CpuBackend(Backend):
                 [WEIGHT],
             )
         graph = HostGraph(
-            self.store, self.kernels, table_kernels, self.params, self.threads,
-            weights=self.reads_weights,
-            strength=self.return_apart and self.weighted,
-            keeps_weights=self.reads_single_weights,
-            bloom=self.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
+            self.store, self.kernels, table_kernels, self.params, self.threads, self.needs,
+            layout=self.plan.graph_layout,
+            bloom=self.needs.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
             streamed=self.streamed,
         )  # fmt: skip
         if not self.streamed:

@@ -14,28 +14,34 @@ from csaw.engine.backend import check_bias
 from csaw.engine.cpu.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.rows import HostRows
+from csaw.engine.needs import ALIAS_IDS, Needs, filter_words
 from csaw.engine.schedule import Partitions
 
 PIECE = 1 << 20  # vertices whose degrees are looked at together
 
 
 class HostGraph(Partitions):
-    """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the kernels were specialised for."""
+    """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
-    def __init__(self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, *, weights: bool, strength: bool,
-                 keeps_weights: bool, bloom: bool, streamed: bool) -> None:  # fmt: skip
+    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions come and go.
+    """
+
+    def __init__(
+        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: str, bloom: bool, streamed: bool
+    ) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
-        self.table, self.summed, self.weighted = bool(kernels.TABLE), bool(kernels.SUMS), weights
-        self.keeps_weights = keeps_weights  # beside tables that are made of them
+        self.table, self.summed, self.weighted = layout == "table", layout == "ctps", needs.weights
+        self.keeps_weights = needs.single_weights  # beside tables that are made of them
+        self.edge_bytes = needs.edge.in_partition(layout)  # while its partition is loaded
         edges, none = store.edges, np.dtype(store.id_dtype)
         self.indices = Reserved(edges, none)
-        self.weights = Reserved(edges if weights else 0, np.dtype(np.float32))
-        self.entries = Reserved(3 * edges if self.table else 0, none)
+        self.weights = Reserved(edges if self.weighted else 0, np.dtype(np.float32))
+        self.entries = Reserved(ALIAS_IDS * edges if self.table else 0, none)
         self.sums = Reserved(edges if self.summed else 0, np.dtype(np.int64))
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
-        self.strength = Reserved(store.vertices if strength else 0, np.dtype(np.float64))
-        self.bloom = Reserved(edges // 8 + 2 if bloom else 0, np.dtype(np.uint64))
+        self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
+        self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
         first = np.array([p.first_vertex for p in store.partitions], np.int64)
         part_of = np.empty(0, np.uint16)
         if streamed:
@@ -119,7 +125,7 @@ class HostGraph(Partitions):
         self.arrays.loaded[number] = 1
         self.coming = None if number == self.coming else self.coming
         self.transfers += 1
-        self.transfer_bytes += part.edges * self.edge_bytes()
+        self.transfer_bytes += part.edges * self.edge_bytes
 
     def ahead(self, waiting: dict[int, int]) -> None:
         """Let the system read the partition that most wait for into its page cache, while others are sampled: from a cold disk 1.2 times as fast."""
@@ -138,18 +144,11 @@ class HostGraph(Partitions):
         low, high = part.first_edge, part.first_edge + part.edges
         self.indices.release(low, high)
         self.weights.release(low, high)
-        self.entries.release(3 * low, 3 * high)
+        self.entries.release(ALIAS_IDS * low, ALIAS_IDS * high)
 
     def sizes(self) -> np.ndarray:
         """Bytes that each partition takes while it is loaded."""
-        return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes()
-
-    def edge_bytes(self) -> int:
-        """Bytes an edge takes while its partition is loaded."""
-        if self.summed:
-            return self.indices.item + self.sums.item
-        kept = 3 * self.indices.item if self.table else self.indices.item
-        return kept + (4 if self.weighted and (not self.table or self.keeps_weights) else 0)
+        return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes
 
     def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)

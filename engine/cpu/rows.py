@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.cpu.reserved import PAGE, Reserved
+from csaw.engine.needs import ALIAS_IDS
 from csaw.engine.rows import SingleRows
 
 
@@ -23,7 +24,7 @@ class HostRows(SingleRows):
     def _arrays(self) -> list[tuple[Reserved, int]]:
         """What a row is in, and how many elements an edge has there."""
         graph = self.graph
-        arrays = ((graph.indices, 1), (graph.weights, 1), (graph.entries, 3))
+        arrays = ((graph.indices, 1), (graph.weights, 1), (graph.entries, ALIAS_IDS))
         return [(array, each) for array, each in arrays if array.array.size]
 
     def bring(self, vertices: np.ndarray) -> None:
@@ -36,7 +37,7 @@ class HostRows(SingleRows):
             graph.check(bads)
         graph.arrays.part_of[vertices] = self.own
         graph.arrays.loaded[self.own] = 1
-        graph.transfer_bytes += int(graph.degrees(vertices).sum()) * graph.edge_bytes()
+        graph.transfer_bytes += int(graph.degrees(vertices).sum()) * graph.edge_bytes
 
     def forget(self) -> None:
         graph, number = self.graph, self.partition_of(self.vertices)

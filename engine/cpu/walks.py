@@ -32,7 +32,7 @@ class Walks:
     def needs(self) -> tuple[np.ndarray, ...]:
         """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
         here = self.at[self.waiting]
-        if not self.backend.second_order:
+        if not self.backend.needs.second_order:
             return (here,)
         back = self.prev[self.waiting]
         return here, np.where(back < 0, here, back)

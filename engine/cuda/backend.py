@@ -31,7 +31,7 @@ from csaw.engine.cuda.transits import Transits
 from csaw.engine.cuda.trees import Trees
 from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.walks import Walks
-from csaw.engine.methods import coin, reads_rows
+from csaw.engine.methods import coin
 from csaw.engine.plan import Plan
 from csaw.engine.pools import Pools
 from csaw.engine.schedule import READ_BYTES
@@ -60,7 +60,6 @@ class CudaBackend(Backend):
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
         self.selects_in_groups = not self.constants()["UNIFORM"] and plan.graph_layout != "ctps"
-        self.reads_rows = reads_rows(algorithm, self.select, self.weighted)
         self.in_tables, self.sparse_pools, self.tree_span = (
             in_tables(plan, algorithm),
             sparse_pools(self),
@@ -76,7 +75,7 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.in_pools else Traversals
+        kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
         return kind(self, first, sources)
 
     @cached_property
@@ -91,7 +90,7 @@ class CudaBackend(Backend):
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
         if self.plan.residency == "disk":
-            each = 2 if self.second_order else 1  # rows of an entry
+            each = 2 if self.needs.second_order else 1  # rows of an entry
             return DISK_COST * each * (entries * rows.ROW_BYTES + edges * self.graph.stored_bytes)
         if self.select in ("uniform", "alias"):
             return picks * READ_BYTES
@@ -155,7 +154,7 @@ class CudaBackend(Backend):
         if f.trying:
             self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)
             return
-        if self.by_table:
+        if self.needs.independent_picks:
             size = f.sizes[f.depth]
             self.kernels.over(
                 "select_by_table", entries.size * size, entries.size, entries, frontier, size, np.uint64(self.seed)
@@ -228,26 +227,22 @@ class CudaBackend(Backend):
 
     def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
-        keeps_rows = self.reads_rows or layout != "table"
-        weights, strength = self.reads_weights, self.return_apart and self.weighted
         if residency == "resident":
-            return node.resident(partial(self._load_whole, builder, weights, strength))
+            return node.resident(partial(self._load_whole, builder))
         if residency == "pooled":
-            return PooledGraph(
-                store, layout, builder, node, devices, weights=weights, strength=strength, rows=keeps_rows
-            )
+            return PooledGraph(store, layout, builder, node, devices, self.needs)
         room = None if residency == "streamed" else self.plan.host_bytes
-        host = node.host_copy(partial(HostPartitions, store, weights=weights, room=room, gpus=len(devices)))
-        kind = StreamedGraph if keeps_rows else StreamedTables
+        host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
+        kind = StreamedTables if self.needs.only_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
-        return kind(store, layout, builder, host, self.plan.capacity, strength=strength, few=few)
+        return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few)
 
-    def _load_whole(self, builder: Kernels, weights: bool, strength: bool) -> DeviceGraph:
+    def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
-        searched = membership == "filter"
+        needs, searched = self.needs, membership == "filter"
         # The return edge's weight is searched for, or a whole row is read.
-        weighed = (self.return_apart and not self.weighs_members) or self.may_be_hopeless
+        weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
-            self.store, layout, builder, weights=weights, strength=strength, membership=membership, weighs_members=self.weighs_members,
+            self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
         )  # fmt: skip

@@ -15,6 +15,7 @@ from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.node import copied
 from csaw.engine.cuda.structs import struct
 from csaw.engine.fit_devices import ALIAS_CHUNK
+from csaw.engine.needs import Needs, filter_words, member_slots
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 
@@ -26,7 +27,7 @@ class DeviceGraph:
     and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, *, weights: bool, strength: bool, membership: str, weighs_members: bool,
+    def __init__(self, store: Any, layout: str, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
@@ -34,13 +35,14 @@ class DeviceGraph:
         host_indptr = store.read_indptr()
         self.indptr = on_device(host_indptr)
         self.indices: Any = cupy.empty(store.edges, store.id_dtype)
-        self.weights: Any = cupy.empty(store.edges, np.float32) if weights else None
-        self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
-        self.bloom = cupy.zeros(store.edges // 8 + 2, np.uint64) if membership == "filter" else None
-        slots = 2 * store.edges + 8 * (store.vertices + 1) if membership == "hash" else 0
+        self.weights: Any = cupy.empty(store.edges, np.float32) if needs.weights else None
+        self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
+        self.bloom = cupy.zeros(filter_words(store.edges), np.uint64) if membership == "filter" else None
+        slots = member_slots(store.edges, store.vertices) if membership == "hash" else 0
         self.members = cupy.full(slots * (2 if weighs_members else 1), EMPTY, np.uint32) if slots else None
         self.entries: Any = None
         self.possible: Any = None
+        self.built_bytes = needs.edge.built(layout) * store.edges
         self._read()
         if membership != "search" or layout != "csr":
             self._build(host_indptr)
@@ -86,17 +88,16 @@ class DeviceGraph:
             for block, blocks in rows_of.items():
                 launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout == "entries":
-            self.entries = cupy.empty(4 * self.store.edges, np.uint32)
+            self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
         elif self.layout == "ctps":
-            self.entries, self.possible = cupy.empty(self.store.edges, np.int64), cupy.empty(vertices, np.uint32)
+            self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             bad = cupy.zeros(3, np.int64)
             for block, blocks in rows_of.items():
                 launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
             self.check(bad)
         elif self.layout in ("table", "alias"):
-            each = 3 * self.store.id_dtype.itemsize if self.layout == "table" else 32
-            self.entries = cupy.empty(each * self.store.edges, np.uint8)
+            self.entries = cupy.empty(self.built_bytes, np.uint8)
             self._build_alias(indptr)
 
     def _build_alias(self, indptr: np.ndarray) -> None:

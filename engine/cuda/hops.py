@@ -48,7 +48,7 @@ class Hops:
             "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
         )  # fmt: skip
-        name = "by_ctps" if by_sums else "with_replacement" if self.backend.by_table else "distinct"
+        name = "by_ctps" if by_sums else "with_replacement" if self.backend.needs.independent_picks else "distinct"
         tally = (self.backend.counts,) if by_sums else ()
         counts = self.counts[:1], self.counts[1:]
         kernels.launch(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.needs import Needs
 
 
 @dataclass
@@ -27,10 +28,10 @@ class HostPartitions:
     One thread reads, so that what was asked for ahead comes in that order.
     """
 
-    def __init__(self, store: Any, *, weights: bool, room: int | None = None, gpus: int = 1) -> None:
-        self.store, self.weighted = store, weights
+    def __init__(self, store: Any, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
+        self.store, self.weighted = store, needs.weights
         self.largest = store.largest_partition
-        each = max(self.largest * (store.id_dtype.itemsize + (4 if weights else 0)), 1)
+        each = max(self.largest * needs.edge.stored, 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
         self.held: dict[int, Buffer] = {}  # the one used longest ago first

@@ -12,6 +12,7 @@ from csaw.engine.cuda.graph import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
+from csaw.engine.needs import ALIAS_IDS
 
 OFFSET = (1 << OFFSET_BITS) - 1
 AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
@@ -77,7 +78,8 @@ class Pieces:
     ) -> None:
         """The same for any pieces; ``first`` is, for each of them, the edge of the graph that would be first in the arrays."""
         item = self.store.id_dtype.itemsize
-        for name, array, size in (("indices", indices, item), ("weights", weights, 4), ("entries", entries, 3 * item)):
+        alias = ALIAS_IDS * item
+        for name, array, size in (("indices", indices, item), ("weights", weights, 4), ("entries", entries, alias)):
             address = 0 if array is None else _address(array) - np.int64(first) * size
             self.pieces[name][which] = np.asarray(address, np.int64).view(np.uint64)
 

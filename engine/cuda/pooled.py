@@ -10,6 +10,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.node import Node
 from csaw.engine.cuda.pieces import Pieces
 from csaw.engine.fit_devices import owners
+from csaw.engine.needs import ALIAS_IDS, Needs
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
@@ -17,16 +18,15 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], *, weights: bool, strength: bool,
-                 rows: bool) -> None:  # fmt: skip
-        super().__init__(store, strength=strength)
-        self.layout, self.weighted, self.keeps_rows = layout, weights, rows
+    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], needs: Needs) -> None:  # fmt: skip
+        super().__init__(store, strength=needs.row_weights)
+        self.layout, self.weighted, self.keeps_rows = layout, needs.weights, not needs.only_tables
         own = builder.device.number
         holds = [devices[k].number for k in owners(store, len(devices))]
         for device in devices:
             if device.number != own:
                 _reach(device.number)
-        staging = Staging(store, weights)
+        staging = Staging(store, needs.weights)
         for part in (p for p in store.partitions if holds[p.number] == own):
             node.pieces[part.number] = self._load(part, builder, staging)
         cupy.cuda.get_current_stream().synchronize()
@@ -53,7 +53,7 @@ class PooledGraph(Pieces):
         self.transfers += 1
         if self.layout != "table":
             return indices, weights, None
-        table = cupy.empty(3 * part.edges, self.store.id_dtype)
+        table = cupy.empty(ALIAS_IDS * part.edges, self.store.id_dtype)
         self.place(part.number, indices, weights, table)
         self.tell()
         builder.set_graph(self.address())

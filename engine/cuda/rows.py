@@ -28,7 +28,7 @@ class DeviceRows(SingleRows):
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of a slot that rows take."""
-        return self.graph.degrees(cupy.asarray(vertices)).get() * self.graph.edge_bytes()
+        return self.graph.degrees(cupy.asarray(vertices)).get() * self.graph.edge_bytes
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         return self.graph.can_read(cupy.asarray(vertices)).get()
@@ -50,7 +50,7 @@ class DeviceRows(SingleRows):
         begin, degree = (graph.indptr[at] & OFFSET).get(), graph.degrees(at).get()
         start = degree.cumsum() - degree
         edges = int(degree.sum())
-        upto = self.bytes // graph.edge_bytes()  # edges of the slot that have rows then
+        upto = self.bytes // graph.edge_bytes  # edges of the slot that have rows then
         indices, weights, table = graph.room_of_rows(self.slot, upto - edges, upto)
         self._read(begin, start, edges, (indices, weights))
         last = self.partitions + self.vertices.size

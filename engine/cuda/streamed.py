@@ -15,6 +15,7 @@ from csaw.engine.cuda.host import HostPartitions
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.pieces import Pieces
 from csaw.engine.cuda.rows import MOST, DeviceRows
+from csaw.engine.needs import ALIAS_IDS, Needs
 from csaw.engine.schedule import Partitions
 
 DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
@@ -36,13 +37,15 @@ class StreamedGraph(Pieces, Partitions):
         builder: Kernels,
         host: HostPartitions,
         capacity: int,
+        needs: Needs,
         *,
-        strength: bool,
         few: bool,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, strength=strength, rows=MOST if single else 0)
-        self.layout, self.builder, self.host, self.weighted = layout, builder, host, host.weighted
+        super().__init__(store, strength=needs.row_weights, rows=MOST if single else 0)
+        self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
+        self.edge_bytes = needs.edge.piece  # in a slot
+        self.stored_bytes = needs.edge.stored  # of an edge, as far as it is read
         self.edges = store.largest_partition  # of a slot
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]
@@ -58,23 +61,13 @@ class StreamedGraph(Pieces, Partitions):
         return self.rows is not None or (self.host.whole and self.layout == "csr")
 
     def _slot(self) -> tuple[Any, Any, Any]:
-        table = cupy.empty(3 * self.edges, self.store.id_dtype) if self.layout == "table" else None
+        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout == "table" else None
         weights = cupy.empty(self.edges, np.float32) if self.weighted else None
         return cupy.empty(self.edges, self.store.id_dtype), weights, table
 
-    def edge_bytes(self) -> int:
-        """Bytes an edge takes in a slot."""
-        item = self.store.id_dtype.itemsize
-        return item + (4 if self.weighted else 0) + (3 * item if self.layout == "table" else 0)
-
     @property
     def slot_bytes(self) -> int:
-        return self.edges * self.edge_bytes()
-
-    @property
-    def stored_bytes(self) -> int:
-        """Bytes of an edge as it is stored, of what is read of it."""
-        return self.store.id_dtype.itemsize + (4 if self.weighted else 0)
+        return self.edges * self.edge_bytes
 
     def sizes(self) -> np.ndarray:
         """Bytes of device memory that each partition takes: a slot."""
@@ -104,7 +97,7 @@ class StreamedGraph(Pieces, Partitions):
         indices, weights, table = self.slots[slot]
         span = slice(first, last)
         weights = None if weights is None else weights[span]
-        return indices[span], weights, None if table is None else table[3 * first : 3 * last]
+        return indices[span], weights, None if table is None else table[ALIAS_IDS * first : ALIAS_IDS * last]
 
     def fetch(self, number: int) -> None:
         """Begin to copy a partition into a free slot, beside what the device is doing. Single rows make way for it."""

@@ -6,6 +6,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.cuda.streamed import StreamedGraph
+from csaw.engine.needs import ALIAS_IDS
 
 MAKING = 3  # times what copying the rows takes: that, building the table, and bringing it back
 
@@ -23,20 +24,16 @@ class StreamedTables(StreamedGraph):
         return self.rows is not None or len(self.host.tables) == len(self.store.partitions)
 
     def _slot(self) -> tuple[Any, Any, Any]:
-        return None, None, cupy.empty(3 * self.edges, self.store.id_dtype)
+        return None, None, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype)
 
     def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
         weights = None if self.row_weights is None else self.row_weights[: last - first]
-        return self.row_indices[: last - first], weights, self.slots[slot][2][3 * first : 3 * last]
-
-    def edge_bytes(self) -> int:
-        """Bytes an edge takes in a slot."""
-        return 3 * self.store.id_dtype.itemsize
+        return self.row_indices[: last - first], weights, self.slots[slot][2][ALIAS_IDS * first : ALIAS_IDS * last]
 
     def costs(self) -> np.ndarray:
         """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
-        tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes()
+        tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
         return np.where(made, tables, MAKING * super().costs())
 
     def _begin_copy(self, number: int) -> None:
@@ -70,7 +67,7 @@ class StreamedTables(StreamedGraph):
         self.tell()
         self.build_table(self.builder, part)
         if self.host.whole:
-            self.host.keep_table(number, table[: 3 * part.edges])
+            self.host.keep_table(number, table[: ALIAS_IDS * part.edges])
 
     def _place_in_host(self, number: int) -> None:
         self.place(number, None, None, self.host.tables[number])

@@ -32,7 +32,7 @@ class Trees:
 
     def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.span = backend, first, backend.tree_span
-        self.instances, self.width = len(sources), 0 if backend.everywhere else sources.shape[1]
+        self.instances, self.width = len(sources), 0 if backend.needs.everywhere else sources.shape[1]
         self.dtype = np.dtype(backend.store.id_dtype)
         self.sources = cupy.asarray(sources[:, : self.width], self.dtype)
         self.sizes = cupy.asarray(np.asarray(backend.plan.sizes, np.int64))
@@ -40,7 +40,7 @@ class Trees:
         self.source_counts = cupy.full(self.instances, self.kept.shape[1], np.int64)
         self.samples: dict[str, Any] = {}  # once all is done
         self.found = 0
-        self.dead = self.instances * backend.isolated if backend.everywhere and any(backend.plan.sizes) else 0
+        self.dead = self.instances * backend.isolated if backend.needs.everywhere and any(backend.plan.sizes) else 0
 
     def advance(self) -> None:
         at_a_time = max(1, ROOM_BYTES // sum(size for _, size in self._room(self.span)))
@@ -88,7 +88,7 @@ class Trees:
 
     def _room(self, span: int) -> list[tuple[str, int]]:
         """The arrays of an instance with ``span`` edges: the name in struct Trees, and bytes."""
-        cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.in_pools)
+        cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.needs.in_pools)
         buckets, by_row = _buckets(cells), 1 - by_pool
         return [
             ("vertex", item * cells), ("src", item * span), ("stage", by_row * item * span), ("picked", by_row * item * span),

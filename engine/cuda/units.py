@@ -41,7 +41,7 @@ def kernels_of(backend: Backend) -> Unit:
 def builder_of(backend: Backend) -> Unit:
     """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
     rejection = backend.select == "rejection"
-    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.reads_weights}
+    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
@@ -61,30 +61,30 @@ def tree_span(backend: Backend) -> int:
     if not _has_trees(backend):
         return 0
     a, sizes = backend.algorithm, backend.plan.sizes
-    width = expected = 0.0 if backend.everywhere else float(getattr(a, "frontier_size", 1))
+    width = expected = 0.0 if backend.needs.everywhere else float(getattr(a, "frontier_size", 1))
     chance = a.geometric() if a.geometric is not None else 0.0
     for size in sizes:
-        width = size if backend.in_pools else width * (size if a.geometric is None else chance / (1.0 - chance))
+        width = size if backend.needs.in_pools else width * (size if a.geometric is None else chance / (1.0 - chance))
         expected += width
     span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
-    return int(span) if span <= (POOL_EDGES if backend.in_pools else TREE_EDGES) else 0
+    return int(span) if span <= (POOL_EDGES if backend.needs.in_pools else TREE_EDGES) else 0
 
 
 def _has_trees(backend: Backend) -> bool:
     """Whether trees.cu can draw this at all."""
-    a, c, sizes = backend.algorithm, backend.constants(), backend.plan.sizes
+    a, c, sizes, needs = backend.algorithm, backend.constants(), backend.plan.sizes, backend.needs
     if (
         isinstance(a, Walk)
         or a.clocks
         or backend.streamed
-        or (backend.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
+        or (needs.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
         or backend.plan.layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
         return False
-    if not 0 < len(sizes) < (2 if backend.everywhere else 2**16) or (a.geometric is None and min(sizes) < 0):
+    if not 0 < len(sizes) < (2 if needs.everywhere else 2**16) or (a.geometric is None and min(sizes) < 0):
         return False
-    once = c["EACH_EDGE_ONCE"] and (a.visited_once or not backend.in_pools)
+    once = c["EACH_EDGE_ONCE"] and (a.visited_once or not needs.in_pools)
     return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
 
 
@@ -97,20 +97,20 @@ def _files(backend: Backend) -> tuple[str, ...]:
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):
         return ("hops.cu", "transits.cu")
-    return ("select.cu", "pools.cu") if backend.in_pools else ("select.cu",)
+    return ("select.cu", "pools.cu") if backend.needs.in_pools else ("select.cu",)
 
 
 def _constants(backend: Backend) -> dict[str, int]:
     own = {
         "PIECES": backend.plan.residency != "resident",
         "STREAMED": backend.streamed,
-        "MEMBERSHIP": backend.second_order,
+        "MEMBERSHIP": backend.needs.second_order,
         "MEMBER_WEIGHTS": backend.weighs_members,
         "LAYOUT": LAYOUTS[backend.plan.graph_layout],
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
-        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.everywhere}
+        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
     constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
     constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]

@@ -52,7 +52,7 @@ class Walks:
         """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
         waiting = cupy.flatnonzero(self.alive)
         here = self.at[waiting]
-        if not self.backend.second_order:
+        if not self.backend.needs.second_order:
             return (here,)
         back = self.back[waiting]
         return here, cupy.where(back == NOTHING[back.dtype], here, back)
@@ -125,7 +125,7 @@ class Walks:
             kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
-        if backend.select == "its" or backend.may_be_hopeless or backend.checks_vertices:
+        if backend.select == "its" or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

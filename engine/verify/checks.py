@@ -10,6 +10,7 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
+from csaw.engine.sources import kind_of
 from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import Result
@@ -122,8 +123,8 @@ class Subject:
         self.uniform = bias.constant is not None and bias.constant > 0
         self.columns = ("v", *(name for name in ("prev", "source", "depth", "instance") if name in reads))
         self.revives = others["dead_end"] is not None
-        self.sources = str(request.get("sources", ""))
-        self.starts_at_all = self.sources.startswith("all")
+        self.sources = kind_of(str(request.get("sources", "")))
+        self.starts_at_all = self.sources == "all"
         ids = store.stored_ids()
         self._ids = ids if isinstance(ids, np.ndarray) else None
 

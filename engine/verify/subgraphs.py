@@ -179,7 +179,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         excess = _neighboring_ids(subject.view.vertices, keys, group.source_counts)
         beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
-    if subject.sources.startswith("distinct"):
+    if subject.sources == "distinct":
         size = int(getattr(subject.algorithm, "frontier_size", 1))
         few = "too few sets, or each holds every vertex"
         deviation = MOVED.format("vertices drawn", "vertices")

@@ -155,7 +155,7 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     room = room_for(plan, store, fit)
     if not context.on_gpu:
         return {"batch_size": plan.batch, "memory": room}
-    partition = store.largest_partition * store.id_dtype.itemsize
+    partition = store.largest_partition * plan.needs.edge.stored
     host = 2 * fit * partition  # half of it is for partitions
     return {"batch_size": plan.batch, "gpu_memory": context.gpu_memory or room, "memory": context.memory or host}
 
