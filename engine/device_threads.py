@@ -37,8 +37,9 @@ class DeviceThread:
 
     def close(self) -> None:
         """Close the backend, once everything is done that was asked for, and end the thread."""
-        self.thread.submit(self._close).result()
-        self.thread.shutdown()
+        closing = self.thread.submit(self._close)
+        self.thread.shutdown(wait=False)  # it ends by itself, also where a second Ctrl-C ends the waiting
+        closing.result()
 
     def _close(self) -> None:
         if self.opened.exception() is None:

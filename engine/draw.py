@@ -17,6 +17,7 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 Finished = Generator[FinishedBatch, None, None]
+Spans = Iterator[tuple[int, int]]
 
 
 def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
@@ -35,8 +36,8 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     ``on_device()`` has the arrays where they were drawn, for DLPack, with dense ids. A batch outlives the ones after it; whoever keeps many needs
     memory for all.
 
-    One device draws in the caller's thread, when the next batch is asked for. Several draw ahead of the caller, at most a batch each, and what comes
-    early is held back. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
+    The CPU draws in the caller's thread, when the next batch is asked for. GPUs draw in threads of their own, at most a batch each ahead of the caller, and
+    what comes early is held back. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
 
     Errors: OptionError where ``first`` and ``last`` are no part of the job's instances; while drawing BiasError, StoreError where the graph has changed,
     MemoryError where not one instance fits, DeviceError where a GPU fails, with the instance to go on from.
@@ -55,14 +56,19 @@ def _draw(job: Job, first: int, last: int) -> Finished:
         return
     identifiers = Identifiers.choose(job.store.id_dtype, job.store.stored_ids(), job.plan.request.ids)
     size, subgraphs = job.plan.batch, job.plan.layout == "subgraphs"
+    spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
+        if job.devices:  # the caller's current GPU and stream stay as they are
+            drawn = drawn_side_by_side(backends, job.sources, spans)
+        else:
+            drawn = drawn_here(backends[0], job.sources, spans)
         try:
-            with closing(drawn_in_order(backends, job.sources, size, first, last)) as drawn:
+            with closing(drawn):
                 for batch in drawn:
                     first = batch.first + batch.instances
                     yield replace(batch, drawn=AsStored(batch.drawn, identifiers, subgraphs))
         except losses as error:
-            raise failure(error, f"instances before {first} have been handed out, first={first} goes on") from error
+            raise failure(error, f"draw_batches(job, first={first}) goes on where this ended") from error
 
 
 @dataclass(frozen=True)
@@ -86,23 +92,18 @@ class AsStored:
         return self.drawn.on_device()
 
 
-def drawn_in_order(
-    backends: list[Callable[[], Backend]], sources: Sources, size: int, first: int, last: int
-) -> Finished:
-    """The instances first .. last - 1 in batches of at most ``size``, as the engine has them (dense ids), on all of ``backends`` together."""
-    spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
-    if len(backends) > 1:
-        yield from _side_by_side(backends, sources, spans)
-        return
-    with closing(Batches(backends[0](), sources)) as batches:
+def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spans) -> Finished:
+    """The instances of each span, as the engine has them (dense ids); the backend is this thread's."""
+    with closing(Batches(make_backend(), sources)) as batches:
         for span in spans:
             yield from batches.draw(*span)
 
 
-def _side_by_side(
-    backends: list[Callable[[], Backend]], sources: Sources, spans: Iterator[tuple[int, int]]
-) -> Iterator[FinishedBatch]:
-    """Spans go round the devices in turn; each device draws its next one while the caller has its last one."""
+def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
+    """The same on several devices, each in a thread of its own; spans go round them in turn.
+
+    A device draws its next span while the caller has its last one, and no further ahead: two at a time are in its memory, as when a store is written.
+    """
     stop = threading.Event()
     with ExitStack() as stack:
         devices = []
