@@ -50,6 +50,7 @@ class FinishedBatch:
         """The arrays where they were drawn, not copied: CuPy's on a GPU, NumPy's on the CPU; both speak DLPack.
 
         Vertices are dense ids (rows of the graph store), all ones where there is none. Arrays that had to make room are in host memory.
+        Work on them in a stream of your own must be over before the batch is dropped, whose memory is used again.
         """
         return self.drawn.on_device()
 
