@@ -4,7 +4,7 @@ import gc
 import signal
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -341,3 +341,20 @@ def test_of_several_failures_the_one_that_made_the_others_give_up_is_told():
     said = str(failure(MemoryError("512 bytes"), "all is safe"))
     assert said == "a GPU is out of memory: 512 bytes; all is safe, with a smaller --gpu-memory or --batch-size"
     assert str(failure(DeviceError("no driver"), "all is safe")) == "no driver; all is safe"
+
+
+def test_what_devices_share_is_closed_after_all_of_them(store, closed, monkeypatch):
+    job, at_the_end = planned(store, *WALKS, batch_size=30), []
+
+    @contextmanager
+    def noted(*_):
+        try:
+            yield [partial(open_backend, job)] * 2, ()
+        finally:
+            at_the_end.append(len(closed))
+
+    monkeypatch.setattr(draw, "backends_of", noted)
+    batches = draw_batches(replace(job, devices=(None, None)))
+    next(batches)
+    batches.close()
+    assert at_the_end == [2]
