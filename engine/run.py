@@ -94,7 +94,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
             return open_samples(out).results | {"resumed": "nothing was missing"}
         size = max(1, plan.batch // plan.request.group_size)
         units = -(-(writer.groups - len(writer.done)) // size)
-        with _backends(job, units) as (backends, losses):
+        with backends_of(job, units) as (backends, losses):
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
         results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began)
         writer.finish(results)
@@ -115,7 +115,7 @@ def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float) -> d
 
 
 @contextmanager
-def _backends(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
+def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
     """What opens a backend for each device that gets any of the units, and the errors that one device may have and another not."""
     if not job.devices:
         yield [partial(open_backend, job)], ()

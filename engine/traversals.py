@@ -231,6 +231,9 @@ class Traversals:
         samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
         return self.backend.to_host(samples)
 
+    def on_device(self) -> dict[str, Any]:
+        return self.samples
+
     def edges(self) -> int:
         if self.hops:
             return sum(int((table != self.none).sum()) for table in self.tables[1:])

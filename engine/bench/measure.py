@@ -1,7 +1,6 @@
 """Works on a backend, timed: sampling alone, in turns, other instances each time."""
 
 import statistics
-import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
@@ -10,10 +9,10 @@ import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
+from csaw.engine.batches import Batches
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
-from csaw.engine.schedule import Schedule
 from csaw.partition.errors import CsawError
 
 ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too
@@ -31,8 +30,7 @@ class Timed:
         self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,
                            sources=_random_sources(store, work, turns), **batch | options)  # fmt: skip
         self.backend = open_backend(self.job)
-        plan = self.job.plan
-        self.schedule = Schedule(self.backend.graph, plan.capacity if self.backend.streamed else None, plan.policy)
+        self.batches = Batches(self.backend, self.job.sources)
         self.seconds: list[float] = []
         self.edges: list[int] = []
         self.tallies: list[np.ndarray] = []
@@ -43,31 +41,29 @@ class Timed:
         before, moved = self.backend.tally.astype(np.int64), self._moved()
         first, seconds, edges = len(self.seconds) * self.work.instances, 0.0, 0
         for begin in range(first, first + self.work.instances, self.job.plan.batch):
-            end = min(begin + self.job.plan.batch, first + self.work.instances)
-            batch = self.backend.begin(begin, self.job.sources.take(begin, end, self.job.plan.layout == "walks"))
-            self.backend.wait()
-            clock = time.perf_counter()
-            self.schedule.run(batch)
-            self.backend.wait()
-            seconds += time.perf_counter() - clock
-            edges += batch.edges()
+            taken, found = self._batch(begin, min(begin + self.job.plan.batch, first + self.work.instances))
+            seconds, edges = seconds + taken, edges + found
         self.seconds.append(seconds)
         self.edges.append(edges)
         self.tallies.append(self.backend.tally.astype(np.int64) - before)
         self.moved.append({name: value - moved[name] for name, value in self._moved().items()})
+
+    def _batch(self, first: int, last: int) -> tuple[float, int]:
+        """Seconds and edges of one batch, whose samples are dropped before the next one begins."""
+        batch, seconds = self.batches.draw_timed(first, last)
+        return seconds, batch.edges
 
     def is_short(self) -> bool:
         """Whether one draw says little: going by the first one, which warmed up."""
         return self.seconds[0] < SHORT_SECONDS and _sources(self.work) <= FEW_SOURCES
 
     def close(self) -> None:
-        """Give the memory back, also that of the graph, which the schedule has too."""
-        del self.schedule
-        self.backend.close()
+        """Give the memory back."""
+        self.batches.close()
 
     def _moved(self) -> dict[str, float]:
         """What streaming has taken so far."""
-        graph, counters = self.backend.graph, self.schedule.counters
+        graph, counters = self.backend.graph, self.batches.schedule.counters
         return {
             "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
             "kernel_seconds": self.backend.kernel_seconds()[0],

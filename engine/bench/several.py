@@ -2,13 +2,15 @@
 
 import statistics
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
+from csaw.engine.batches import Batches
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
-from csaw.engine.run import Job, open_backend, prepare
+from csaw.engine.device_threads import DeviceThread, results_of
+from csaw.engine.run import open_backend, prepare
 
 # What a GPU writes first, so often, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
 AHEAD_BYTES, AHEAD = 256 << 20, 32
@@ -25,21 +27,16 @@ def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -
     rates, seconds, edges = [], [], []
     with ExitStack() as stack:
         stack.callback(node.close)
-        workers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in devices]  # a backend stays in its thread
-        opened = [pool.submit(open_backend, job, gpu, node) for pool, gpu in zip(workers, devices, strict=True)]
-        backends = [one.result() for one in opened]
-        for pool, backend in zip(workers, backends, strict=True):
-            stack.callback(lambda pool=pool, backend=backend: pool.submit(backend.close).result())  # type: ignore[misc]
+        threads = [DeviceThread(partial(open_backend, job, gpu, node), job.sources) for gpu in devices]
+        for thread in threads:
+            stack.callback(thread.close)
+        results_of([thread.opened for thread in threads])
         for turn in range(repeats + 1):
             first = turn * work.instances
             spans = [
                 (first + k * part, min(first + (k + 1) * part, first + work.instances)) for k in range(len(devices))
             ]
-            drawn = [
-                pool.submit(_draw, job, backend, *span, gate)
-                for pool, backend, span in zip(workers, backends, spans, strict=True)
-            ]
-            found = _results(drawn)
+            found = results_of([thread.do(_draw, *span, gate) for thread, span in zip(threads, spans, strict=True)])
             if turn:
                 seconds.append(max(s for s, _ in found))
                 edges.append(sum(e for _, e in found))
@@ -50,22 +47,14 @@ def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -
     }  # fmt: skip
 
 
-def _results(drawn: list[Future]) -> list[tuple[float, int]]:
-    """What all have drawn; of failures the one that made the others give up."""
-    errors = [error for one in drawn if (error := one.exception()) is not None]
-    for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
-        raise error
-    return [one.result() for one in drawn]
-
-
-def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
+def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
     """Seconds of a GPU's kernels, by its own clock, and edges of some instances; all GPUs begin together."""
     import cupy
 
     try:
-        batch = backend.begin(first, job.sources.take(first, last, job.plan.layout == "walks"))
+        batch = batches.begin(first, last)
         ahead, stream = cupy.empty(AHEAD_BYTES, "u1"), cupy.cuda.get_current_stream()
-        backend.wait()
+        batches.backend.wait()
     except BaseException:
         gate.abort()  # nobody waits for this GPU
         raise
@@ -73,7 +62,7 @@ def _draw(job: Job, backend: Any, first: int, last: int, gate: threading.Barrier
     for _ in range(AHEAD):
         ahead.data.memset_async(0, ahead.nbytes)
     began = stream.record()
-    batch.advance()
+    batches.schedule.run(batch)
     ended = stream.record()
     ended.synchronize()
     return cupy.cuda.get_elapsed_time(began, ended) / 1e3, batch.edges()

@@ -69,6 +69,8 @@ class ClockWalks:
             "sources": self.sources.ravel().astype(self.dtype),
         }
 
+    on_device = arrays
+
     def edges(self) -> int:
         return int(self.step.sum())
 

@@ -45,6 +45,8 @@ class HopTables:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return {f"hop_{i}": table[rows] for i, table in enumerate(self.tables)}
 
+    on_device = arrays
+
     def edges(self) -> int:
         return int(self.counts[0])
 

@@ -67,6 +67,8 @@ class Walks:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return {"walks": self.out[rows], "lengths": self.step[rows]}
 
+    on_device = arrays
+
     def edges(self) -> int:
         return int(self.step.sum())
 

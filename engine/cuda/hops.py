@@ -62,6 +62,9 @@ class Hops:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})
 
+    def on_device(self) -> dict[str, Any]:
+        return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+
     def edges(self) -> int:
         return int(self.counts[1])
 

@@ -107,6 +107,9 @@ class Trees:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
+    def on_device(self) -> dict[str, Any]:
+        return self.samples
+
     def edges(self) -> int:
         return self.found
 

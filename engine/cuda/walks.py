@@ -131,6 +131,9 @@ class Walks:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
 
+    def on_device(self) -> dict[str, Any]:
+        return {"walks": self.walks, "lengths": self.lengths}
+
     def edges(self) -> int:
         return int(self.counts[0])
 

@@ -8,8 +8,9 @@
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,14 @@ class Identifiers:
         table = np.ascontiguousarray(vertex_ids, wide)
         return cls("original", wide, _unused(table), table)
 
+    def converted(self, name: str, array: np.ndarray) -> np.ndarray:
+        """A group's array with the ids and element type that it has in the store; the array itself where these are the same."""
+        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
+            return np.ascontiguousarray(array, self.type_of(name)[0])
+        out = np.empty(array.size, self.dtype)
+        self._relabel(np.ascontiguousarray(array).reshape(-1), self.table, out)
+        return out.reshape(array.shape)
+
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """The bytes to write for a group's array, a piece at a time; the next piece may use the memory of the last one again."""
         if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
@@ -68,13 +77,15 @@ class Identifiers:
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
         """The input's ids of dense ones, in a piece of memory that stays in the cache; all ones become the fill value."""
-        nothing, fill = np.array(-1).astype(dense.dtype)[()], table.dtype.type(self.fill)
         room = np.empty(PIECE // self.dtype.itemsize, self.dtype)
         for start in range(0, dense.size, room.size):
             some = dense[start : start + room.size]
             out = room[: some.size]
-            _relabel(some, nothing, table, fill, out)
+            self._relabel(some, table, out)
             yield out.view(np.uint8)
+
+    def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+        _relabel(dense, np.array(-1).astype(dense.dtype)[()], table, table.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of an array."""
@@ -96,3 +107,14 @@ def _unused(ids: np.ndarray) -> int:
 def _relabel(dense, nothing, table, fill, out):
     for k in range(dense.size):
         out[k] = fill if dense[k] == nothing else table[dense[k]]
+
+
+def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays of subgraphs, as a group brings them, of the instances between each two of ``bounds``; views, no copies."""
+    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in ("counts", "source_counts")}
+    for start, stop in pairwise(bounds):
+        part = {name: arrays[name][start:stop] for name in ends}
+        for name in ("src", "dst", "depth", "sources"):
+            end = ends["source_counts" if name == "sources" else "counts"]
+            part[name] = arrays[name][end[start] : end[stop]]
+        yield part

@@ -19,7 +19,7 @@ from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
-from csaw.engine.bench import baseline, graphs, measure, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, report, suites
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.walks import Walks
@@ -157,7 +157,7 @@ class Clock:
     def __init__(self, monkeypatch):
         self.now, self.turns = 0.0, 0
         self.advance = Walks.advance
-        monkeypatch.setattr(measure.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
         monkeypatch.setattr(Walks, "advance", lambda walks: self.spend(walks))
         self.seconds = 0.1
 

@@ -5,6 +5,7 @@ WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "neighbors 25 x 1
 
 class Tool:
     def __init__(self, how, graph):
+        from csaw.engine.batches import Batches
         from csaw.engine.run import open_backend, prepare
 
         if "fanout" in how:
@@ -19,23 +20,18 @@ class Tool:
         self.job = prepare(
             how["graph"], device="cpu", weighted=how.get("weighted", False), threads=how["threads"], **asked
         )
-        self.backend = open_backend(self.job)
+        self.batches = Batches(open_backend(self.job), self.job.sources)
 
     def draw(self):
-        batches, plan = [], self.job.plan
-        for first in range(0, plan.request.instances, plan.batch):
-            last = min(first + plan.batch, plan.request.instances)
-            batch = self.backend.begin(first, self.job.sources.take(first, last, flat=plan.layout == "walks"))
-            batch.advance()
-            batches.append((batch.edges(), batch.arrays()))
-        return batches
+        drawn = self.batches.draw(0, self.job.plan.request.instances)
+        return [(batch.edges, batch.arrays()) for batch in drawn]
 
-    def edges(self, batches):
-        return sum(edges for edges, _ in batches)
+    def edges(self, drawn):
+        return sum(edges for edges, _ in drawn)
 
-    def walks(self, batches):
+    def walks(self, drawn):
         import numpy as np
 
         if self.job.plan.layout == "walks":
-            return np.concatenate([arrays["walks"] for _, arrays in batches])
-        return np.concatenate([np.column_stack([arrays["hop_0"], arrays["hop_1"]]) for _, arrays in batches])
+            return np.concatenate([arrays["walks"] for _, arrays in drawn])
+        return np.concatenate([np.column_stack([arrays["hop_0"], arrays["hop_1"]]) for _, arrays in drawn])

@@ -1,0 +1,123 @@
+"""The door for batches: a job's finished samples in memory, one batch after the other, in order of instance."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.batches import Arrays, Batches, Drawn, FinishedBatch
+from csaw.engine.device_threads import DeviceThread, failure, results_of
+from csaw.engine.run import Job, backends_of
+from csaw.engine.samples.layout import Identifiers, cut_subgraphs
+from csaw.engine.sources import Sources
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
+
+Finished = Generator[FinishedBatch, None, None]
+Spans = Iterator[tuple[int, int]]
+
+
+def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
+    """Draw a job without writing it, and hand out its finished batches in order of instance.
+
+        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, batch_size=1024)):
+            train(batch.arrays()["walks"])
+
+    Arguments: ``job`` is what :func:`prepare` returned; its ``batch_size`` says how many instances a batch has at most (fewer in the last one, and once
+    memory was short). ``first`` and ``last`` ask for the instances first .. last - 1 alone; ``last`` None: to the job's end.
+
+    Each :class:`FinishedBatch` says its ``first`` instance and how many ``instances``, ``edges`` and ``dead_ends`` it has. ``arrays(rows)`` copies its samples
+    to host memory, byte for byte what :func:`sample` stores: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids. Walks:
+    ``walks`` [n, walk length + 1] and ``lengths`` [n]. Hops: ``hop_0`` [n, m], ``hop_1`` [n, m f1], ... Subgraphs: ``counts`` and ``source_counts`` [n], edges and
+    sources of each instance, of which the store's ``instance_ptr`` and ``sources_ptr`` are the running sums; ``src``, ``dst``, ``depth`` [edges]; ``sources``.
+    ``on_device()`` has the arrays where they were drawn, for DLPack, with dense ids. A batch outlives the ones after it; whoever keeps many needs
+    memory for all.
+
+    The CPU draws in the caller's thread, when the next batch is asked for. GPUs draw in threads of their own, at most a batch each ahead of the caller, and
+    what comes early is held back. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
+
+    Errors: OptionError where ``first`` and ``last`` are no part of the job's instances; while drawing BiasError, StoreError where the graph has changed,
+    MemoryError where not one instance fits, DeviceError where a GPU fails, with the instance to go on from.
+    """
+    end = job.plan.request.instances
+    last = end if last is None else last
+    if not 0 <= first <= last <= end:
+        raise OptionError(
+            f"first and last: expected 0 <= first <= last <= {end}, the job's instances, found {quoted((first, last))}"
+        )
+    return _draw(job, first, last)
+
+
+def _draw(job: Job, first: int, last: int) -> Finished:
+    if first == last:
+        return
+    identifiers = Identifiers.choose(job.store.id_dtype, job.store.stored_ids(), job.plan.request.ids)
+    size, subgraphs = job.plan.batch, job.plan.layout == "subgraphs"
+    spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
+    with backends_of(job, -(-(last - first) // size)) as (backends, losses):
+        if job.devices:  # the caller's current GPU and stream stay as they are
+            drawn = drawn_side_by_side(backends, job.sources, spans)
+        else:
+            drawn = drawn_here(backends[0], job.sources, spans)
+        try:
+            with closing(drawn):
+                for batch in drawn:
+                    first = batch.first + batch.instances
+                    yield replace(batch, drawn=AsStored(batch.drawn, identifiers, subgraphs))
+        except losses as error:
+            raise failure(error, f"draw_batches(job, first={first}) goes on where this ended") from error
+
+
+@dataclass(frozen=True)
+class AsStored:
+    """Arrays with the element types and ids of a sample store."""
+
+    drawn: Drawn
+    identifiers: Identifiers
+    subgraphs: bool
+
+    def arrays(self, rows: slice = ALL) -> Arrays:
+        arrays = self.drawn.arrays(ALL if self.subgraphs else rows)
+        if self.subgraphs and rows != ALL:
+            start, stop, step = rows.indices(len(arrays["counts"]))
+            if step != 1:
+                raise OptionError(f"rows of subgraphs: expected consecutive ones, found a step of {step}")
+            [arrays] = cut_subgraphs(arrays, [start, max(start, stop)])
+        return {name: self.identifiers.converted(name, array) for name, array in arrays.items()}
+
+    def on_device(self) -> dict[str, Any]:
+        return self.drawn.on_device()
+
+
+def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spans) -> Finished:
+    """The instances of each span, as the engine has them (dense ids); the backend is this thread's."""
+    with closing(Batches(make_backend(), sources)) as batches:
+        for span in spans:
+            yield from batches.draw(*span)
+
+
+def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
+    """The same on several devices, each in a thread of its own; spans go round them in turn.
+
+    A device draws its next span while the caller has its last one, and no further ahead: two at a time are in its memory, as when a store is written.
+    """
+    stop = threading.Event()
+    with ExitStack() as stack:
+        devices = []
+        for make_backend in backends:
+            devices.append(DeviceThread(make_backend, sources, stop.is_set))
+            stack.callback(devices[-1].close)
+        stack.callback(stop.set)
+        results_of([device.opened for device in devices])
+        under_way = deque(
+            (device, device.do(Batches.draw, *span)) for device, span in zip(devices, spans, strict=False)
+        )
+        while under_way:
+            device, future = under_way.popleft()
+            drawn = future.result()
+            if span := next(spans, None):
+                under_way.append((device, device.do(Batches.draw, *span)))
+            yield from drawn
