@@ -75,7 +75,13 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
             )
         layout = "csr"
     graph += sums if layout == "ctps" else 0
-    residency = limits.residency or ("resident" if fixed + graph + in_flight * row <= budget else "disk")
+    whole = fixed + graph + in_flight * row
+    if limits.residency == "resident" and whole > budget:
+        raise BudgetError(
+            f"{store.path}: {whole:,} bytes hold the whole graph and the samples in flight, and {budget:,} are allowed; raise --memory to {whole:,}, "
+            f"or leave out --residency"
+        )
+    residency = limits.residency or ("resident" if whole <= budget else "disk")
     if residency == "disk":
         refuse_far(shape, "--memory")
         largest, slots = store.largest_partition * per_edge, 2 if second_order else 1

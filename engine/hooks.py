@@ -32,7 +32,7 @@ ENGINE = ("degree", "vertex_count", "is_neighbor", "hook_word", "fraction", "bel
 PLACES = ("src", "dst", "prev", "source")  # vertices, or none, whatever a hook computes
 OWN = "own_"
 # A division by zero gives what a GPU gives, infinity or NaN, and a bias that is one is named.
-INLINED, CALLED = '@njit(forceinline=True, error_model="numpy")\n', '@njit(error_model="numpy")\n'
+INLINED, CALLED = '@inner(forceinline=True, error_model="numpy")\n', '@inner(error_model="numpy")\n'
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 

@@ -10,7 +10,7 @@ import numba
 from numba import prange
 from numba.core.caching import IndexDataCacheFile
 
-__all__ = ["cache_dir", "njit", "prange"]
+__all__ = ["cache_dir", "inner", "njit", "prange"]
 
 
 def cache_dir() -> Path:
@@ -20,6 +20,9 @@ def cache_dir() -> Path:
 
 numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
 njit: Any = partial(numba.njit, cache=True)
+inner: Any = partial(
+    njit, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)  # for compiled callers alone: what Python would call is not made
 
 
 class _LockedCacheFile(IndexDataCacheFile):

@@ -17,7 +17,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.constants import STREAMED, TABLE, UNDIRECTED
 from csaw.engine.cpu.memory import borrow, prefetch
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 
 class GraphArrays(NamedTuple):
@@ -33,7 +33,7 @@ class GraphArrays(NamedTuple):
     part_of: np.ndarray
 
 
-@njit
+@inner
 def borrowed(graph):
     """The graph for use inside a kernel: see memory.borrow."""
     return GraphArrays(
@@ -80,7 +80,7 @@ def is_loaded(graph, v):
     return (not STREAMED) or v < 0 or graph.loaded[graph.part_of[v]] != 0
 
 
-@njit
+@inner
 def first_at_least(graph, low, high, value):
     """The first position in [low, high) whose neighbor is at least ``value``: rows are sorted."""
     while low < high:
@@ -118,7 +118,7 @@ def prefetch_membership(graph, a, b):
         prefetch(graph.bloom, uint64(word))
 
 
-@njit(forceinline=True)
+@inner(forceinline=True)
 def is_neighbor(graph, a, b):
     """Whether the edge a -> b exists: the row's filter first, then an exact search."""
     if a < 0:
@@ -131,7 +131,7 @@ def is_neighbor(graph, a, b):
     return has_edge(graph, a, b, low, high)
 
 
-@njit
+@inner
 def has_edge(graph, a, b, low, high):
     """Binary search in the row of a, or that of b when it is shorter and as good."""
     if UNDIRECTED and not STREAMED and graph.indptr[b + 1] - graph.indptr[b] < high - low:

@@ -15,12 +15,12 @@ from csaw.engine.cpu.constants import SUMS, UNIFORM, vertex_bias
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, neg_log, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 AT, PREV, MOVE, SPOT = 0, 1, 2, 3
 
 
-@njit
+@inner
 def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
     """When a walker at v moves next, never from a dead end, and by which edge."""
     rate = float(vertex_bias(params, graph, seed, instance, move, v, prev, v, -1, 1.0))
@@ -40,7 +40,7 @@ def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
     return now + neg_log((w0 << SHIFT) | w1) / rate, spot
 
 
-@njit
+@inner
 def sift(keys, heap, cell):
     """Sift the walker in ``cell`` down the heap."""
     key, walker = keys[cell], heap[cell]
@@ -55,7 +55,7 @@ def sift(keys, heap, cell):
     keys[cell], heap[cell] = key, walker
 
 
-@njit(forceinline=True)
+@inner(forceinline=True)
 def before(time, walker, other_time, other):
     return time < other_time or (time == other_time and walker < other)
 

@@ -1,6 +1,6 @@
 """What a kernel is specialised on, and hooks that do nothing. specialize.py writes the real ones in place of this file."""
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner
 
 STREAMED = False  # partitions come and go: look before reading a row
 UNDIRECTED = False  # every edge has its reverse
@@ -26,21 +26,21 @@ KEYED = False  # pools merge by keys
 EACH_EDGE_ONCE = False
 
 
-@njit
+@inner
 def edge_bias(params, graph, seed, instance, depth, source, prev, src, dst, weight):
     return 1.0
 
 
-@njit
+@inner
 def update(params, graph, seed, instance, depth, source, prev, src, dst, weight):
     return dst
 
 
-@njit
+@inner
 def dead_end(params, graph, seed, instance, depth, source, prev, src, dst, weight):
     return -1
 
 
-@njit
+@inner
 def vertex_bias(params, graph, seed, instance, depth, source, prev, src, dst, weight):
     return 1.0

@@ -10,7 +10,7 @@ from csaw.engine.cpu.access import borrowed, neighbor_at, prefetch_edge
 from csaw.engine.cpu.constants import REPLACE
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.random import SHIFT, below, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 PARENTS = 32  # in a group
 
@@ -51,7 +51,7 @@ def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts
                 child[cell + k] = none
 
 
-@njit
+@inner
 def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
     """Edge positions of one parent's picks, from spots[base] on; returns how many."""
     if degree == 0 or (not REPLACE and degree <= size):
@@ -69,7 +69,7 @@ def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
     return size
 
 
-@njit(forceinline=True)
+@inner(forceinline=True)
 def pick(word, row, degree, size, spots, base, k):
     """Pick k within the row: independent, or distinct by Floyd's way (Bentley, CACM 30(9), 1987)."""
     if REPLACE:

@@ -24,14 +24,14 @@ from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.walk import LANES, after, goes_on, neighbor_by_alias, save
 from csaw.engine.cpu.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 HOPELESS = 2.0**-20  # of trials that accept, below which a row is not tried: methods.py and whole_row.cuh have the same
 TRIALS = 64  # before a row is looked at, and one for each neighbor: looking at it costs no more than they did
 TRY_ON = -2  # instead of a vertex
 
 
-@njit
+@inner
 def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
     """For lanes that begin a step, the sum of weights of the edges back to where they came from, into ``returns``.
 
@@ -76,7 +76,7 @@ def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal,
             position += 1
 
 
-@njit
+@inner
 def from_whole_row(params, graph, seed, instance, step, source, back, here, row, count, high, trial, bad):
     """A neighbor by inverse transform over the row if trials are hopeless, else TRY_ON; -1 where nothing can be taken or a bias is bad.
 

@@ -10,7 +10,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.constants import COLLISION, DETECT
 from csaw.engine.cpu.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 TRIES, MORE_TRIES = (
     8,
@@ -18,14 +18,14 @@ TRIES, MORE_TRIES = (
 )  # collisions of a pick j after which it is drawn from what is left: 8 + (j >> 5); collide.cuh has the same
 
 
-@njit(forceinline=True)
+@inner(forceinline=True)
 def pick_word(seed, instance, slot, number):
     """64 random bits of pick ``number`` at a slot."""
     w0, w1, w2, w3 = philox(seed, instance, slot, number >> uint64(1))
     return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
 
 
-@njit
+@inner
 def uniform_distinct(seed, instance, slot, count, k, picked):
     """k of ``count`` pool positions, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
     for j in range(k):
@@ -39,7 +39,7 @@ def uniform_distinct(seed, instance, slot, count, k, picked):
     return k
 
 
-@njit(forceinline=True)
+@inner(forceinline=True)
 def is_taken(candidate, picked, size, taken, tally):
     """Whether ``candidate`` is among the first ``size`` picks."""
     if DETECT == "linear":
@@ -53,7 +53,7 @@ def is_taken(candidate, picked, size, taken, tally):
     return taken[candidate >> 6] >> uint64(candidate & 63) & uint64(1) != 0
 
 
-@njit
+@inner
 def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, targets, picked, tally):
     """k of the pool by successive selection: inverse transform, with COLLISION deciding what a repeated candidate costs.
 
@@ -73,7 +73,7 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
     return successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally)
 
 
-@njit
+@inner
 def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally):
     """The k picks of ``by_inverse_transform`` once the space is there; ``biases``, ``largest``: what "updated" rebuilds it from."""
     if DETECT != "linear":
@@ -119,7 +119,7 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
     return k
 
 
-@njit
+@inner
 def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
     """The first target and candidate of every pick, searched side by side: what one reads does not wait for another's."""
     for j in range(k):
@@ -136,7 +136,7 @@ def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
                 picked[j] = upto
 
 
-@njit
+@inner
 def search_rest(ctps, count, picked, size, word):
     """The candidate that a word draws from the space without the first ``size`` picks."""
     target = int64(below_wide(word, uint64(rest_upto(ctps, count - 1, picked, size))))
@@ -150,7 +150,7 @@ def search_rest(ctps, count, picked, size, word):
     return low
 
 
-@njit
+@inner
 def rest_upto(ctps, last, picked, size):
     """The running sum up to candidate ``last`` without the first ``size`` picks."""
     rest = ctps[last]
@@ -161,7 +161,7 @@ def rest_upto(ctps, last, picked, size):
     return rest
 
 
-@njit
+@inner
 def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picked):
     """The k smallest of -log(u) / bias, one u an edge, smallest first (Efraimidis and Spirakis, IPL 97(5), 2006).
 
@@ -193,7 +193,7 @@ def later(time, i, other, j):
     return time > other or (time == other and i > j)
 
 
-@njit
+@inner
 def sift_up(keys, picked, cell, time, i):
     """Put (time, i) into a max-heap whose last cell is ``cell``."""
     while cell > 0:
@@ -205,7 +205,7 @@ def sift_up(keys, picked, cell, time, i):
     keys[cell], picked[cell] = time, i
 
 
-@njit
+@inner
 def sift_down(keys, picked, size, time, i):
     """Put (time, i) in place of the top of a max-heap of ``size``."""
     cell = 0
@@ -220,7 +220,7 @@ def sift_down(keys, picked, size, time, i):
     keys[cell], picked[cell] = time, i
 
 
-@njit
+@inner
 def with_replacement(seed, instance, slot, ctps, count, uniform, k, targets, picked):
     """k independent picks, uniform or by the CTPS."""
     if not uniform:

@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import logging
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from csaw.engine.hooks import Hook
 from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).parent
+ASKED = {"SUMS", "TABLE"}  # what Python asks a module of itself
 HEADER = """\
 # Written by csaw; delete at will.
 from typing import NamedTuple
@@ -28,18 +30,23 @@ from csaw.engine.cpu.access import GraphArrays
 from csaw.engine.cpu.memory import borrow, prefetch
 from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.random import *
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 """
 log = logging.getLogger(__name__)
 
 
 def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Hook]) -> ModuleType:
-    """The module of ``files`` (of this folder, in order) with these constants and hooks in place of constants.py's."""
-    defaults = _body("constants.py")
-    text = HEADER + defaults + "".join(f"{k} = {v!r}\n" for k, v in sorted(constants.items()))
-    text += _body("access.py").replace("class GraphArrays", "class _GraphArrays")
-    text += "\n".join(hook.source for hook in hooks)
-    text += "".join(_body(file) for file in files)
+    """The module of ``files`` (of this folder, in order) with these constants and hooks in place of constants.py's.
+
+    Constants that none of them reads are left out, so that plans that differ in nothing else share their machine code.
+    """
+    kernels = _body("access.py").replace("class GraphArrays", "class _GraphArrays")
+    kernels += "\n".join(hook.source for hook in hooks)
+    kernels += "".join(_body(file) for file in files)
+    read = ASKED.union(re.findall(r"\w+", kernels))
+    text = HEADER + _body("constants.py")
+    text += "".join(f"{name} = {value!r}\n" for name, value in sorted(constants.items()) if name in read)
+    text += kernels
     stamp = hashlib.sha256(
         (
             text

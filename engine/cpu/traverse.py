@@ -21,12 +21,12 @@ from csaw.engine.cpu.select import (
 from csaw.engine.cpu.walk import neighbor_by_alias
 from csaw.engine.cpu.weigh import accumulate, weigh
 from csaw.engine.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 AHEAD = 32
 
 
-@njit
+@inner
 def has(seen, low, high, value):
     """Whether the sorted seen[low:high] holds ``value``."""
     end = high
@@ -39,13 +39,13 @@ def has(seen, low, high, value):
     return low < end and seen[low] == value
 
 
-@njit
+@inner
 def in_pool(v, dst, seen, low, high):
     """Whether the edge v -> dst may be selected at all."""
     return v <= dst if EACH_EDGE_ONCE else has(seen, low, high, dst) == INDUCED
 
 
-@njit
+@inner
 def fill_pool(graph, v, row, count, seen, low, high, chosen):
     """Positions within the row that may be selected at all; returns how many."""
     size = 0
@@ -71,7 +71,7 @@ def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
         sizes[i] = int64(flips)
 
 
-@njit
+@inner
 def rest_succeeds(seed, instance, slot, number, rest):
     """Whether a coin that fell on its limit is a success: of 2^64 cases, ``rest`` are."""
     return rest > uint64(0) and draw64(seed, uint64(instance), uint64(slot), REST_DRAWS + number) < rest
@@ -189,7 +189,7 @@ def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity
             found[i] = size
 
 
-@njit
+@inner
 def with_weight(sums, count, picked):
     """All candidates whose bias is above zero."""
     size, before = 0, int64(0)

@@ -21,7 +21,7 @@ from csaw.engine.cpu.constants import (
 from csaw.engine.cpu.memory import prefetch
 from csaw.engine.cpu.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, draw64, philox
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 LANES = 64
 
@@ -49,7 +49,7 @@ def goes_on(graph, here, then, step, length):
     return then >= 0 and step < length and is_loaded(graph, then) and (not MEMBERSHIP or is_loaded(graph, here))
 
 
-@njit
+@inner
 def save(w, here, then, taken, length, at, prev, step, alive, out):
     """Put a walker down, after ``taken`` steps: its walk is over, or it waits for a partition."""
     step[w] = taken

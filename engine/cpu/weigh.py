@@ -8,10 +8,10 @@ from numba import int64, uint64
 from csaw.engine.cpu.access import neighbor_at
 from csaw.engine.cpu.constants import NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.random import below_wide
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 
-@njit
+@inner
 def shift_for(largest, count):
     """The power of two that scales biases up to ``largest`` so that ``count`` of them stay below 2^62."""
     bits = 1
@@ -20,14 +20,14 @@ def shift_for(largest, count):
     return 61 - math.frexp(largest)[1] - bits
 
 
-@njit
+@inner
 def scaled(bias, shift):
     """``bias * 2^shift`` as an integer; a possible edge keeps at least 1."""
     value = int64(math.ldexp(bias, shift))
     return value if value > 0 else (int64(1) if bias > 0.0 else int64(0))
 
 
-@njit
+@inner
 def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, count, biases, bad):
     """Biases of ``count`` edges of v into ``biases``; the largest, or -1 with the edge named in ``bad``.
 
@@ -47,7 +47,7 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
     return largest
 
 
-@njit
+@inner
 def accumulate(biases, count, largest, ctps):
     """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: nothing can be taken)."""
     total = int64(0)
@@ -59,7 +59,7 @@ def accumulate(biases, count, largest, ctps):
     return total
 
 
-@njit
+@inner
 def search(ctps, count, target):
     """The first i with ctps[i] > target: never one of bias zero."""
     low, high = 0, count - 1
@@ -72,7 +72,7 @@ def search(ctps, count, target):
     return low
 
 
-@njit
+@inner
 def inverse_transform(ctps, count, word):
     """Inverse transform sampling with one 64-bit word (C-SAW, section II-B)."""
     return search(ctps, count, int64(below_wide(word, uint64(ctps[count - 1]))))
@@ -131,7 +131,7 @@ def build_sums(params, graph, first_vertex, last_vertex, bad):
         graph.possible[v] = possible
 
 
-@njit
+@inner
 def quantise(ctps, count, total, units):
     """Split count * 2^32 units of chance in proportion, exactly all of them, none to an edge of bias zero."""
     whole = int64(count) << 32
@@ -143,7 +143,7 @@ def quantise(ctps, count, total, units):
         before = upto
 
 
-@njit
+@inner
 def sweep(table, row, count, units):
     """Fill light buckets from heavy ones, both in order of position: integers, so every device builds the same table."""
     bucket = int64(1) << 32

@@ -90,13 +90,29 @@ def _announce(architecture: str) -> None:
 
 
 def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:
-    """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels."""
-    lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items())]
+    """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels.
+
+    Constants that none of the files reads are left out, so that plans that differ in nothing else share their machine code.
+    """
+    read = _words(files)
+    lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items()) if name in read]
     lines.append('#include "graph.cuh"')
     fields = " ".join(f"{'double' if isinstance(p, float) else 'i64'} v{k};" for k, p in enumerate(params))
     lines.append(f"struct Params {{ {fields or 'char none;'} }};")
     lines += [_hook_side(name, hooks.get(name), params) for name in NAMES]
     return "\n".join(lines + [f'#include "{file}"' for file in files]) + "\n"
+
+
+@cache
+def _words(files: tuple[str, ...]) -> frozenset[str]:
+    """Every word of the files, of graph.cuh, and of what they include."""
+    waiting, texts = ["graph.cuh", *files], dict[str, str]()
+    while waiting:
+        file = waiting.pop()
+        if file not in texts:
+            texts[file] = (FOLDER / file).read_text()
+            waiting += re.findall(r'#include "([^"]+)"', texts[file])
+    return frozenset(re.findall(r"\w+", " ".join(texts.values())))
 
 
 def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:

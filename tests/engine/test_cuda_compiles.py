@@ -1,4 +1,7 @@
-"""Every kernel compiles without a GPU, for every architecture, with its hooks inlined and without spilling registers."""
+"""Every kernel compiles without a GPU, with its hooks inlined and without spilling registers.
+
+Each for the oldest architecture, which knows the fewest instructions; kernels of every file for the others too; and each for each in slow checks.
+"""
 
 import re
 
@@ -7,6 +10,7 @@ from helpers.graphs import WideStore, random_store
 
 from csaw.engine import registry
 from csaw.engine.backend import Backend
+from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.units import Unit, builder_of, kernels_of
 from csaw.engine.detectors import DETECTORS
@@ -14,6 +18,17 @@ from csaw.engine.run import prepare
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 SPILL = 64  # bytes that a kernel may spill
+EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for every architecture
+    ("deepwalk", ()),
+    ("node2vec", ()),
+    ("neighbor", ()),
+    ("multidimensional", ()),
+    ("forest-fire", ("select", "collision")),
+    ("layer", ("weighted",)),
+    ("layer", ("weighted", "neighbor_size")),
+    ("random-node", ()),
+    ("random-edge", ()),
+}
 MORE = [
     ("node2vec", {"weighted": False}),
     ("node2vec", {"layout": "table"}),
@@ -63,6 +78,35 @@ class Mine(Walk):
         return e.dst
 """
 CASES = [(name, {}) for name in registry.names()] + MORE
+CHECKED = set()  # cubins that were found good when they were compiled
+
+
+BENCHMARKS = ("rmat.cu", "ceiling.cu")
+STREAMED = [
+    ("deepwalk", {}),
+    ("node2vec", {}),
+    ("node2vec", {"q": 1e30}),
+    ("multidimensional", {}),
+    ("forest-fire", {}),
+    ("layer", {}),
+]
+
+
+def each(cases, everywhere):
+    """A parameter for each case and architecture."""
+    return [
+        pytest.param(
+            algo,
+            options,
+            architecture,
+            id=f"{algo}-{number}-{architecture}",
+            marks=[]
+            if architecture == ARCHITECTURES[0] or (algo, tuple(options)) in everywhere
+            else [pytest.mark.slow],
+        )
+        for number, (algo, options) in enumerate(cases)
+        for architecture in ARCHITECTURES
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -70,24 +114,42 @@ def store(tmp_path_factory):
     return random_store(tmp_path_factory.mktemp("cuda") / "g.zarr")
 
 
+@pytest.fixture(scope="module")
+def cubins(tmp_path_factory):
+    """A cache that cases share: what one of them compiled and checked, the others find."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CSAW_CACHE_DIR", str(tmp_path_factory.mktemp("cubins")))
+        yield
+
+
 def check(unit, architecture, caplog):
+    caplog.clear()
     with caplog.at_level("DEBUG", "csaw.engine.cuda.compile"):
-        unit.compile(architecture)
+        path = unit.compile(architecture)
+    if path in CHECKED:
+        return
     assert "Compiling entry function" in caplog.text
     assert "csaw_" not in caplog.text  # a hook or what it calls is left as a function: it was not inlined
     assert max(int(spilled) for spilled in re.findall(r"(\d+) bytes spill stores", caplog.text)) <= SPILL
+    CHECKED.add(path)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
-def test_kernels_compile(algo, options, architecture, store, caplog, tmp_path, monkeypatch):
-    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+@pytest.mark.parametrize(("algo", "options", "architecture"), each(CASES, EVERYWHERE))
+def test_kernels_compile(algo, options, architecture, store, caplog, cubins):
     for graph in (store, WideStore(store)) if not options.get("layout") else (store,):
         job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
         backend = Backend(job.plan, graph, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
-            caplog.clear()
             check(unit, architecture, caplog)
+
+
+def test_every_file_is_compiled_for_every_architecture(store):
+    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", *BENCHMARKS}
+    for algo, options in CASES:
+        if (algo, tuple(options)) in EVERYWHERE:
+            job = prepare(store, algo, device=device, **options)
+            files |= set(kernels_of(Backend(job.plan, store, job.algorithm)).files)
+    assert files == {file.name for file in FOLDER.glob("*.cu")}
 
 
 def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeypatch):
@@ -107,25 +169,18 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     check(kernels_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize(
-    ("algo", "options"),
-    [("deepwalk", {}), ("node2vec", {}), ("node2vec", {"q": 1e30}), ("multidimensional", {}), ("forest-fire", {}), ("layer", {})],
-    ids=lambda value: value if isinstance(value, str) else "-".join(value),
-)  # fmt: skip
-def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store, caplog, tmp_path, monkeypatch):
-    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+@pytest.mark.parametrize(("algo", "options", "architecture"), each(STREAMED, {("node2vec", ())}))
+def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store, caplog, cubins):
     device = Device(0, "none", architecture, 132, 1 << 40)
     for weighted in (True, False):
         job = prepare(store, algo, device=device, residency="streamed", weighted=weighted, **options)
         backend = Backend(job.plan, store, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
-            caplog.clear()
             check(unit, architecture, caplog)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("file", ["rmat.cu", "ceiling.cu"])
+@pytest.mark.parametrize("file", BENCHMARKS)
 def test_kernels_of_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     check(Unit((file,), {}, [], ()), architecture, caplog)

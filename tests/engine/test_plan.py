@@ -92,3 +92,11 @@ def test_a_plan_expects_single_rows_only_where_they_may_be_read(tmp_path, monkey
     partitions = prepare(store, "deepwalk", policy=Policy(in_place=False), **given).plan.expected
     assert rows["transfers"] < partitions["transfers"]
     assert rows["bytes"] < partitions["bytes"]
+
+
+def test_a_graph_that_must_be_resident_must_fit_the_memory_of_a_cpu_too(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=20_000)
+    given = {"device": "cpu", "walk_length": 5, "sources": "random:10", "residency": "resident"}
+    assert prepare(store, "deepwalk", memory="64MiB", **given).plan.residency == "resident"
+    with pytest.raises(BudgetError, match="hold the whole graph .* raise --memory to"):
+        prepare(store, "deepwalk", memory="100KiB", **given)
