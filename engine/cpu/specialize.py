@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,9 @@ from csaw.engine.random import *
 from csaw.partition.compile import inner, njit
 """
 log = logging.getLogger(__name__)
+loading = (
+    threading.Lock()
+)  # of a module that two threads load, one copy goes, and with it machine code that the other one calls
 
 
 def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Hook]) -> ModuleType:
@@ -55,7 +59,8 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
         ).encode()
     ).hexdigest()[:24]
     name = f"csaw_kernel_{stamp}"
-    return sys.modules.get(name) or _load(name, text)
+    with loading:
+        return sys.modules.get(name) or _load(name, text)
 
 
 def _load(name: str, text: str) -> ModuleType:

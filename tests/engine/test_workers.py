@@ -1,11 +1,15 @@
 """Several devices, one of which fails: what it leaves is done by the others, or the run stops and can be resumed."""
 
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
+from csaw.engine.cpu import specialize
 from csaw.engine.run import execute, manifest, open_backend, prepare
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.workers import sample_groups
@@ -70,3 +74,20 @@ def test_another_kind_of_error_stops_all(tmp_path):
     job = prepare(store, "deepwalk", edge_bias="0.5 - e.dst", **(OPTIONS | {"weighted": False}))
     with pytest.raises(Exception, match="the bias of edge"):
         execute(job, tmp_path / "t.zarr")
+
+
+def test_kernels_that_two_threads_ask_for_at_once_are_loaded_once(monkeypatch):
+    load, loaded = specialize._load, []
+
+    def slowly(name, text):
+        loaded.append(name)
+        time.sleep(0.1)
+        return load(name, text)
+
+    monkeypatch.setattr(specialize, "_load", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(specialize.specialize, (), {"ASKED_FOR_AT_ONCE": True}, []) for _ in range(2)]
+    one, other = (future.result() for future in asked)
+    assert one is other
+    assert len(loaded) == 1
+    del sys.modules[one.__name__]
