@@ -27,7 +27,7 @@ from typing import NamedTuple
 import math
 import numpy as np
 from numba import int64, uint64
-from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.cpu.access import GraphArrays, borrowed
 from csaw.engine.cpu.memory import borrow, prefetch
 from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.random import *
@@ -44,7 +44,9 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
 
     Constants that none of them reads are left out, so that plans that differ in nothing else share their machine code.
     """
-    kernels = _body("access.py").replace("class GraphArrays", "class _GraphArrays")
+    kernels = _body("access.py")
+    for shared in ("class GraphArrays", "def borrowed"):  # the same whatever the constants: imported
+        kernels = kernels.replace(shared, shared.replace(" ", " _"))
     kernels += "\n".join(hook.source for hook in hooks)
     kernels += "".join(_body(file) for file in files)
     read = ASKED.union(re.findall(r"\w+", kernels))
