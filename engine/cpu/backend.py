@@ -148,14 +148,12 @@ class CpuBackend(Backend):
         return self.constants() | own
 
     def _load_graph(self) -> HostGraph:
-        rejection = self.select == "rejection"
         table_kernels = self.kernels
-        if rejection and self.weighted:
-            table_kernels = specialize(
-                ("weigh.py",),
-                {"TABLE": True, "NEIGHBOR_WEIGHTS": True, "UNDIRECTED": not self.store.directed},
-                [WEIGHT],
-            )
+        if self.select == "rejection" and self.weighted:
+            constants = {"TABLE": True, "NEIGHBOR_WEIGHTS": True, "UNDIRECTED": not self.store.directed}
+            table_kernels = specialize(("weigh.py",), constants, [WEIGHT])
+        elif self.kernels.TABLE or self.kernels.SUMS:  # apart from what draws, so that algorithms of one bias share it
+            table_kernels = specialize(("weigh.py",), self._constants(), [self.bias])
         graph = HostGraph(
             self.store, self.kernels, table_kernels, self.params, self.threads, self.needs,
             layout=self.plan.graph_layout,

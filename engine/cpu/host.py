@@ -154,7 +154,7 @@ class HostGraph(Partitions):
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
-        self.kernels.build_sums(self.params, self.arrays, first, last, bad)
+        self.table_kernels.build_sums(self.params, self.arrays, first, last, bad)
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
         """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
