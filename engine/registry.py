@@ -28,6 +28,8 @@ def names() -> list[str]:
 
 def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
     """The class called ``name``; with ``edge_bias``, a subclass whose bias is that expression."""
+    if not isinstance(name, str):
+        raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
     found = _from_file(name) if ".py" in name else _shipped(name)
     return found if edge_bias is None else with_edge_bias(found, edge_bias)
 

@@ -22,7 +22,8 @@ from csaw.engine.version import VERSION
 from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
-from csaw.partition.errors import BudgetError, DeviceError
+from csaw.partition.errors import BudgetError, DeviceError, OptionError
+from csaw.partition.shown import quoted
 
 log = logging.getLogger(__name__)
 DRAWS = 1
@@ -49,6 +50,8 @@ def prepare(
     ``p=0.5, walk_length=80``; so do those of any run, below. ``device`` may also be what ``open_device`` returned; ``policy`` stands for the four
     switches of scheduling (batching, workload_aware, balancing, in_place). Errors: OptionError, UnknownNameError, StoreError, BudgetError, DeviceError.
     """
+    if not isinstance(policy, Policy | None):
+        raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
@@ -58,7 +61,7 @@ def prepare(
     def planned(devices: Devices, store: GraphStore = store) -> Plan:
         return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options)
 
-    devices = place(options.device, planned) if isinstance(options.device, str) else (options.device,)
+    devices = place(options.device, planned)
     plan = planned(devices)
     if devices and (units := transfer_units(plan, store)) < len(store.partitions):
         merged = Coalesced(store, units)

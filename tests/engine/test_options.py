@@ -11,7 +11,7 @@ from csaw.cli.main import cli
 from csaw.cli.sample import sample as command
 from csaw.engine import prepare, registry
 from csaw.engine.options import BASELINES, RunOptions, options
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import CsawError, OptionError
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,28 @@ WRONG = [
 def test_python_is_told_what_the_command_line_is_told(store, name, value, said):
     with pytest.raises(OptionError, match=said):
         prepare(store, "neighbor", device="cpu", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("device", None),
+        ("device", 3),
+        ("policy", 3),
+        ("sources", b"all"),
+        ("sources", 2.5),
+        ("sources", "nothing"),
+        ("instances", 2.5),
+    ],
+)
+def test_values_of_another_kind_are_refused_in_a_sentence(store, name, value):
+    with pytest.raises(CsawError, match="expected"):
+        prepare(store, "deepwalk", **({"device": "cpu"} | {name: value}))
+
+
+def test_an_algorithm_has_a_name(store):
+    with pytest.raises(CsawError, match="--algo: expected the name"):
+        prepare(store, None, device="cpu")
 
 
 def test_text_is_as_good_as_a_value(store):
