@@ -69,7 +69,12 @@ class Sources:
         if not isinstance(given, str):
             kind = object if store.id_kind == STRING else None  # NumPy's strings would all be as wide as the longest
             ids = np.asarray(given, kind).ravel()
-            if kind is None and ids.size and not all(isinstance(one, int) for one in ids.tolist()):
+            if (
+                kind is None
+                and ids.size
+                and ids.dtype.kind not in "iu"
+                and not all(isinstance(one, int) for one in ids.tolist())
+            ):
                 raise OptionError(f"sources: expected integers, the ids of vertices, found {quoted(given)}")
             return np.asarray(store.dense_ids(ids), np.int64)
         if given.startswith("random:"):
