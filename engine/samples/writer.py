@@ -70,6 +70,7 @@ class SampleWriter:
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         self._lock = replace.Lock(self.partial, shown=self.path)
+        replace.mend(self.path)
         replace.check(self.path, KIND, self.replaces)  # another writer may have ended since
         if not resume:
             replace.empty(self.partial)
