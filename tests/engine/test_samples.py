@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from csaw.engine.export import export
 from csaw.engine.run import DRAWS, manifest, prepare
 from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples
+from csaw.engine.samples.check import require_intact
 from csaw.partition import write_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
@@ -542,6 +544,20 @@ def test_resume_notices_damage_in_what_is_complete(tmp_path, monkeypatch):
     (tmp_path / "s.partial" / "lengths" / "c.0").unlink()
     with pytest.raises(StoreError, match=r"lengths/c\.0: missing"):
         stored(tmp_path, "walks", resume=True)
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_a_store_without_its_checksums_is_sealed_again_without_what_is_no_array(tmp_path, layout):
+    options = {"group_size": 2, "vertex_ids": np.array(["a", "b", "c", "d"])}
+    whole = slow.write(tmp_path / "whole", SAID, layout, STORES[layout], **options)
+    shutil.copytree(whole, partial := tmp_path / "s.partial")
+    shutil.rmtree(partial / "checksums")
+    shutil.copytree(partial / "results", partial / "stray")
+    path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], resume=True, **options)
+    require_intact(path)
+    found = files_of(path)
+    del found["stray/zarr.json"]
+    assert found == files_of(whole)
 
 
 def test_a_sample_that_was_replaced_when_a_kill_came_is_removed_by_resume(tmp_path):
