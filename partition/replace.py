@@ -90,12 +90,10 @@ class Lock:
         while self.descriptor < 0:
             descriptor = _opened(path, file)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                _lock(descriptor, fcntl.LOCK_EX, shown or path)
+            except StoreError:
                 os.close(descriptor)
-                raise StoreError(f"{shown or path}: another csaw is writing here; wait until it ends") from None
-            except OSError:
-                pass  # some network file systems have no locks
+                raise
             if _same(descriptor, path):
                 self.descriptor = descriptor
             else:
@@ -111,6 +109,27 @@ class Lock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def require_unlocked(folder: Path, shown: Path) -> None:
+    """StoreError, naming ``shown``, while a :class:`Lock` keeps others out of ``folder``; neither makes nor changes anything."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return  # no folder, or not one that can be read: nobody has locked it
+    try:
+        _lock(descriptor, fcntl.LOCK_SH, shown)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, how: int, shown: Path) -> None:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StoreError(f"{shown}: another csaw is writing here; wait until it ends") from None
+    except OSError:
+        pass  # some network file systems have no locks
 
 
 def _opened(path: Path, file: bool) -> int:

@@ -35,9 +35,10 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
+    replace.require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise StoreError(
-            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name"
+            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
         )
     if not (resume or overwrite):
         raise StoreError(f"{partial} is an unfinished sample; go on with --resume, or replace it with --overwrite")
@@ -47,7 +48,7 @@ def _is_unfinished(partial: Path) -> bool:
     """Whether a folder is one that csaw has made: a sample store, or one whose manifest was about to be written."""
     found = replace.standing(partial)
     return found == KIND or (
-        found == replace.FOLDER and all(child.name == "zarr.json" + files.TEMPORARY for child in partial.iterdir())
+        found == replace.FOLDER and [child.name for child in partial.iterdir()] == ["zarr.json" + files.TEMPORARY]
     )
 
 

@@ -58,8 +58,9 @@ class SampleWriter:
                 self._start(attributes, resume, overwrite)
                 self._done = self._found_groups()
             except BaseException:
-                with suppress(OSError):
-                    self.partial.rmdir()  # empty: made here
+                if self._lock is not None:
+                    with suppress(OSError):
+                        self.partial.rmdir()  # empty: made here
                 self.close()
                 raise
 

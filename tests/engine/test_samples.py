@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from csaw.engine.export import export
 from csaw.engine.run import DRAWS, manifest, prepare
-from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples
+from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples, place
 from csaw.engine.samples.check import require_intact
-from csaw.partition import write_graph
+from csaw.partition import replace, write_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
 SAID = {
@@ -293,11 +293,28 @@ def test_another_process_is_kept_out_while_one_writes(tmp_path):
     env = os.environ | {"PYTHONPATH": paths}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "open\n"
-        for option in ("resume", "overwrite"):
+        for option in ("resume", "overwrite", "neither"):
             with pytest.raises(StoreError, match="another csaw"):
-                slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, **{option: True})
+                slow.write(
+                    tmp_path / "s",
+                    SAID,
+                    "walks",
+                    some_walks(),
+                    group_size=4,
+                    **{option: True} if option != "neither" else {},
+                )
         child.communicate("")
     slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(tmp_path, monkeypatch, late):
+    if late:  # the other began after the first look
+        monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
+    with replace.Lock(tmp_path / "s.partial"):
+        with pytest.raises(StoreError, match="s: another csaw is writing here"):
+            slow.write(tmp_path / "s", SAID, "walks", some_walks())
+        assert (tmp_path / "s.partial").is_dir()
 
 
 def test_what_is_no_finished_sample_store_is_refused_by_name(tmp_path):
@@ -473,7 +490,7 @@ def test_a_file_is_hashed_once_however_often_it_is_sliced(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("option", ["resume", "overwrite"])
-@pytest.mark.parametrize("what", ["folder", "graph", "file", "link"])
+@pytest.mark.parametrize("what", ["folder", "empty folder", "graph", "file", "link"])
 def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(tmp_path, option, what):
     partial = tmp_path / "s.partial"
     if what == "file":
@@ -482,6 +499,7 @@ def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(
         partial.symlink_to(slow.write(tmp_path / "other", SAID, "walks", some_walks()))
     else:
         partial.mkdir()
+    if what in ("folder", "graph"):
         (partial / "thesis").write_text("mine")
     if what == "graph":
         (partial / "zarr.json").write_text('{"attributes": {"csaw_kind": "graph", "format_version": 1}}')
@@ -489,7 +507,7 @@ def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(
         slow.write(tmp_path / "s", SAID, "walks", some_walks(), **{option: True})
     assert os.path.lexists(partial)
     assert not (tmp_path / "s").exists()
-    assert what in ("file", "link") or (partial / "thesis").read_text() == "mine"
+    assert what not in ("folder", "graph") or (partial / "thesis").read_text() == "mine"
 
 
 def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
