@@ -11,6 +11,7 @@ from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import sealed
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.lock import Lock, require_unlocked
 
 PARTIAL = ".partial"
 FIRST_DRAWS = 1  # of manifests that do not say
@@ -35,7 +36,7 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
-    replace.require_unlocked(partial, shown=path)
+    require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise StoreError(
             f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
@@ -60,7 +61,7 @@ def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
     if os.path.lexists(partial):
         if not (sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)):
             return False
-        with replace.Lock(partial):
+        with Lock(partial):
             shutil.rmtree(partial)
     require_equal(path, attributes)
     require_intact(path)

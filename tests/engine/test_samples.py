@@ -19,8 +19,9 @@ from csaw.engine.export import export
 from csaw.engine.run import DRAWS, manifest, prepare
 from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples, place
 from csaw.engine.samples.check import require_intact
-from csaw.partition import replace, write_graph
+from csaw.partition import write_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
+from csaw.partition.lock import Lock
 
 SAID = {
     "request": {"algorithm": "deepwalk", "parameters": {"walk_length": 4, "num_walks": 1}, "seed": 7, "weighted": False}
@@ -311,7 +312,7 @@ def test_another_process_is_kept_out_while_one_writes(tmp_path):
 def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(tmp_path, monkeypatch, late):
     if late:  # the other began after the first look
         monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
-    with replace.Lock(tmp_path / "s.partial"):
+    with Lock(tmp_path / "s.partial"):
         with pytest.raises(StoreError, match="s: another csaw is writing here"):
             slow.write(tmp_path / "s", SAID, "walks", some_walks())
         assert (tmp_path / "s.partial").is_dir()
