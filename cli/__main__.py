@@ -5,10 +5,14 @@ import sys
 from types import FrameType
 
 AGAIN_SECONDS = 0.02
+STARTING = (
+    "Thread.start",
+    "ThreadPoolExecutor.submit",
+)  # what waits for threads at the end fails over one that has half begun
 
 
 def run() -> None:
-    """The command line. An interruption waits for the end of an import: libraries catch it there, or print it and go on."""
+    """The command line. An interruption waits for the end of an import, where libraries catch it or print it and go on, and of a thread's start."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as nohup asks for
         signal.signal(signal.SIGALRM, _interrupted)
         signal.signal(signal.SIGINT, _interrupted)
@@ -25,7 +29,8 @@ def run() -> None:
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_qualname in STARTING:
             signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
             return
         frame = frame.f_back

@@ -62,7 +62,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the rows as JSON; - prints them instead of the table.",
+    help="Write the rows as JSON, in the place of nothing but an earlier run's; - prints them instead of the table.",
 )
 @click.option(
     "--plot", type=click.Path(file_okay=False, path_type=Path), help="Folder for a plot of each suite, PNG and SVG."
@@ -84,7 +84,7 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
     """
     from csaw.cli import console
     from csaw.engine.bench import baseline as earlier
-    from csaw.engine.bench import plots, show
+    from csaw.engine.bench import files, plots, show
     from csaw.engine.bench.run import chosen, open_context, run
 
     if listing:
@@ -93,8 +93,10 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
     before = earlier.read(baseline) if baseline else None
     if json_file:
         console.check_folder(json_file, "--json")
+    if json_file and json_file != "-":
+        files.check_rows(Path(json_file))
     if plot:
-        plots.check()
+        plots.check(plot, chosen(suite))
     rows: list[dict[str, Any]] = []
     try:
         for row in run(open_context(**options), chosen(suite), _command(ctx)):
@@ -103,7 +105,7 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
                 click.echo(show.line(*rows[:-3:-1]))
     finally:  # what was measured until an interruption is kept
         if json_file and rows:
-            console.write_json(rows, json_file)
+            console.print_json(rows) if json_file == "-" else files.write_rows(rows, Path(json_file))
     if plot:
         plots.write(rows, plot)
     if before is not None:

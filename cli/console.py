@@ -66,14 +66,6 @@ def check_folder(file: str, option: str) -> None:
         check_name(Path(file))
 
 
-def write_json(value: Any, file: str) -> None:
-    """``value`` as JSON into a file; ``-`` is stdout."""
-    if file == "-":
-        print_json(value)
-    else:
-        Path(file).write_text(json.dumps(value, indent=1, default=str) + "\n")
-
-
 def print_table(rows: list[tuple[str, Any]]) -> None:
     """Name and value, one row each; numbers with separators."""
     width = max((len(name) for name, _ in rows), default=0)

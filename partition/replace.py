@@ -2,12 +2,12 @@
 
 NAME                   what was there stays until what is new is whole and synced
 .NAME.csaw-draft       a graph store or a file in the making; its lock keeps other writers of NAME out, and ends with the process
-.NAME.csaw-replaced    what was there, about to be removed
+.NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it its name back
+.NAME.csaw-replaced    what is being removed, maybe in part already; it never comes back, the next writer removes the rest
 """
 
 import ctypes
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.lock import Lock
 
 GRAPH, SAMPLES = "graph", "samples"  # csaw_kind of stores
 NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
@@ -65,7 +66,6 @@ def check_name(path: Path) -> None:
 def check(path: Path, kind: str, overwrite: bool) -> None:
     """StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``."""
     check_name(path)
-    mend(path)
     found = standing(path)
     if found == NOTHING:
         return
@@ -77,58 +77,6 @@ def check(path: Path, kind: str, overwrite: bool) -> None:
         )
     if not overwrite:
         raise StoreError(f"{path} exists; choose another name or pass --overwrite")
-
-
-class Lock:
-    """Keeps other writers out of a folder or file, which it makes where there is none; ends with the process, so a kill leaves none.
-
-    ``shown`` is the name in the error. File systems without locks keep nobody out.
-    """
-
-    def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None) -> None:
-        self.descriptor = -1
-        while self.descriptor < 0:
-            descriptor = _opened(path, file)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-                raise StoreError(f"{shown or path}: another csaw is writing here; wait until it ends") from None
-            except OSError:
-                pass  # some network file systems have no locks
-            if _same(descriptor, path):
-                self.descriptor = descriptor
-            else:
-                os.close(descriptor)  # its writer has just given it another name
-
-    def close(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _opened(path: Path, file: bool) -> int:
-    if file:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    while True:
-        path.mkdir(exist_ok=True)
-        try:
-            return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            continue  # its writer has just given it another name
-
-
-def _same(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 class Draft:
@@ -147,6 +95,7 @@ class Draft:
         except OSError as error:
             raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error
         try:
+            mend(self.path)
             check(self.path, kind, overwrite)  # another writer may have ended since
             empty(self.folder)
         except BaseException:
@@ -177,6 +126,7 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
     draft = _draft(path)
     with Lock(draft, file=True, shown=path):
         try:
+            mend(path)
             check(path, FILE, overwrite)
             with draft.open("wb") as file:
                 yield file
@@ -205,30 +155,49 @@ def take_the_name(draft: Path, path: Path) -> None:
 
     Where two names cannot be exchanged in one step, a kill between two renames leaves none; :func:`mend` brings it back.
     """
-    old = _replaced(path)
-    if os.path.lexists(path):
-        shutil.rmtree(old, ignore_errors=True)
-        if _exchange(draft, path):
-            draft.rename(old)
-        else:
-            path.rename(old)
-            draft.rename(path)
+    if not os.path.lexists(path):
+        draft.rename(path)
+        old = None
+    elif _exchange(draft, path):
+        old = draft
     else:
+        old = path.rename(_aside(path))
         draft.rename(path)
     sync_folder(path.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    _remove(old, path)
 
 
 def mend(path: Path) -> None:
-    """Give a store its name back that a kill between two renames took from it; StoreError where that cannot be done."""
-    if not path.name or os.path.lexists(path) or not os.path.lexists(old := _replaced(path)):
+    """Give a store its name back that a kill between two renames took from it; for writers of ``path`` that hold its lock."""
+    old = _aside(path)
+    if not os.path.lexists(old):
+        return
+    if os.path.lexists(path):
+        _remove(old, path)
         return
     try:
         old.rename(path)
     except OSError as error:
-        raise StoreError(
-            f"{path}: a csaw was stopped while it replaced this; rename {old} to it ({error.strerror})"
-        ) from error
+        raise StoreError(f"{_stopped(path)} ({error.strerror})") from error
+
+
+def require_not_aside(path: Path) -> None:
+    """StoreError where a kill between two renames took the name of the store at ``path``; readers rename nothing, a writer may be at work."""
+    if path.name and not os.path.lexists(path) and os.path.lexists(_aside(path)):
+        raise StoreError(_stopped(path))
+
+
+def _stopped(path: Path) -> str:
+    return f"{path}: a csaw was stopped while it replaced this; rename {_aside(path)} to it"
+
+
+def _remove(old: Path | None, path: Path) -> None:
+    """Remove what was replaced, and what an earlier removal left: under a name of its own, for a kill leaves a part."""
+    removed = _replaced(path)
+    shutil.rmtree(removed, ignore_errors=True)
+    if old is not None:
+        old.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
 
 
 def sync_folder(path: str | Path) -> None:
@@ -242,6 +211,10 @@ def sync_folder(path: str | Path) -> None:
 
 def _draft(path: Path) -> Path:
     return path.with_name(f".{path.name}.csaw-draft")
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-aside")
 
 
 def _replaced(path: Path) -> Path:

@@ -19,7 +19,7 @@ from csaw.partition.attributes import IDENTITY, STRING, checked
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.loader import AGAIN, StoredArray, open_array, read_ahead, read_array
 from csaw.partition.nodes import read_group
-from csaw.partition.replace import mend
+from csaw.partition.replace import require_not_aside
 from csaw.partition.words import Words
 
 LARGEST_WEIGHT = np.finfo(np.float32).max
@@ -227,5 +227,5 @@ def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
     What is read from it is compared with its checksums, unless ``checksums`` is False; offsets, ids and weights are held to their ranges in any case.
     """
     path = Path(path)
-    mend(path)
+    require_not_aside(path)
     return GraphStore(path, checked(path, read_group(path)), checksums)

@@ -1,34 +1,45 @@
 """A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite calls X."""
 
 import math
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from csaw.engine.bench import suites
+from csaw.engine.bench.files import AUTHOR, check_plot, new_file
 from csaw.engine.bench.rows import MACHINE, Row, measured
 from csaw.partition.errors import MissingDependencyError
 
 BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
+SVG: dict[str, Any] = {"format": "svg", "metadata": {"Date": None, "Creator": AUTHOR}}
+PNG: dict[str, Any] = {"format": "png", "metadata": {"Software": AUTHOR}, "dpi": 150}
 WIDE = 50  # times the slowest rate: beyond that, bars are on a logarithmic axis, from a power of ten
 
 
-def check() -> None:
-    """MissingDependencyError where there is nothing to plot with; asked before anything is measured."""
+def check(folder: Path, names: Iterable[str]) -> None:
+    """Before anything is measured: MissingDependencyError where there is nothing to plot with, StoreError where a suite's plot may not be written."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingDependencyError("--plot: matplotlib is not installed; pip install '.[plots]' brings it") from error
+    for path in chain.from_iterable(_files(folder, name) for name in names):
+        check_plot(path)
 
 
 def write(rows: list[Row], folder: Path) -> list[Path]:
     """Every suite's plot in ``folder``, named after the suite."""
-    check()
-    folder.mkdir(parents=True, exist_ok=True)
     found = dict.fromkeys(row["suite"] for row in measured(rows) if row["suite"] != MACHINE)
-    files = {name: [folder / f"{name}.{kind}" for kind in ("svg", "png")] for name in found}
+    check(folder, found)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {name: _files(folder, name) for name in found}
     for name, paths in files.items():
         save(plot(rows, name), paths)
     return [path for paths in files.values() for path in paths]
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    return [folder / f"{name}.{kind}" for kind in ("svg", "png")]
 
 
 def save(figure: Any, paths: list[Path]) -> None:
@@ -37,7 +48,9 @@ def save(figure: Any, paths: list[Path]) -> None:
 
     with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
         for path in paths:
-            figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
+            options = SVG if path.suffix == ".svg" else PNG
+            with new_file(path) as file:
+                figure.savefig(file, **options)
 
 
 def plot(rows: list[Row], name: str) -> Any:

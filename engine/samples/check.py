@@ -14,7 +14,7 @@ from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, KINDS, LAYOUTS, VERTEX, WHOLE
 from csaw.partition.errors import ChangedError, StoreError
-from csaw.partition.replace import mend
+from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int64")
@@ -29,7 +29,7 @@ def refuse(where: Path, expected: str, found: Any) -> NoReturn:
 
 def attributes_of(path: Path) -> dict[str, Any]:
     """The attributes of the finished sample store at ``path``; StoreError says what is there instead, or is wrong with them."""
-    mend(path)
+    require_not_aside(path)
     _check_there(path)
     found = files.read_json(path / "zarr.json", "remove the folder and sample again")
     attributes = found.get("attributes") if isinstance(found, dict) else None

@@ -11,6 +11,7 @@ from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import sealed
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.lock import Lock, require_unlocked
 
 PARTIAL = ".partial"
 FIRST_DRAWS = 1  # of manifests that do not say
@@ -35,9 +36,10 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
+    require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise StoreError(
-            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name"
+            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
         )
     if not (resume or overwrite):
         raise StoreError(f"{partial} is an unfinished sample; go on with --resume, or replace it with --overwrite")
@@ -47,7 +49,7 @@ def _is_unfinished(partial: Path) -> bool:
     """Whether a folder is one that csaw has made: a sample store, or one whose manifest was about to be written."""
     found = replace.standing(partial)
     return found == KIND or (
-        found == replace.FOLDER and all(child.name == "zarr.json" + files.TEMPORARY for child in partial.iterdir())
+        found == replace.FOLDER and [child.name for child in partial.iterdir()] == ["zarr.json" + files.TEMPORARY]
     )
 
 
@@ -59,7 +61,7 @@ def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
     if os.path.lexists(partial):
         if not (sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)):
             return False
-        with replace.Lock(partial):
+        with Lock(partial):
             shutil.rmtree(partial)
     require_equal(path, attributes)
     require_intact(path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from csaw.engine.samples import files
+from csaw.engine.samples.check import NAMES
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import write_array
@@ -34,10 +35,11 @@ def seal(writer: "SampleWriter") -> None:
     partial = writer.partial
     checksums = _join_subgraphs(writer) if writer.layout == "subgraphs" else _describe_rows(writer)
     checksums |= _names(writer)
-    for node in sorted(partial.glob("*/zarr.json")):
+    for name in _arrays(writer):  # not whatever lies here: results change after this
+        node = partial / name / "zarr.json"
         files.sync(node)
         files.sync(node.parent)
-        checksums[f"{node.parent.name}/zarr.json"] = files.sha256(node)
+        checksums[f"{name}/zarr.json"] = files.sha256(node)
     checksums["zarr.json"] = files.sha256(partial / "zarr.json")
     (partial / "checksums").mkdir(exist_ok=True)
     files.sync(partial)
@@ -49,16 +51,26 @@ def sealed(partial: Path) -> bool:
     return (partial / "checksums" / "zarr.json").exists()
 
 
+def _arrays(writer: "SampleWriter") -> list[str]:
+    """The names of all arrays that the store holds."""
+    names = WHOLE if writer.layout == "subgraphs" else _widths(writer)
+    return [*names, *(NAMES if isinstance(writer.identifiers.table, Words) else ())]
+
+
+def _widths(writer: "SampleWriter") -> dict[str, int | None]:
+    """Columns of each array whose chunks are the groups; None where it has one dimension."""
+    if writer.groups:
+        return _marker(writer, writer.groups - 1)["widths"]
+    return {"walks": 1, "lengths": None} if writer.layout == "walks" else {"hop_0": 1}
+
+
 def _describe_rows(writer: "SampleWriter") -> dict[str, str]:
     """Metadata of the arrays whose chunks are the groups; their checksums are in the markers."""
     checksums: dict[str, str] = {}
-    widths: dict[str, int | None] = {"walks": 1, "lengths": None} if writer.layout == "walks" else {"hop_0": 1}
     for group in range(writer.groups):
-        marker = _marker(writer, group)
-        checksums |= marker["checksums"]
-        widths = marker["widths"]
+        checksums |= _marker(writer, group)["checksums"]
     rows = max(1, min(writer.group_size, writer.instances))
-    for name, width in widths.items():
+    for name, width in _widths(writer).items():
         shape = (writer.instances,) if width is None else (writer.instances, width)
         _array_node(
             writer, name, shape, (rows, *(max(1, side) for side in shape[1:])), *writer.identifiers.type_of(name)
@@ -141,8 +153,7 @@ def write_whole(writer: "SampleWriter", name: str, pieces: Iterator[np.ndarray],
 
 
 def _type_of(writer: "SampleWriter", name: str) -> tuple[np.dtype, int]:
-    tables = {"vertex_ids": "u1", "vertex_id_offsets": "<i8"}
-    return (np.dtype(tables[name]), 0) if name in tables else writer.identifiers.type_of(name)
+    return (np.dtype(NAMES[name]), 0) if name in NAMES else writer.identifiers.type_of(name)
 
 
 def _names(writer: "SampleWriter") -> dict[str, str]:

@@ -24,6 +24,7 @@ from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifier
 from csaw.engine.samples.seal import group_node, intact_groups, marker_path, part_path, seal, sealed
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.lock import Lock
 from csaw.partition.words import Words
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class SampleWriter:
         self.bytes_written = 0
         self.finished = False  # also when an earlier run has finished it (resume only)
         self.replaces = overwrite or resume
-        self._lock: replace.Lock | None = None
+        self._lock: Lock | None = None
         self._counting = threading.Lock()
         attributes = files.plain({
             "csaw_kind": KIND, "format_version": FORMAT_VERSION, "layout": layout, "instances": instances, "group_size": group_size,
@@ -58,8 +59,9 @@ class SampleWriter:
                 self._start(attributes, resume, overwrite)
                 self._done = self._found_groups()
             except BaseException:
-                with suppress(OSError):
-                    self.partial.rmdir()  # empty: made here
+                if self._lock is not None:
+                    with suppress(OSError):
+                        self.partial.rmdir()  # empty: made here
                 self.close()
                 raise
 
@@ -69,7 +71,8 @@ class SampleWriter:
             self.finished = True
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = replace.Lock(self.partial, shown=self.path)
+        self._lock = Lock(self.partial, shown=self.path)
+        replace.mend(self.path)
         replace.check(self.path, KIND, self.replaces)  # another writer may have ended since
         if not resume:
             replace.empty(self.partial)

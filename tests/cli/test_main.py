@@ -4,8 +4,11 @@ import errno
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import click
 import pytest
 
 from csaw.cli import console, main
+from csaw.cli.__main__ import _interrupted
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -122,6 +126,43 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     assert done.stderr.splitlines()[-1].startswith("Error: interrupted")
     assert "Traceback" not in done.stderr
     assert ("--resume" in done.stderr) == (tmp_path / "w.zarr.partial").exists()
+
+
+STARTED = """
+import os, runpy, signal, threading
+
+def start(*arguments):
+    threading._start_new_thread = begin
+    os.kill(os.getpid(), signal.SIGINT)
+    print("started", flush=True)
+    return begin(*arguments)
+
+begin, threading._start_new_thread = threading._start_new_thread, start
+runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_ctrl_c_waits_until_a_thread_that_begins_has_begun(tmp_path):
+    line = ["sample", "karate", "w.zarr", "--walk-length", "2", "--device", "cpu"]
+    done = subprocess.run([sys.executable, "-c", STARTED, *line], env=ENV, cwd=tmp_path,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.stdout == "started\n"
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_a_wait_for_a_result_of_a_thread():
+    with ThreadPoolExecutor(1) as threads:
+        go_on = threading.Event()
+        result = threads.submit(go_on.wait, 20)
+        before = signal.signal(signal.SIGALRM, _interrupted)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                result.result()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+            go_on.set()
 
 
 def test_a_fault_of_ours_keeps_its_traceback(monkeypatch):

@@ -19,12 +19,12 @@ from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
-from csaw.engine.bench import baseline, graphs, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench import baseline, files, graphs, peer_law, peer_process, plots, report, suites
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.walks import Walks
 from csaw.partition import write_graph
-from csaw.partition.errors import FormatError
+from csaw.partition.errors import FormatError, StoreError
 
 DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 GRAPH = "rmat:scale=8,weights=1"
@@ -146,6 +146,30 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = CliRunner().invoke(cli, ["bench", GRAPH, "--plot", str(tmp_path)])
     assert "pip install '.[plots]'" in str(done.exception)
+
+
+@pytest.mark.parametrize("what", ["an edge list", "JSON of something else", "link"])
+def test_a_file_that_bench_did_not_write_is_neither_replaced_nor_followed(tmp_path, what):
+    mine, options = tmp_path / "mine", ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks"]
+    mine.write_text({"JSON of something else": '[\n {\n  "of": "mine"\n }\n]'}.get(what, "1 2\n"))
+    before = mine.read_bytes()
+    for option, place in ("--json", tmp_path / "rows.json"), ("--plot", tmp_path / "walks.png"):
+        place.symlink_to(mine) if what == "link" else place.write_bytes(before)
+        done = CliRunner().invoke(cli, [*options, option, str(place if option == "--json" else tmp_path)])
+        assert isinstance(done.exception, StoreError)
+        assert re.search("is a symbolic link" if what == "link" else "is not replaced", str(done.exception))
+        assert "walk" not in done.output
+        assert place.read_bytes() == before
+        assert place.is_symlink() == (what == "link")
+
+
+def test_rows_and_plots_take_the_place_of_an_earlier_runs(tmp_path):
+    for rate in (1e8, 2e8):
+        rows = [row("walk", rate, rate, rate)]
+        files.write_rows(rows, tmp_path / "rows.json")
+        plots.write(rows, tmp_path)
+    assert baseline.read(tmp_path / "rows.json") == rows
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json", "walks.png", "walks.svg"]
 
 
 LIMIT = {"suite": MACHINE, "work": "gathers", **figure([1e9]), "unit": "gathers/s"}

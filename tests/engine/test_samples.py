@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +17,11 @@ from hypothesis import strategies as st
 
 from csaw.engine.export import export
 from csaw.engine.run import DRAWS, manifest, prepare
-from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples
+from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples, place
+from csaw.engine.samples.check import require_intact
 from csaw.partition import write_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
+from csaw.partition.lock import Lock
 
 SAID = {
     "request": {"algorithm": "deepwalk", "parameters": {"walk_length": 4, "num_walks": 1}, "seed": 7, "weighted": False}
@@ -291,11 +294,28 @@ def test_another_process_is_kept_out_while_one_writes(tmp_path):
     env = os.environ | {"PYTHONPATH": paths}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "open\n"
-        for option in ("resume", "overwrite"):
+        for option in ("resume", "overwrite", "neither"):
             with pytest.raises(StoreError, match="another csaw"):
-                slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, **{option: True})
+                slow.write(
+                    tmp_path / "s",
+                    SAID,
+                    "walks",
+                    some_walks(),
+                    group_size=4,
+                    **{option: True} if option != "neither" else {},
+                )
         child.communicate("")
     slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(tmp_path, monkeypatch, late):
+    if late:  # the other began after the first look
+        monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
+    with Lock(tmp_path / "s.partial"):
+        with pytest.raises(StoreError, match="s: another csaw is writing here"):
+            slow.write(tmp_path / "s", SAID, "walks", some_walks())
+        assert (tmp_path / "s.partial").is_dir()
 
 
 def test_what_is_no_finished_sample_store_is_refused_by_name(tmp_path):
@@ -471,7 +491,7 @@ def test_a_file_is_hashed_once_however_often_it_is_sliced(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("option", ["resume", "overwrite"])
-@pytest.mark.parametrize("what", ["folder", "graph", "file", "link"])
+@pytest.mark.parametrize("what", ["folder", "empty folder", "graph", "file", "link"])
 def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(tmp_path, option, what):
     partial = tmp_path / "s.partial"
     if what == "file":
@@ -480,6 +500,7 @@ def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(
         partial.symlink_to(slow.write(tmp_path / "other", SAID, "walks", some_walks()))
     else:
         partial.mkdir()
+    if what in ("folder", "graph"):
         (partial / "thesis").write_text("mine")
     if what == "graph":
         (partial / "zarr.json").write_text('{"attributes": {"csaw_kind": "graph", "format_version": 1}}')
@@ -487,7 +508,7 @@ def test_a_partial_folder_that_csaw_did_not_make_is_neither_adopted_nor_removed(
         slow.write(tmp_path / "s", SAID, "walks", some_walks(), **{option: True})
     assert os.path.lexists(partial)
     assert not (tmp_path / "s").exists()
-    assert what in ("file", "link") or (partial / "thesis").read_text() == "mine"
+    assert what not in ("folder", "graph") or (partial / "thesis").read_text() == "mine"
 
 
 def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
@@ -542,6 +563,20 @@ def test_resume_notices_damage_in_what_is_complete(tmp_path, monkeypatch):
     (tmp_path / "s.partial" / "lengths" / "c.0").unlink()
     with pytest.raises(StoreError, match=r"lengths/c\.0: missing"):
         stored(tmp_path, "walks", resume=True)
+
+
+@pytest.mark.parametrize("layout", STORES)
+def test_a_store_without_its_checksums_is_sealed_again_without_what_is_no_array(tmp_path, layout):
+    options = {"group_size": 2, "vertex_ids": np.array(["a", "b", "c", "d"])}
+    whole = slow.write(tmp_path / "whole", SAID, layout, STORES[layout], **options)
+    shutil.copytree(whole, partial := tmp_path / "s.partial")
+    shutil.rmtree(partial / "checksums")
+    shutil.copytree(partial / "results", partial / "stray")
+    path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], resume=True, **options)
+    require_intact(path)
+    found = files_of(path)
+    del found["stray/zarr.json"]
+    assert found == files_of(whole)
 
 
 def test_a_sample_that_was_replaced_when_a_kill_came_is_removed_by_resume(tmp_path):

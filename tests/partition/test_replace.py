@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from csaw.cli.datasets import datasets
 from csaw.cli.partition import partition
 from csaw.datasets.generate import KarateRows, generate, write_text
+from csaw.engine.samples import open_samples
 from csaw.partition import IngestOptions, open_graph, replace
 from csaw.partition.errors import CsawError, OptionError, StoreError
 from csaw.partition.pipeline import ingest_rows
@@ -217,10 +218,39 @@ def test_a_kill_at_any_step_of_replacing_leaves_a_whole_store(tmp_path, exchange
     assert set(found[:-1]) == {"old", "new"}
 
 
-def test_opening_brings_back_what_was_put_aside(tmp_path):
-    generate("karate", tmp_path / "g.zarr")
-    (tmp_path / "g.zarr").rename(tmp_path / ".g.zarr.csaw-replaced")
-    assert open_graph(tmp_path / "g.zarr").vertices == 34
+@pytest.mark.parametrize("left", [("zarr.json",), ("partitions",), ()])
+def test_what_was_being_removed_never_comes_back(tmp_path, left):
+    out, half = tmp_path / "g.zarr", tmp_path / ".g.zarr.csaw-replaced"
+    half.mkdir()
+    for name in left:
+        (half / name).write_text('{"attributes": {"csaw_kind": "graph", "format_version": 1}}')
+    for read in (open_graph, open_samples):
+        with pytest.raises(StoreError, match="does not exist"):
+            read(out)
+    assert generate("karate", out).vertices == 34
+    assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
+
+
+def test_what_was_put_aside_is_named_by_readers_and_brought_back_by_the_next_writer(tmp_path):
+    out, aside = tmp_path / "g.zarr", tmp_path / ".g.zarr.csaw-aside"
+    generate("karate", out)
+    out.rename(aside)
+    for read in (open_graph, open_samples):
+        with pytest.raises(StoreError, match=r"rename .*csaw-aside"):
+            read(out)
+    assert [p.name for p in tmp_path.iterdir()] == [aside.name]
+    with pytest.raises(StoreError, match="exists"):
+        generate("karate", out)
+    assert open_graph(out).vertices == 34
+
+
+def test_a_store_whose_name_is_taken_again_is_not_brought_back(tmp_path):
+    generate("rmat:scale=4", tmp_path / "g.zarr")
+    (tmp_path / "g.zarr").rename(tmp_path / ".g.zarr.csaw-aside")
+    generate("karate", tmp_path / "new")
+    (tmp_path / "new").rename(tmp_path / "g.zarr")
+    assert generate("karate", tmp_path / "g.zarr", overwrite=True).vertices == 34
+    assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
 
 
 def test_a_file_in_the_making_leaves_nothing_after_an_error(tmp_path):

@@ -1,0 +1,65 @@
+"""Files of a run, which take the place of nothing but files of an earlier run."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from csaw.partition import replace
+from csaw.partition.errors import FormatError, StoreError
+
+AUTHOR = "csaw bench"  # in the metadata of a plot
+HEAD = 4096  # bytes at the start of a plot in which that stands
+ROWS = b"[\n {\n"  # what JSON of csaw bench begins with
+
+
+def check_rows(path: Path) -> None:
+    """StoreError unless ``path`` is free or holds rows of an earlier run."""
+    _check(path, _holds_rows, "JSON of csaw bench")
+
+
+def check_plot(path: Path) -> None:
+    """StoreError unless ``path`` is free or holds a plot of an earlier run."""
+    _check(path, lambda file: AUTHOR.encode() in _head(file), "a plot of csaw bench")
+
+
+def write_rows(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write rows as JSON, whole or not at all. Raises StoreError as :func:`check_rows`."""
+    check_rows(path)
+    with new_file(path) as file:
+        file.write(f"{json.dumps(rows, indent=1, default=str)}\n".encode())
+
+
+def _check(path: Path, ours: Callable[[Path], bool], expected: str) -> None:
+    replace.check(path, replace.FILE, overwrite=True)
+    try:
+        known = not path.exists() or path.stat().st_size == 0 or ours(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; choose another name") from error
+    if not known:
+        raise StoreError(f"{path} exists and is not {expected}; it is not replaced, choose another name")
+
+
+def _holds_rows(path: Path) -> bool:
+    from csaw.engine.bench.baseline import read
+
+    try:
+        return _head(path).startswith(ROWS) and bool(read(path))
+    except (FormatError, RecursionError):
+        return False
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A regular file to write, in the place of another or of nothing; after an error nothing has changed. Raises StoreError."""
+    try:
+        with replace.new_file(path, overwrite=True) as file:
+            yield file
+    except OSError as error:
+        raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
