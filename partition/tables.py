@@ -121,7 +121,8 @@ class TableRows:
             raise StoreError(f"{self.path} does not exist or is not a file")
         try:
             if self.path.endswith(PARQUET):
-                yield from pyarrow.parquet.ParquetFile(self.path).iter_batches()
+                # Pages without a checksum, which writers may leave out, pass unchecked.
+                yield from pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True).iter_batches()
             else:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
