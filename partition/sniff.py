@@ -57,7 +57,7 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists, and rows that do not agree."""
     refuse_foreign(name, head)
     shape = Shape(newline=newline_of(head))
-    wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+    wishes = options.wishes
     if matrix := matrix_market(name, head):
         shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
         shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric

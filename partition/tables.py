@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.partition.columns import Wishes, choose
+from csaw.partition.columns import choose
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.sniff import Shape
 
@@ -35,7 +35,7 @@ class TableRows:
             raise FormatError(f"{path}: no edges found; the table is empty")
         self.first = first
         names = [str(name) for name in first.schema.names]
-        wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+        wishes = options.wishes
         self.names, self.read = names, choose(path, names, len(names), wishes)
         self.weighted = self.read.weight >= 0
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))

@@ -1,9 +1,10 @@
 """Which columns are read: names in a header decide, options overrule them, and what nobody says is asked for."""
 
+import numpy as np
 import pytest
 from helpers.ingested import read, rows
 
-from csaw.partition import IngestOptions
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
 
 EDGES, WEIGHTED = [(5, 9), (7, 3)], [(5, 9, 0.5), (7, 3, 2.0)]
@@ -112,3 +113,34 @@ def test_what_a_header_leaves_open_is_said(tmp_path):
     assert "column 1 is read as the source" in read(tmp_path, "a,b\n5,9\n7,3\n").report["warnings"][0]
     assert "not read: time" in read(tmp_path, "source,target,time\n5,9,1\n7,3,2\n").report["warnings"][0]
     assert read(tmp_path, "source,target\n5,9\n7,3\n").report["warnings"] == []
+
+
+def test_python_may_give_a_path_and_numbers_of_columns(tmp_path):
+    (tmp_path / "e.txt").write_text("9 0.5 5\n3 2 7\n")
+    given = IngestOptions(source_column=3, target_column=np.int64(1), weight_column=2, partitions=np.int32(1))
+    assert rows(ingest(tmp_path / "e.txt", tmp_path / "g.zarr", given)) == WEIGHTED
+    assert rows(read(tmp_path, "5 9\n7 3\n", weight_column=None)) == EDGES
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"weight_column": 0}, "--weight-column: expected a name, or a number from 1 for the first column, found 0"),
+        ({"source_column": True}, "--source-column: expected a name, or a number from 1, found True"),
+        ({"target_column": 1.0}, "--target-column: expected a name, or a number from 1, found 1.0"),
+        ({"skip_lines": "a"}, "--skip-lines: expected an integer, at least 0, found 'a'"),
+        ({"skip_lines": None}, "--skip-lines: expected an integer, at least 0, found None"),
+        ({"partitions": "a"}, "--partitions: expected an integer, at least 1, found 'a'"),
+        ({"partition_bytes": 0.5}, "--partition-size: expected an integer, at least 1 byte, found 0.5"),
+        ({"memory": "1GiB"}, "--memory: expected an integer, at least 16MiB, found '1GiB'"),
+        ({"partitions": 0}, "--partitions: expected at least 1, found 0"),
+    ],
+)
+def test_python_is_told_what_an_option_takes(option, said):
+    with pytest.raises(OptionError, match=said):
+        IngestOptions(**option)
+
+
+def test_python_is_told_that_an_input_is_a_path(tmp_path):
+    with pytest.raises(OptionError, match="INPUT: expected the path of an edge list or a table, found 3"):
+        ingest(3, tmp_path / "g.zarr", IngestOptions())
