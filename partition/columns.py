@@ -109,7 +109,7 @@ def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:
     ends = names[columns.source], names[columns.target]
     if not (wishes.source or wishes.target) and named_ends(names) is None:
         said.append(
-            f"the header {header!r} does not name both ends: column {columns.source + 1} is read as the source, "
+            f"the first row {header!r} is read as a header, not as an edge, and does not name both ends: column {columns.source + 1} is read as the source, "
             f"column {columns.target + 1} as the target"
         )
     others = [name for name in names if name not in ends and plain(name) not in ("", "id", "index")]
