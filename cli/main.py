@@ -53,7 +53,9 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except CsawError as error:
-        _fail(str(error), 1)
+        from csaw.datasets.resolve import remedy
+
+        _fail(f"{error}{remedy(error)}", 1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -10,7 +10,7 @@ from csaw.cli.options import SampleCommand, given
 
 def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in value]
-    if bad := [name for name, equals, _ in pairs if not equals]:
+    if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
         raise click.BadParameter(f"expected NAME=VALUE, found {bad[0]!r}")
     return {name.replace("-", "_"): text for name, _, text in pairs}
 

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable
@@ -86,9 +87,9 @@ def _key(graph: str | Path, found: os.stat_result) -> str:
 
 
 def _cached(
-    folder: Path, key: str, name: str, make: Callable[[Path], Any], fault: Callable[[Path], str] = lambda store: ""
+    folder: Path, key: str, name: str, make: Callable[[Path], Any], fault: Callable[[Any], str] = lambda store: ""
 ) -> Path:
-    """The store of ``key``, made by one process while others wait for it. One that has a ``fault`` is removed and made anew."""
+    """The store of ``key``, made by one process while others wait for it. One that cannot be opened or has a ``fault`` is made anew."""
     store = _place(folder, key)
     if not store.exists() or _why_not(store, fault):
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,12 +107,22 @@ def _cached(
     return store
 
 
-def _why_not(store: Path, fault: Callable[[Path], str]) -> str:
-    """The ``fault`` of a store of the cache. Raises StoreError, which says how to get another, where it cannot be read."""
+def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
+    """Why the store of the cache at ``path`` is of no use: what is said when it is opened, or its ``fault``; empty when it is."""
+    from csaw.partition import open_graph
+
     try:
-        return fault(store)
-    except CsawError as error:
-        raise StoreError(f"{error}; or remove {store}, it is in csaw's cache and is made again") from error
+        return fault(open_graph(path))
+    except StoreError as error:
+        return str(error)
+
+
+def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
+    """What to add to an error that asks for a store of csaw's cache to be made again, which csaw partition cannot do; empty for any other."""
+    from csaw.partition.loader import AGAIN
+
+    named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
+    return f", or remove {named[0]}: it is in csaw's cache and is made again" if named and AGAIN in str(error) else ""
 
 
 def _place(folder: Path, key: str) -> Path:
@@ -151,23 +162,22 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
 def _fault(entry: Entry, path: Path, folder: Path) -> str:
     """Why the store or file at ``path`` is not the dataset; empty when it is. A file of which ``folder`` has a store is judged by that."""
     from csaw.datasets.check import check
+    from csaw.partition import open_graph
 
     try:
         store = path if path.is_dir() else _place(folder, _key(path, path.stat()))
         if store.is_dir():
-            return _difference(entry, store)
+            return _difference(entry, open_graph(store))
         check(path, entry, str(path))
     except CsawError as error:
         return str(error)
     return ""
 
 
-def _difference(entry: Entry, store: Path) -> str:
-    """How the store at ``store`` differs from what is published; empty when it does not. Raises StoreError where it cannot be read."""
-    from csaw.partition import open_graph
-
-    difference = disagreement(entry, open_graph(store))
-    return f"{store}: {entry.name} has {difference}" if difference else ""
+def _difference(entry: Entry, store: Any) -> str:
+    """How the open ``store`` differs from what is published; empty when it does not."""
+    difference = disagreement(entry, store)
+    return f"{store.path}: {entry.name} has {difference}" if difference else ""
 
 
 def disagreement(entry: Entry, store: Any) -> str:

@@ -13,7 +13,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.schedule import Schedule
 from csaw.engine.sources import Sources
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import BudgetError, CsawError
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
@@ -89,7 +89,7 @@ class Batches:
         return self.backend.begin(first, self.sources.take(first, last, self.flat))
 
     def draw(self, first: int, last: int) -> list[FinishedBatch]:
-        """The instances first .. last - 1, in order, in batches of ``size`` or fewer; MemoryError where not even one instance fits."""
+        """The instances first .. last - 1, in order, in batches of ``size`` or fewer; BudgetError where not even one instance fits."""
         clock = time.perf_counter()
         drawn: list[FinishedBatch] = []
         while first < last:
@@ -133,8 +133,12 @@ class Batches:
             self._run(batch)
             return _finished(batch, first, last)
         except MemoryError as error:
-            if last - first == 1 or isinstance(error, CsawError):
+            if isinstance(error, CsawError):
                 raise
+            if last - first == 1:
+                raise BudgetError(
+                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or free some memory"
+                ) from error
         self.size = (last - first) // 2
         log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
         return None

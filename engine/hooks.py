@@ -125,7 +125,9 @@ def _source(method: Callable) -> str:
         return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
     except (OSError, TypeError) as error:
         name = getattr(method, "__qualname__", quoted(method))
-        raise OptionError(f"the source of {name} cannot be read; write a method with def, in a file") from error
+        raise OptionError(
+            f"expected a method written with def, in a file, found {name}, which has no source"
+        ) from error
 
 
 def _arguments() -> ast.arguments:

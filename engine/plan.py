@@ -110,9 +110,8 @@ def make_plan(
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
     row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, needs)
     limit = options.memory or available_bytes()
-    _refuse_sizes(
-        _least_bytes(store, algorithm, sizes, layout, sources), sources.instances, max(limit, available_bytes())
-    )
+    least, room = _least_bytes(store, algorithm, sizes, layout, sources), max(limit, available_bytes())
+    _refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
         sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids,
@@ -190,10 +189,14 @@ def _least_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: st
 
 
 def _refuse_sizes(each: int, instances: int, memory: int) -> None:
-    """BudgetError about instances that memory cannot hold one of, or that no disk holds all of."""
+    """BudgetError about instances that memory cannot hold one of, or that no disk holds all of.
+
+    ``memory`` is a quarter of what there is for hops, whose cells are there in each of selection's arrays, the hop and its copy for the disk.
+    """
     if each > memory:
         raise BudgetError(
-            f"an instance takes {each:,} bytes and {memory:,} are allowed; ask for fewer neighbors or steps, or raise --memory"
+            f"an instance takes {each:,} bytes, with room for every neighbor that it may have, and {memory:,} are allowed; ask for fewer "
+            f"neighbors (--fanout) or steps, or raise --memory"
         )
     if each * instances > LARGEST_SAMPLE:
         raise BudgetError(

@@ -93,16 +93,18 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
             raise ValueError
         tree = ast.parse(expression, "--edge-bias", "eval")
         refuse_foreign([tree.body], "--edge-bias")
+        # The tree's own text: a comment or a line's end of the expression would swallow what stands around it.
+        source = f"def edge_bias(self, e):\n    return {ast.unparse(tree)}\n"
+        compiled = compile(source, "--edge-bias", "exec")
     except (SyntaxError, ValueError, RecursionError) as error:
         if isinstance(error, OptionError):
             raise
         raise OptionError(
             f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {quoted(expression)}"
         ) from error
-    source = f"def edge_bias(self, e):\n    return ({expression})\n"
     scope: dict[str, Any] = {}
     # The user's own expression runs here as the user's own file does with --algo FILE.
-    exec(source, {"math": import_module("math")}, scope)  # noqa: S102
+    exec(compiled, {"math": import_module("math")}, scope)  # noqa: S102
     scope["edge_bias"].csaw_source = source
     return type(base.__name__, (base,), {"edge_bias": scope["edge_bias"], "bias_range": None, "label": base.name()})
 

@@ -7,7 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.shown import quoted
 
 ENDS = (  # of several pairs in one header the first counts
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("fromnodeid", "tonodeid"), ("srcnid", "dstnid"),
@@ -48,12 +51,17 @@ def is_number(wish: str) -> bool:
     return re.fullmatch(r"-?[0-9]+", wish) is not None
 
 
-def check_wish(flag: str, wish: str | None) -> None:
-    """OptionError for a number that no column has."""
+def wish_of(flag: str, wish: object) -> str | None:
+    """A wish as text; OptionError for what is neither a name nor a number, and for a number that no column has."""
+    if isinstance(wish, int | np.integer) and not isinstance(wish, bool):
+        wish = str(wish)
+    if wish is not None and not isinstance(wish, str):
+        raise OptionError(f"{flag}: expected a name, or a number from 1, found {quoted(wish)}")
     if wish is not None and is_number(wish) and (len(wish) > 9 or int(wish) < 1):
         raise OptionError(f"{flag}: expected a name, or a number from 1 for the first column, found {wish[:24]}")
     if wish == "":
         raise OptionError(f"{flag}: expected a name, or a number from 1, found nothing")
+    return wish
 
 
 def plain(name: str) -> str:
@@ -101,7 +109,7 @@ def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:
     ends = names[columns.source], names[columns.target]
     if not (wishes.source or wishes.target) and named_ends(names) is None:
         said.append(
-            f"the header {header!r} does not name both ends: column {columns.source + 1} is read as the source, "
+            f"the first row {header!r} is read as a header, not as an edge, and does not name both ends: column {columns.source + 1} is read as the source, "
             f"column {columns.target + 1} as the target"
         )
     others = [name for name in names if name not in ends and plain(name) not in ("", "id", "index")]

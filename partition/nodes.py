@@ -50,7 +50,7 @@ def read_group(path: Path) -> dict[str, Any]:
         ) from error
     attributes = group.get("attributes") if isinstance(group, dict) else None
     if not isinstance(attributes, dict):
-        raise StoreError(f"{path}/zarr.json has no attributes; make the store again with csaw partition")
+        raise StoreError(f"{path} is no store of csaw: its zarr.json has no attributes; make one with csaw partition")
     return attributes
 
 

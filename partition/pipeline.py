@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
-from csaw.partition.columns import FLAGS, check_wish
+from csaw.partition.columns import FLAGS, Wishes, wish_of
 from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.ids import StringNumbering, number
 from csaw.partition.reciprocity import reciprocity
 from csaw.partition.replace import GRAPH, Draft, check
 from csaw.partition.rows import TextRows
+from csaw.partition.shown import quoted
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
 from csaw.partition.write import StoreWriter, cut_points, partition_count
@@ -44,7 +45,7 @@ class IngestOptions:
 
     directed: bool | None = None  # None: by the header, else directed
     ids: str = "auto"  # auto | int | string
-    weight_column: str = (
+    weight_column: str | int = (
         "auto"  # auto (named so by the header; without one, the third of three) | none | a name | N, counted from 1
     )
     duplicates: str = "first"  # keep | first | sum | error
@@ -56,8 +57,8 @@ class IngestOptions:
     compression: str | None = None  # None | lz4
     memory: int | None = None  # bytes; None: a quarter of the machine
     overwrite: bool = False
-    source_column: str | None = None  # a name, or a number from 1; None: by the header, else 1
-    target_column: str | None = None  # the same, else 2
+    source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
+    target_column: str | int | None = None  # the same, else 2
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
 
     def __post_init__(self) -> None:
@@ -66,24 +67,43 @@ class IngestOptions:
                 raise OptionError(
                     f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
                 )
-        for flag, wish in zip(FLAGS, (self.source_column, self.target_column, self.weight_column), strict=True):
-            check_wish(flag, wish)
-        if self.skip_lines < 0:
-            raise OptionError(f"--skip-lines: expected at least 0, found {self.skip_lines}")
-        if self.partition_bytes is not None and self.partition_bytes < 1:
-            raise OptionError(f"--partition-size: expected at least 1 byte, found {self.partition_bytes}")
-        if self.partitions is not None and self.partitions < 1:
-            raise OptionError(f"--partitions: expected at least 1, found {self.partitions}")
+        _ = self.wishes  # which refuses what no column is called
+        _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
+        for flag, value, said in (
+            ("--partition-size", self.partition_bytes, "at least 1 byte"),
+            ("--partitions", self.partitions, "at least 1"),
+            ("--memory", self.memory, "at least 16MiB"),
+        ):
+            if value is not None:
+                _check_whole(flag, value, said, 1)
         if self.memory is not None and self.memory < 16 << 20:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
+    @property
+    def wishes(self) -> Wishes:
+        """The columns that are asked for."""
+        given = (self.source_column, self.target_column, self.weight_column)
+        source, target, weight = (wish_of(flag, wish) for flag, wish in zip(FLAGS, given, strict=True))
+        return Wishes(source, target, weight or "none")
+
+
+def _check_whole(flag: str, value: object, expected: str, least: int) -> None:
+    """OptionError unless ``value`` is an integer, ``least`` or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise OptionError(f"{flag}: expected an integer, {expected}, found {quoted(value)}")
+    if value < least:
+        raise OptionError(f"{flag}: expected {expected}, found {quoted(value)}")
+
 
 def ingest(
-    path: str, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None
+    path: str | Path, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None
 ) -> GraphStore:
     """Make the store ``out`` from the edge list or table at ``path``."""
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"INPUT: expected the path of an edge list or a table, found {quoted(path)}")
+    name = os.fsdecode(path)
     _check_out(out, options)
-    return ingest_rows(path, _reader(path, options, progress), out, options)
+    return ingest_rows(name, _reader(name, options, progress), out, options)
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:

@@ -16,4 +16,5 @@ def quoted(value: object, most: int = 60) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python prints
         return "an integer of thousands of digits"
-    return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({len(text)} characters)"
+    length = len(value if isinstance(value, str) else text)  # of text what was typed, without the quotes
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({length} characters)"

@@ -57,7 +57,7 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists, and rows that do not agree."""
     refuse_foreign(name, head)
     shape = Shape(newline=newline_of(head))
-    wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+    wishes = options.wishes
     if matrix := matrix_market(name, head):
         shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
         shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
@@ -185,11 +185,23 @@ def _describe(
     where = f"{name}:{first.number}"
     shape.read = choose(where, names if names is None or len(names) == columns else None, columns, wishes)
     shape.columns = 0 if options.weight_column == "none" else columns
+    if shape.header_line is not None and names and not wishes.names and named_ends(names) is None:
+        _refuse_digits(where, names, shape)
     if names is not None and len(names) == columns:
         shape.warnings = notes(names, shape.read, wishes)
     elif columns > 3 and options.weight_column == "auto":
         raise FormatError(
             f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with --weight-column N, or none"
+        )
+
+
+def _refuse_digits(where: str, names: list[str], shape: Shape) -> None:
+    """FormatError about a header that nobody knows, where a digit begins the name of an end: 0x1 may be a vertex."""
+    ends = names[shape.read.source : shape.read.source + 1] + names[shape.read.target : shape.read.target + 1]
+    if names[0] and any(name[:1].isdigit() for name in ends):
+        raise FormatError(
+            f"{where}: expected an edge or a header of words, found {row_shown(str(shape.header_line).encode())}, which may be either; pass "
+            f"--ids string if it is an edge, --skip-lines {shape.skip_lines} if it is a header"
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.partition.columns import Wishes, choose
+from csaw.partition.columns import choose
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.sniff import Shape
 
@@ -35,7 +35,7 @@ class TableRows:
             raise FormatError(f"{path}: no edges found; the table is empty")
         self.first = first
         names = [str(name) for name in first.schema.names]
-        wishes = Wishes(options.source_column, options.target_column, options.weight_column)
+        wishes = options.wishes
         self.names, self.read = names, choose(path, names, len(names), wishes)
         self.weighted = self.read.weight >= 0
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
@@ -121,7 +121,8 @@ class TableRows:
             raise StoreError(f"{self.path} does not exist or is not a file")
         try:
             if self.path.endswith(PARQUET):
-                yield from pyarrow.parquet.ParquetFile(self.path).iter_batches()
+                # Pages without a checksum, which writers may leave out, pass unchecked.
+                yield from pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True).iter_batches()
             else:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:

@@ -181,7 +181,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
     count(checks, wrong)
     if subject.sources == "distinct":
         size = int(getattr(subject.algorithm, "frontier_size", 1))
-        few = "too few sets, or each holds every vertex"
+        few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
         checks.results(
             "vertices", _even(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few

@@ -102,3 +102,21 @@ def test_what_is_at_an_end_and_can_be_is_drawn(csaw):
     ):
         code, printed = csaw(*SAMPLE, *options)
         assert code == 0, printed
+
+
+def test_text_that_was_given_is_counted_as_it_was_typed(csaw):
+    assert "(5000 characters)" in csaw(*SAMPLE, "--edge-bias", "x" * 5000)[1]
+
+
+def test_an_option_of_no_name_is_wrong_usage(csaw):
+    for given in ("=", "=3", "p"):
+        code, printed = csaw(*SAMPLE, "--option", given)
+        assert code == 2
+        assert f"expected NAME=VALUE, found '{given}'" in printed
+
+
+def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    said = "is no store of csaw: its zarr.json has no attributes; make one with csaw partition"
+    assert said in csaw("info", str(tmp_path / "foreign"))[1]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from csaw.cli.main import main
 from csaw.datasets import catalog, download
 from csaw.datasets import resolve as module
 from csaw.datasets.catalog import Entry
@@ -15,6 +16,7 @@ from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
 from csaw.partition import open_graph
 from csaw.partition.errors import CsawError
+from csaw.partition.loader import AGAIN
 
 
 def stores(cache):
@@ -116,9 +118,31 @@ def test_a_store_of_other_counts_in_the_cache_is_made_anew(tmp_path, entry, capl
         in caplog.text
     )
     assert files(tmp_path) == [place.name, "tiny.txt.gz"]
-    (place / "zarr.json").write_text("{")
-    with pytest.raises(CsawError, match=f"zarr.json .*; or remove {place}, it is in csaw's cache"):
-        resolve("tiny", tmp_path)
+
+
+def test_a_store_of_the_cache_that_cannot_be_opened_is_made_anew(tmp_path, entry, caplog):
+    file = tmp_path / "edges.txt"
+    file.write_text("7 8\n8 9\n")
+    for graph, vertices in ((str(file), 3), ("rmat:scale=3", 8), ("karate", 34), ("tiny", 4)):
+        store = resolve(graph, tmp_path)
+        (store / "zarr.json").write_text("{")
+        assert open_graph(resolve(graph, tmp_path)).vertices == vertices
+        assert f"{store}/zarr.json cannot be read" in caplog.text
+    (store / "zarr.json").unlink()
+    assert open_graph(resolve("tiny", tmp_path)).vertices == 4
+
+
+def test_damage_in_a_store_of_the_cache_says_what_to_remove(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    store = resolve("karate")
+    chunk = store / "partitions/00000/indices/c/0"
+    chunk.write_bytes(b"\x1f" + chunk.read_bytes()[1:])
+    monkeypatch.setattr("sys.argv", ["csaw", "sample", "karate", str(tmp_path / "out.zarr"), "--device", "cpu"])
+    with pytest.raises(SystemExit):
+        main()
+    assert f"{AGAIN}, or remove {store}: it is in csaw's cache and is made again\n" in capsys.readouterr().err
+    assert module.remedy(CsawError(f"{tmp_path}/mine.zarr: {AGAIN}")) == ""
+    assert module.remedy(CsawError(f"vertex 99 is not in {store}")) == ""
 
 
 def test_what_is_on_disk_is_passed_over_where_it_is_not_the_dataset(tmp_path, entry, caplog, monkeypatch):

@@ -19,7 +19,7 @@ from csaw.engine.cpu.walks import Walks
 from csaw.engine.device_threads import failure, results_of
 from csaw.engine.run import open_backend
 from csaw.partition import write_graph
-from csaw.partition.errors import DeviceError, OptionError
+from csaw.partition.errors import BudgetError, DeviceError, OptionError
 
 WALKS = ("deepwalk", {"walk_length": 9, "num_walks": 1})
 HOPS = ("neighbor", {"fanout": (4, 3), "instances": 60})
@@ -282,7 +282,7 @@ def test_memory_that_is_short_makes_batches_smaller_and_no_other_samples(tmp_pat
     assert_stored(samples, batches)
     assert "out of memory with 400 instances in flight: going on with 200" in caplog.text
     monkeypatch.setattr(CpuBackend, "begin", lambda *given: short(0, *given))
-    with pytest.raises(MemoryError):
+    with pytest.raises(BudgetError, match="instance 0 alone needs more memory than there is; ask for fewer neighbors"):
         list(draw_batches(planned(store, *WALKS)))
 
 

@@ -113,3 +113,14 @@ def test_an_option_of_ones_own_algorithm_is_on_the_command_line(tmp_path):
 def test_prepare_says_what_each_option_means():
     assert all(f"{name}: {one.help}" in inspect.getdoc(prepare) for name, one in options().items())
     assert RunOptions().policy.batching
+
+
+@pytest.mark.parametrize("expression", ["e.weight # as it is", "(e.weight #)\n)", "e.weight\n"])
+def test_an_expression_may_end_in_a_comment_or_a_line_end(expression):
+    bias = registry.find("biased", expression).edge_bias
+    assert bias.csaw_source.endswith("return e.weight\n")
+
+
+def test_an_expression_too_deep_to_compile_is_an_option_error():
+    with pytest.raises(OptionError, match="--edge-bias: expected an expression such as"):
+        registry.find("biased", "(" * 400 + "1" + ")" * 400)

@@ -30,7 +30,7 @@ WALKS = {
     "an exit": (BIAS + "sys.exit(0)\n        return 1.0", "mine.edge_bias cannot be compiled"),
     "an error": (BIAS + "raise ValueError('x')", "raise cannot be used here"),
     "a shadow": (BIAS + "graph = 3\n        return e.weight", "a variable cannot be called graph here"),
-    "a number": ("    edge_bias = 3", "the source of 3 cannot be read"),
+    "a number": ("    edge_bias = 3", "expected a method written with def, in a file, found 3, which has no source"),
     "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected a vertex on every way out, found text"),
     "None as a vertex": (UPDATE + "return None", "mine.update: expected a vertex on every way out, found None"),
     "a vertex bias": ("    def vertex_bias(self, v):\n        return 1.0", "mine.vertex_bias: a Walk never calls it"),

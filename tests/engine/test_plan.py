@@ -5,7 +5,7 @@ import re
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine import fit, registry
+from csaw.engine import fit, plan, registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.options import RunOptions
 from csaw.engine.plan import make_plan
@@ -100,3 +100,16 @@ def test_a_graph_that_must_be_resident_must_fit_the_memory_of_a_cpu_too(tmp_path
     assert prepare(store, "deepwalk", memory="64MiB", **given).plan.residency == "resident"
     with pytest.raises(BudgetError, match="hold the whole graph .* raise --memory to"):
         prepare(store, "deepwalk", memory="100KiB", **given)
+
+
+@pytest.mark.parametrize("fanout", [(1 << 31,), (1 << 16, 1 << 15)])
+def test_a_row_of_hops_takes_a_quarter_of_the_memory_at_most(tmp_path, monkeypatch, fanout):
+    monkeypatch.setattr(plan, "available_bytes", lambda: 24 << 30)
+    store = random_store(tmp_path / "g.zarr")
+    given = {"device": "cpu", "fanout": fanout, "sources": "random:2"}
+    with pytest.raises(
+        BudgetError, match=r"an instance takes 8,[0-9,]+ bytes, .* and 6,442,450,944 are allowed; .* \(--fanout\)"
+    ):
+        prepare(store, "neighbor", **given)
+    assert prepare(store, "neighbor", memory="36GiB", **given).plan.layout == "hops"
+    assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.layout == "walks"

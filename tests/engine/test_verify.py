@@ -10,6 +10,7 @@ from helpers.laws import successive
 from scipy.stats import hypergeom
 
 from csaw.cli.verify import verify as command
+from csaw.engine import sample
 from csaw.engine.verify import verify
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
@@ -300,3 +301,11 @@ def test_a_choice_may_decide_whether_the_next_one_is_forced():
         Choices(table[:, :1], table[:, 1]), Laws(laws.__getitem__, lambda rows: np.ones(len(rows)), 10**6)
     )
     assert min(result.p_value for result in found.places + found.independence) > 1e-3
+
+
+@pytest.mark.parametrize(("size", "said"), [(30, "each set holds every vertex"), (5, "too few sets")])
+def test_sets_that_tell_nothing_have_one_reason(tmp_path, size, said):
+    store = graphs.random_store(tmp_path / "g.zarr", vertices=30, edges=90)
+    sample(store, tmp_path / "s.zarr", "random-node", device="cpu", frontier_size=size, instances=1)
+    details = {one.name: one.details for one in verify(tmp_path / "s.zarr").checks}
+    assert details["vertices"] == details["sets"] == said

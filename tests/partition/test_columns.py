@@ -1,9 +1,12 @@
 """Which columns are read: names in a header decide, options overrule them, and what nobody says is asked for."""
 
+import re
+
+import numpy as np
 import pytest
 from helpers.ingested import read, rows
 
-from csaw.partition import IngestOptions
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
 
 EDGES, WEIGHTED = [(5, 9), (7, 3)], [(5, 9, 0.5), (7, 3, 2.0)]
@@ -109,6 +112,54 @@ def test_numbers_that_no_column_has_are_refused_before_anything_is_read(wish):
 
 
 def test_what_a_header_leaves_open_is_said(tmp_path):
-    assert "column 1 is read as the source" in read(tmp_path, "a,b\n5,9\n7,3\n").report["warnings"][0]
+    for options in ({}, {"ids": "int"}):
+        said = "the first row 'a,b' is read as a header, not as an edge, and .* column 1 is read as the source"
+        assert re.match(said, read(tmp_path, "a,b\n5,9\n7,3\n", **options).report["warnings"][0])
     assert "not read: time" in read(tmp_path, "source,target,time\n5,9,1\n7,3,2\n").report["warnings"][0]
     assert read(tmp_path, "source,target\n5,9\n7,3\n").report["warnings"] == []
+
+
+@pytest.mark.parametrize("first", ["0x1 0x2", "a 1b", "\u0661 \u0662"])
+def test_a_first_row_that_may_be_an_edge_or_a_header_is_an_error_with_both_ways_out(tmp_path, first):
+    said = r"edges.txt:1: expected an edge or a header of words, found .*; pass --ids string .*, --skip-lines 1 if"
+    for below in ("0x2 3\n", "2 3\n3 4\n"):
+        with pytest.raises(CsawError, match=said):
+            read(tmp_path, f"{first}\n{below}")
+    assert rows(read(tmp_path, f"{first}\n2 3\n3 4\n", skip_lines=1)) == [(2, 3), (3, 4)]
+    assert tuple(first.split()) in rows(read(tmp_path, f"{first}\n2 3\n3 4\n", ids="string"))
+
+
+def test_a_header_with_digits_is_one_where_it_is_known_or_asked_for(tmp_path):
+    assert rows(read(tmp_path, "1st,2nd\n5,9\n7,3\n", source_column="1st", target_column="2nd")) == EDGES
+    assert rows(read(tmp_path, "v1,v2\n5,9\n7,3\n")) == EDGES
+
+
+def test_python_may_give_a_path_and_numbers_of_columns(tmp_path):
+    (tmp_path / "e.txt").write_text("9 0.5 5\n3 2 7\n")
+    given = IngestOptions(source_column=3, target_column=np.int64(1), weight_column=2, partitions=np.int32(1))
+    assert rows(ingest(tmp_path / "e.txt", tmp_path / "g.zarr", given)) == WEIGHTED
+    assert rows(read(tmp_path, "5 9\n7 3\n", weight_column=None)) == EDGES
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"weight_column": 0}, "--weight-column: expected a name, or a number from 1 for the first column, found 0"),
+        ({"source_column": True}, "--source-column: expected a name, or a number from 1, found True"),
+        ({"target_column": 1.0}, "--target-column: expected a name, or a number from 1, found 1.0"),
+        ({"skip_lines": "a"}, "--skip-lines: expected an integer, at least 0, found 'a'"),
+        ({"skip_lines": None}, "--skip-lines: expected an integer, at least 0, found None"),
+        ({"partitions": "a"}, "--partitions: expected an integer, at least 1, found 'a'"),
+        ({"partition_bytes": 0.5}, "--partition-size: expected an integer, at least 1 byte, found 0.5"),
+        ({"memory": "1GiB"}, "--memory: expected an integer, at least 16MiB, found '1GiB'"),
+        ({"partitions": 0}, "--partitions: expected at least 1, found 0"),
+    ],
+)
+def test_python_is_told_what_an_option_takes(option, said):
+    with pytest.raises(OptionError, match=said):
+        IngestOptions(**option)
+
+
+def test_python_is_told_that_an_input_is_a_path(tmp_path):
+    with pytest.raises(OptionError, match="INPUT: expected the path of an edge list or a table, found 3"):
+        ingest(3, tmp_path / "g.zarr", IngestOptions())

@@ -103,3 +103,17 @@ def test_a_bad_cell_late_in_a_csv_table_is_named_by_its_line(tmp_path):
     file.write_text("name,a,b\n" + "".join(f"n {i},{i},{i + 1}\n" for i in range(200_000)) + "x,1,?\n")
     with pytest.raises(CsawError, match=r"e.csv:200002: expected a number in each column .*'x,1,\?'"):
         ingest(str(file), tmp_path / "g.zarr", IngestOptions(source_column="a", target_column="b"))
+
+
+def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path):
+    file = tmp_path / "e.parquet"
+    table = pyarrow.table({"source": list(range(400)), "target": list(range(400, 800))})
+    parquet.write_table(
+        table, file, use_dictionary=False, compression="none", column_encoding="PLAIN", write_page_checksum=True
+    )
+    data = bytearray(file.read_bytes())
+    column = parquet.read_metadata(file).row_group(0).column(0)
+    data[column.data_page_offset + column.total_compressed_size - 8] ^= 8  # an id: 399 becomes 391
+    file.write_bytes(data)
+    with pytest.raises(CsawError, match=r"e.parquet: damaged, .*CRC.*; write or fetch it again"):
+        ingest(str(file), tmp_path / "g.zarr", IngestOptions())
