@@ -75,6 +75,8 @@ class Option:
         flag = "--" + name.replace("_", "-")
         try:
             value = TYPED.get(self.kind, self.kind)(value)
+        except OptionError as error:
+            raise OptionError(f"{flag}: {error}") from error
         except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
         if self.choices and value not in self.choices:

@@ -16,7 +16,9 @@ import numpy as np
 
 from csaw.partition.errors import StoreError
 
-THREADS = max(4, min(16, os.cpu_count() or 1))  # that read and check chunks: from the page cache each is as fast as its core
+THREADS = max(
+    4, min(16, os.cpu_count() or 1)
+)  # that read and check chunks: from the page cache each is as fast as its core
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS = "checksums"  # the file beside an array's zarr.json
 AGAIN = "make the store again with csaw partition"

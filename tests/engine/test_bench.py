@@ -46,7 +46,11 @@ def bench(*arguments, folder):
     return done.exit_code, done.output, json.loads(file.read_text()) if file.exists() else []
 
 
-@pytest.mark.parametrize("name", suites.names())
+# The suite of selection compiles a kernel for each method, detector and algorithm: a minute.
+SUITES = [pytest.param(name, marks=pytest.mark.slow) if name == "selection" else name for name in suites.names()]
+
+
+@pytest.mark.parametrize("name", SUITES)
 def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, name):
     code, said, rows = bench(GRAPH, "--quick", "--suite", name, folder=tmp_path)
     assert code == 0, said

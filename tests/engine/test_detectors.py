@@ -93,7 +93,7 @@ def test_what_each_way_with_collisions_costs(tmp_path):
         ("neighbor", {"detect": "linear", "select": "keys"}, "selection is by keys"),
         ("neighbor", {"detect": "linear", "replace": True}, "drawn with replacement"),
         ("deepwalk", {"detect": "linear"}, "one neighbor at a time"),
-        ("neighbor", {"detect": "bloom"}, f"expected {', '.join(DETECTORS)}"),
+        ("neighbor", {"detect": "bloom"}, f"expected one of {', '.join(DETECTORS)}"),
     ],
 )
 def test_a_detector_that_would_do_nothing_is_refused(tmp_path, algo, options, reason):

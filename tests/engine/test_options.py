@@ -26,7 +26,7 @@ WRONG = [
     ("layout", "nonsense", "--layout: expected one of"), ("detect", "nonsense", "--detect: expected one of"),
     ("seed", -1, r"--seed: expected 0 to 2\^64 - 1, found -1"), ("seed", 0.5, "--seed: expected an integer, found 0.5"),
     ("threads", 0, "--threads: expected 1 to 4096"), ("batch_size", 0, "--batch-size: expected"), ("instances", 0, "--instances: expected"),
-    ("memory", "lots", "--memory: expected a size such as 4GiB, found 'lots'"), ("memory", 0, "--memory: expected"), ("ids", 3, "--ids: expected a word, found 3"),
+    ("memory", "lots", "--memory: expected a size such as 256MiB or 4G"), ("memory", 0, "--memory: expected"), ("ids", 3, "--ids: expected a word, found 3"),
     ("weighted", "perhaps", "--weighted: expected true or false"), ("fanout", "25;10", "--fanout"), ("nonsense", 1, "--nonsense is not an option"),
 ]  # fmt: skip
 
