@@ -51,6 +51,10 @@ def read_group(path: Path) -> dict[str, Any]:
     attributes = group.get("attributes") if isinstance(group, dict) else None
     if not isinstance(attributes, dict):
         raise StoreError(f"{path} is no store of csaw: its zarr.json has no attributes; make one with csaw partition")
+    if (group.get("node_type"), group.get("zarr_format")) != ("group", 3):
+        raise StoreError(
+            f"{path}/zarr.json does not describe a Zarr v3 group; make the store again with csaw partition"
+        )
     return attributes
 
 

@@ -224,3 +224,12 @@ def test_verify_finds_an_attribute_that_was_wrong_from_the_start(tmp_path, monke
     monkeypatch.setattr(write, "sealed", lambda attributes, arrays: sealed(attributes | {"max_degree": 1}, arrays))
     found = check_store(random_store(tmp_path / "g.zarr", vertices=20, edges=100))
     assert [finding.name for finding in found if not finding.ok] == ["largest degree"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("node_type", "255"), ("zarr_format", 2)])
+def test_a_node_that_is_no_group_is_refused(tmp_path, name, value):
+    store = random_store(tmp_path / "g.zarr", vertices=5, edges=6)
+    node = json.loads((store.path / "zarr.json").read_text())
+    (store.path / "zarr.json").write_text(json.dumps(node | {name: value}))
+    with pytest.raises(StoreError, match="does not describe a Zarr v3 group"):
+        open_graph(store.path)
