@@ -44,15 +44,15 @@ def _size(value: Any) -> int:
     return parse_size(value) if isinstance(value, str) else _whole(value)
 
 
-TYPED: dict[type, Callable] = {
-    int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: lambda value: _word(value), object: lambda value: value,
-}  # fmt: skip
-
-
 def _word(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+TYPED: dict[type, Callable] = {
+    int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: _word, object: lambda value: value,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class StoreCheck:
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
             self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
         store.stored_ids()  # which refuses words that do not fit their text
-        ids = store.id_arrays()
+        ids = store.id_arrays
         self.fingerprint.add_ids(*ids)
         self.bytes += sum(array.nbytes for array in ids)
 

@@ -13,10 +13,14 @@ from csaw.partition.errors import StoreError
 PLAIN: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
 
+def group_node(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The zarr.json of a group."""
+    return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
+
+
 def write_group(folder: Path, attributes: dict[str, Any]) -> None:
     """Make ``folder`` a group."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
+    _write(folder, group_node(attributes))
 
 
 def write_array(folder: Path, dtype: np.dtype, shape: tuple[int, ...], chunks: tuple[int, ...], *, packed: bool = False,

@@ -133,6 +133,7 @@ class GraphStore:
             self.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return Graph(self.read_indptr(), indices, weights)
 
+    @cached_property
     def id_arrays(self) -> list[np.ndarray]:
         """Original ids as they are stored: none, one array of numbers, or the bytes of strings and their offsets."""
         if self.id_kind == IDENTITY:
@@ -153,7 +154,7 @@ class GraphStore:
 
     @cached_property
     def _ids(self) -> np.ndarray | Words | None:
-        arrays = self.id_arrays()
+        arrays = self.id_arrays
         if self.id_kind == STRING:
             return Words(arrays[1], arrays[0]).checked(self.path)
         return arrays[0] if arrays else None

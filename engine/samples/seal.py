@@ -10,16 +10,11 @@ from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
 from csaw.partition.errors import StoreError
-from csaw.partition.nodes import write_array
+from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
     from csaw.engine.samples.writer import SampleWriter
-
-
-def group_node(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The zarr.json of a Zarr v3 group."""
-    return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
 
 
 def marker_path(partial: Path, group: int) -> Path:

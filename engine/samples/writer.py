@@ -21,10 +21,11 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.samples.seal import group_node, intact_groups, marker_path, part_path, seal, sealed
+from csaw.engine.samples.seal import intact_groups, marker_path, part_path, seal, sealed
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
+from csaw.partition.nodes import group_node
 from csaw.partition.words import Words
 
 log = logging.getLogger(__name__)

@@ -63,7 +63,7 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
     store = open_graph(where)
     wanted = samples.manifest["request"].get("fingerprint", store.fingerprint)
     graph = store.load()
-    found = fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays())
+    found = fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:

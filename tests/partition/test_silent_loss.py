@@ -4,21 +4,14 @@ import gzip
 
 import numpy as np
 import pytest
+from helpers.ingested import read, rows
 
-from csaw.partition import IngestOptions, ingest
+from csaw.partition import IngestOptions
 from csaw.partition.errors import CsawError, OptionError
 
 
-def read(folder, text, name="edges.txt", **options):
-    file = folder / name
-    file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return ingest(str(file), folder / "g.zarr", IngestOptions(overwrite=True, **options))
-
-
 def entries(store):
-    graph = store.load()
-    src = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
-    return list(zip(store.original_ids(src).tolist(), store.original_ids(graph.indices).tolist(), strict=True))
+    return [row[:2] for row in rows(store)]
 
 
 def test_a_byte_order_mark_does_not_cost_the_first_edge(tmp_path):
