@@ -9,7 +9,7 @@ import click
 from csaw.cli import values
 from csaw.engine import registry
 from csaw.engine.option import Bytes, Option
-from csaw.engine.options import BASELINES, OUTPUT, RUN, SAMPLE, options
+from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.errors import CsawError
 
 ALGORITHM = "Options of {}"

@@ -51,7 +51,7 @@ def sample(
     """
     from csaw.cli import console
     from csaw.datasets.resolve import resolve
-    from csaw.engine.options import options as run_options
+    from csaw.engine.plan.options import options as run_options
     from csaw.engine.run import execute, prepare
     from csaw.engine.samples.place import check_place, partial_of
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import Plan
+from csaw.engine.plan.plan import Plan
 from csaw.engine.random import draw_subsets
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError

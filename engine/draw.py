@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from csaw.engine.backend import ALL, Backend
-from csaw.engine.batches import Arrays, Batches, Drawn, FinishedBatch
-from csaw.engine.device_threads import DeviceThread, failure, results_of
 from csaw.engine.run import Job, backends_of
 from csaw.engine.samples.layout import Identifiers, cut_subgraphs
+from csaw.engine.schedule.device_threads import DeviceThread, failure, results_of
+from csaw.engine.schedule.loop import Arrays, Batches, Drawn, FinishedBatch
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted

@@ -12,14 +12,14 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
-from csaw.engine.options import Policy, RunOptions, described
-from csaw.engine.options import options as run_options
-from csaw.engine.plan import Plan, make_plan, transfer_units
+from csaw.engine.plan.options import Policy, RunOptions, described
+from csaw.engine.plan.options import options as run_options
+from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
 from csaw.engine.version import VERSION
-from csaw.engine.workers import Totals, sample_groups
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
@@ -124,7 +124,7 @@ def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]],
         yield [partial(open_backend, job)], ()
         return
     from csaw.engine.cuda.backend import CudaBackend
-    from csaw.engine.cuda.node import Node
+    from csaw.engine.cuda.graphs.node import Node
 
     devices = job.devices if job.plan.residency == "pooled" else job.devices[: max(1, units)]
     node = Node(len(devices))
@@ -147,7 +147,7 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
         return CpuBackend(job.plan, job.store, job.algorithm)
     from csaw.engine.cuda.backend import CudaBackend
-    from csaw.engine.cuda.node import Node
+    from csaw.engine.cuda.graphs.node import Node
 
     node = node or Node(1)
     try:

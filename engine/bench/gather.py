@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import uint64
 
-from csaw.engine.cpu.memory import prefetch
+from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.random import below
 from csaw.partition.compile import njit
 

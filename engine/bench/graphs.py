@@ -35,7 +35,7 @@ class Named:
 
     def open(self, gpu: Any) -> Graph:
         if gpu is not None and str(self.source).startswith("rmat:") and not Path(self.source).exists():
-            from csaw.engine.cuda.rmat import DeviceRmat
+            from csaw.engine.bench.rmat import DeviceRmat
 
             return Graph(self.label, DeviceRmat(str(self.source), parse_spec(str(self.source)), gpu))
         return Graph(self.label, open_graph(resolve(str(self.source))))

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench import KERNELS
 from csaw.engine.bench.rows import MACHINE, Row, figure
 from csaw.engine.samples.files import sync
+from csaw.engine.schedule.workers import WRITERS
 from csaw.engine.version import VERSION
-from csaw.engine.workers import WRITERS
 from csaw.partition.sizes import format_size
 
 CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
@@ -79,10 +80,10 @@ def _device_limits(device: Any) -> list[Row]:
 def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
     import cupy
 
+    from csaw.engine.cuda.kernel_source import Unit
     from csaw.engine.cuda.launch import Kernels
-    from csaw.engine.cuda.units import Unit
 
-    kernels = Kernels(Unit(("ceiling.cu",), {}, [], ()), device)
+    kernels = Kernels(Unit((str(KERNELS / "ceiling.cu"),), {}, [], ()), device)
     blocks, block, rounds = 16 * device.processors, 256, 64
     for size in [size for size in CEILING_BYTES if size <= device.free_bytes // 2] or [device.free_bytes // 4]:
         table = cupy.zeros(size // 4, np.uint32)

@@ -9,10 +9,10 @@ import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
-from csaw.engine.batches import Batches
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
+from csaw.engine.schedule.loop import Batches
 from csaw.partition.errors import CsawError
 
 ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too

@@ -6,11 +6,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from csaw.engine.batches import Batches
 from csaw.engine.bench.rows import Row, figure
 from csaw.engine.bench.work import Work
-from csaw.engine.device_threads import DeviceThread, results_of
 from csaw.engine.run import open_backend, prepare
+from csaw.engine.schedule.device_threads import DeviceThread, results_of
+from csaw.engine.schedule.loop import Batches
 
 # What a GPU writes first, so often, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
 AHEAD_BYTES, AHEAD = 256 << 20, 32
@@ -18,7 +18,7 @@ AHEAD_BYTES, AHEAD = 256 << 20, 32
 
 def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
     """The figure of ``repeats`` turns after one that warms up: kernels alone, samples left on the devices."""
-    from csaw.engine.cuda.node import Node
+    from csaw.engine.cuda.graphs.node import Node
 
     names = "cuda:" + ",".join(str(gpu.number) for gpu in devices)
     part = -(-work.instances // len(devices))

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import rows
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, WEIGHT, Backend
-from csaw.engine.cpu.clock_walks import ClockWalks
-from csaw.engine.cpu.hop_tables import HopTables
-from csaw.engine.cpu.host import HostGraph
+from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.traversals import Traversals
+from csaw.engine.cpu.batches.clock_walks import ClockWalks
+from csaw.engine.cpu.batches.hops import HopTables
+from csaw.engine.cpu.batches.walks import Walks
+from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.specialize import specialize
-from csaw.engine.cpu.walks import Walks
-from csaw.engine.methods import coin
-from csaw.engine.plan import Plan
-from csaw.engine.pools import Pools
-from csaw.engine.tables import in_tables
-from csaw.engine.traversals import Traversals
+from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.selection import coin
+from csaw.engine.schedule import single_rows as rows
 
 SLICE = 2048  # frontier entries a task
 

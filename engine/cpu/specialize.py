@@ -19,7 +19,7 @@ from typing import Any
 from csaw.engine.hooks import Hook
 from csaw.partition.compile import cache_dir
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).with_name("kernels")
 ASKED = {"SUMS", "TABLE"}  # what Python asks a module of itself
 HEADER = """\
 # Written by csaw; delete at will.
@@ -27,8 +27,8 @@ from typing import NamedTuple
 import math
 import numpy as np
 from numba import int64, uint64
-from csaw.engine.cpu.access import GraphArrays, borrowed
-from csaw.engine.cpu.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.random import *
 from csaw.partition.compile import inner, njit
@@ -40,7 +40,7 @@ loading = (
 
 
 def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Hook]) -> ModuleType:
-    """The module of ``files`` (of this folder, in order) with these constants and hooks in place of constants.py's.
+    """The module of ``files`` (of the folder kernels, in order) with these constants and hooks in place of constants.py's.
 
     Constants that none of them reads are left out, so that plans that differ in nothing else share their machine code.
     """
@@ -56,7 +56,7 @@ def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Ho
     stamp = hashlib.sha256(
         (
             text
-            + "".join((FOLDER.parent / file).read_text() for file in ("random.py", "portable.py"))
+            + "".join((FOLDER.parents[1] / file).read_text() for file in ("random.py", "portable.py"))
             + _body("memory.py")
         ).encode()
     ).hexdigest()[:24]

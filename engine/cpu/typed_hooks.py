@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
-from csaw.engine.cpu.access import GraphArrays
+from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.specialize import specialize
 from csaw.engine.hooks import Hook
 from csaw.partition.errors import OptionError

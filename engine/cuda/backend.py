@@ -10,33 +10,33 @@ import cupy
 import cupyx
 import numpy as np
 
-from csaw.engine import rows
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.traversals import Traversals
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.clock_walks import ClockWalks
+from csaw.engine.cuda.batches.clock_walks import ClockWalks
+from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.transits import Transits
+from csaw.engine.cuda.batches.trees import Trees
+from csaw.engine.cuda.batches.walks import Walks
 from csaw.engine.cuda.constants import HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.graph import DeviceGraph
-from csaw.engine.cuda.hops import Hops
-from csaw.engine.cuda.host import HostPartitions
+from csaw.engine.cuda.graphs.host_partitions import HostPartitions
+from csaw.engine.cuda.graphs.node import Node
+from csaw.engine.cuda.graphs.pooled import PooledGraph
+from csaw.engine.cuda.graphs.resident import DeviceGraph
+from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
+from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
+from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.cuda.node import Node
-from csaw.engine.cuda.pooled import PooledGraph
-from csaw.engine.cuda.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
-from csaw.engine.cuda.tables import StreamedTables
-from csaw.engine.cuda.transits import Transits
-from csaw.engine.cuda.trees import Trees
-from csaw.engine.cuda.units import builder_of, kernels_of, sparse_pools, tree_span
-from csaw.engine.cuda.walks import Walks
-from csaw.engine.methods import coin
-from csaw.engine.plan import Plan
-from csaw.engine.pools import Pools
-from csaw.engine.schedule import READ_BYTES
-from csaw.engine.tables import in_tables
-from csaw.engine.traversals import Traversals
+from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.selection import coin
+from csaw.engine.schedule import single_rows as rows
+from csaw.engine.schedule.schedule import READ_BYTES
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
 SPARE_KEYS = 64

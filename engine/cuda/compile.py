@@ -18,7 +18,7 @@ from csaw.engine.hooks import ARGUMENTS, CALLED, INLINED, Hook
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).with_name("kernels")
 NAMES = ("edge_bias", "vertex_bias", "update", "dead_end")
 RETURNS = {"edge_bias": "double", "vertex_bias": "double", "update": "i64", "dead_end": "i64"}
 DECLARATIONS = {
@@ -47,14 +47,18 @@ log = logging.getLogger(__name__)
 def cubin(
     files: tuple[str, ...], constants: dict[str, int], hooks: list[Hook], params: tuple, architecture: str
 ) -> Path:
-    """The file of machine code of ``files`` for an architecture such as ``sm_90``; compiled when it is not there yet."""
+    """The file of machine code of ``files`` for an architecture such as ``sm_90``; compiled when it is not there yet.
+
+    ``files`` are those of the folder kernels, or whole paths of others.
+    """
     used = {hook.name: hook for hook in hooks}
     text = _source(files, CONSTANTS | constants, used, params)
     inputs = [
         text,
         architecture,
         *(hook.source for hook in hooks),
-        *(f.read_text() for f in [*sorted(FOLDER.glob("*.cu*")), Path(__file__)]),
+        *_texts(files).values(),
+        Path(__file__).read_text(),
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
@@ -94,7 +98,7 @@ def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, 
 
     Constants that none of the files reads are left out, so that plans that differ in nothing else share their machine code.
     """
-    read = _words(files)
+    read = set(re.findall(r"\w+", " ".join(_texts(files).values())))
     lines = [f"#define {name} {int(value)}" for name, value in sorted((SHARED | constants).items()) if name in read]
     lines.append('#include "graph.cuh"')
     fields = " ".join(f"{'double' if isinstance(p, float) else 'i64'} v{k};" for k, p in enumerate(params))
@@ -104,15 +108,15 @@ def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, 
 
 
 @cache
-def _words(files: tuple[str, ...]) -> frozenset[str]:
-    """Every word of the files, of graph.cuh, and of what they include."""
+def _texts(files: tuple[str, ...]) -> dict[str, str]:
+    """The files, graph.cuh, and what they include, by name."""
     waiting, texts = ["graph.cuh", *files], dict[str, str]()
     while waiting:
         file = waiting.pop()
         if file not in texts:
             texts[file] = (FOLDER / file).read_text()
             waiting += re.findall(r'#include "([^"]+)"', texts[file])
-    return frozenset(re.findall(r"\w+", " ".join(texts.values())))
+    return texts
 
 
 def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:

@@ -1,6 +1,6 @@
 """Numbers that kernels and the code which launches them share: said here, and defined in front of every kernel's text."""
 
-from csaw.engine.needs import CTPS_PICKS
+from csaw.engine.plan.needs import CTPS_PICKS
 
 WARP = 32
 BLOCK = 256  # threads of most launches

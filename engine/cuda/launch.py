@@ -11,8 +11,8 @@ import numpy as np
 
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.structs import parameters
-from csaw.engine.cuda.units import Unit
 
 
 class Kernels:

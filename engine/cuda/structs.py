@@ -1,17 +1,17 @@
-"""C structs of the .cu and .cuh files, filled by the names of their members: the CUDA text is the one place that says order and type.
+"""C structs of the engine's .cu and .cuh files, filled by the names of their members: the CUDA text is the one place that says order and type.
 
 Needs no GPU and no CuPy, so that tests can hold every struct and every place that fills one against the text.
 """
 
 import re
 from functools import cache
+from pathlib import Path
 from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.engine.cuda.compile import FOLDER
-
+ENGINE = Path(__file__).parents[1]
 CODES = {"i64": "q", "u64": "Q", "double": "d", "int": "i", "u32": "I", "float": "f"}
 ARRAYS = {  # of what a pointer points to: the element types an array may have; any, where kernels read bytes
     "i64": ("int64",), "u64": ("uint64",), "u32": ("uint32",), "int": ("int32",), "double": ("float64",), "float": ("float32",),
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 def members(name: str) -> dict[str, Member]:
     """The members of a struct, in order; LookupError when no file declares it with members of plain types."""
     declaration = re.compile(rf"\bstruct (?:alignas\([^)]*\) )?{name} \{{(.*?)\}};", re.DOTALL)
-    for file in sorted(FOLDER.rglob("*.cu*")):
+    for file in sorted(ENGINE.glob("*/kernels/*.cu*")):
         text = re.sub(r"//[^\n]*", "", file.read_text())
         if found := declaration.search(text):
             return _parsed(found[1])

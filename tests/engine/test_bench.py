@@ -22,7 +22,7 @@ from csaw.engine import sample
 from csaw.engine.bench import baseline, files, graphs, peer_law, peer_process, plots, report, suites
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
-from csaw.engine.cpu.walks import Walks
+from csaw.engine.cpu.batches.walks import Walks
 from csaw.partition import write_graph
 from csaw.partition.errors import FormatError, StoreError
 

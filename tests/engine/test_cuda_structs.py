@@ -1,23 +1,23 @@
 """What Python passes to kernels by value is what the CUDA text declares: names, order, types, sizes. No GPU is needed to know."""
 
 import ast
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile as compiler
-from csaw.engine.cuda.structs import members, parameters, record, struct
+from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
 
 FILES = {
     "Output": "walk.cu", "Hop": "hops.cu", "Frontier": "select.cu", "Scratch": "select.cu", "Clocks": "clocks.cu", "Order": "clocks.cu",
-    "Trees": "trees.cu", "Rmat": "rmat.cu", "Graph": "walk.cu",
+    "Trees": "trees.cu", "Rmat": str(KERNELS / "rmat.cu"), "Graph": "walk.cu",
 }  # fmt: skip
 
 
 def calls():
     """Every place that fills a struct: its name, the members named there, whether others come by ``**``."""
-    for file in sorted(compiler.FOLDER.rglob("*.py")):
+    for file in sorted(ENGINE.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "struct":
                 names = [keyword.arg for keyword in node.keywords]
@@ -79,6 +79,6 @@ def test_parameters_are_floats_and_integers_in_their_order():
 
 @pytest.mark.parametrize("name", compiler.SHARED)
 def test_a_shared_number_is_said_once(name):
-    texts = [file.read_text() for file in Path(compiler.FOLDER).rglob("*.cu*")]
+    texts = [file.read_text() for file in ENGINE.glob("*/kernels/*.cu*")]
     assert any(name in text for text in texts)
     assert not any(f" {name} = " in text or f"#define {name} " in text for text in texts)

@@ -7,9 +7,9 @@ from helpers.graphs import random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
-from csaw.engine.cpu.select import MORE_TRIES, TRIES
-from csaw.engine.detectors import DETECTORS
-from csaw.engine.methods import COLLISIONS
+from csaw.engine.cpu.kernels.select import MORE_TRIES, TRIES
+from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.selection import COLLISIONS
 from csaw.engine.random import words
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError

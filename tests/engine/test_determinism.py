@@ -8,10 +8,11 @@ from helpers.cases import OPTIONS
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 
-from csaw.engine import registry, rows
+from csaw.engine import registry
 from csaw.engine.algorithm import Walk
-from csaw.engine.cpu.rows import HostRows
+from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.run import execute, prepare
+from csaw.engine.schedule import single_rows as rows
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import OptionError, StoreError
 

@@ -13,11 +13,11 @@ import pytest
 from helpers.graphs import random_store
 
 from csaw.engine import draw, draw_batches, prepare, sample
-from csaw.engine.batches import Batches, FinishedBatch, kept
 from csaw.engine.cpu.backend import CpuBackend
-from csaw.engine.cpu.walks import Walks
-from csaw.engine.device_threads import failure, results_of
+from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.run import open_backend
+from csaw.engine.schedule.device_threads import failure, results_of
+from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 

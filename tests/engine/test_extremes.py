@@ -10,8 +10,8 @@ from helpers.stats import assert_drawn_from
 
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
-from csaw.engine.cpu.traverse import geometric_sizes
-from csaw.engine.methods import coin, may_be_hopeless
+from csaw.engine.cpu.kernels.traverse import geometric_sizes
+from csaw.engine.plan.selection import coin, may_be_hopeless
 from csaw.engine.random import SIZE_DRAWS, words
 from csaw.engine.run import prepare
 from csaw.partition.errors import BiasError, OptionError

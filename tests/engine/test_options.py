@@ -10,7 +10,7 @@ from helpers.graphs import random_store
 from csaw.cli.main import cli
 from csaw.cli.sample import sample as command
 from csaw.engine import prepare, registry
-from csaw.engine.options import BASELINES, RunOptions, options
+from csaw.engine.plan.options import BASELINES, RunOptions, options
 from csaw.partition.errors import CsawError, OptionError
 
 

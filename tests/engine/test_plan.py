@@ -5,12 +5,14 @@ import re
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine import fit, plan, registry
+from csaw.engine import registry
 from csaw.engine.cuda.device import Device
-from csaw.engine.options import RunOptions
-from csaw.engine.plan import make_plan
+from csaw.engine.plan import host_memory as fit
+from csaw.engine.plan import plan
+from csaw.engine.plan.options import RunOptions
+from csaw.engine.plan.plan import make_plan
 from csaw.engine.run import prepare
-from csaw.engine.schedule import Policy
+from csaw.engine.schedule.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 

@@ -12,7 +12,7 @@ from helpers.invariance import assert_same
 from csaw.engine.cpu import specialize
 from csaw.engine.run import execute, manifest, open_backend, prepare
 from csaw.engine.samples.writer import SampleWriter
-from csaw.engine.workers import sample_groups
+from csaw.engine.schedule.workers import sample_groups
 from csaw.partition.errors import DeviceError
 
 OPTIONS = {"walk_length": 5, "num_walks": 200, "seed": 3}

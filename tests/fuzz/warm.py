@@ -15,7 +15,7 @@ ENVIRONMENT = {
 
 def small_chunks() -> None:
     """Chunks and groups of a few hundred bytes, so that small stores have many of each."""
-    from csaw.engine import plan
+    from csaw.engine.plan import plan
     from csaw.engine.samples import seal
     from csaw.partition import arrays
 

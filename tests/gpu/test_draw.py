@@ -6,7 +6,7 @@ from helpers.gpu import device_or_skip
 from helpers.graphs import random_store
 
 from csaw.engine import draw_batches, prepare, sample
-from csaw.engine import plan as plans
+from csaw.engine.plan import plan as plans
 
 device_or_skip()
 

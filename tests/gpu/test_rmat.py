@@ -15,7 +15,7 @@ DEVICE = device_or_skip()
 )
 @pytest.mark.parametrize("most_keys", [None, 3000])  # at once, and in ranges of sources
 def test_the_same_graph(tmp_path, monkeypatch, more, most_keys):
-    from csaw.engine.cuda import rmat
+    from csaw.engine.bench import rmat
 
     monkeypatch.setattr(rmat, "PARTITION_EDGES", 1000)
     spec = "rmat:scale=10" + more

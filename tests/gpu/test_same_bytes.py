@@ -7,17 +7,18 @@ from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
-from csaw.engine.detectors import DETECTORS
+from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.run import execute, open_backend, prepare
-from csaw.engine.schedule import Policy
+from csaw.engine.schedule.schedule import Policy
 from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()
 
-from csaw.engine import tables
-from csaw.engine.cuda import backend, trees  # they import CuPy
-from csaw.engine.cuda.transits import Transits
-from csaw.engine.cuda.units import tree_span
+from csaw.engine.cuda import backend  # they import CuPy
+from csaw.engine.cuda.batches import trees
+from csaw.engine.cuda.batches.transits import Transits
+from csaw.engine.cuda.kernel_source import tree_span
+from csaw.engine.plan import hop_tables as tables
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

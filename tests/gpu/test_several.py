@@ -5,7 +5,7 @@ from helpers.gpu import device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
 
-from csaw.engine import plan as plans
+from csaw.engine.plan import plan as plans
 from csaw.engine.run import prepare
 
 device_or_skip()
@@ -64,7 +64,7 @@ def test_gpus_that_share_a_host_copy_draw_what_one_does(tmp_path, gpus, algo, re
 def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, gpus, monkeypatch, caplog):
     import cupy
 
-    from csaw.engine.cuda.walks import Walks
+    from csaw.engine.cuda.batches.walks import Walks
 
     store = random_store(tmp_path / "g.zarr")
     options = {"num_walks": 60, "seed": 5}

@@ -8,10 +8,11 @@ from helpers.gpu import device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
-from csaw.engine import registry, rows
+from csaw.engine import registry
 from csaw.engine.algorithm import Walk
 from csaw.engine.run import execute, prepare
-from csaw.engine.schedule import Policy
+from csaw.engine.schedule import single_rows as rows
+from csaw.engine.schedule.schedule import Policy
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BiasError, BudgetError, StoreError
 
@@ -19,8 +20,8 @@ device_or_skip()
 
 import cupy
 
-from csaw.engine.cuda import rows as cuda_rows
-from csaw.engine.cuda.pieces import Pieces
+from csaw.engine.cuda.graphs import single_rows as cuda_rows
+from csaw.engine.cuda.graphs.pieces import Pieces
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])

@@ -5,7 +5,7 @@ import pytest
 
 from csaw.engine import registry
 from csaw.engine.cuda.device import Device, open_device
-from csaw.engine.detectors import DETECTORS
+from csaw.engine.plan.detectors import DETECTORS
 from csaw.partition.errors import CsawError
 from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TROUBLED, WideStore, heavy_store, random_store, store_of

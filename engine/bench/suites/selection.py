@@ -13,8 +13,8 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
 from csaw.engine.bench.work import Work
-from csaw.engine.detectors import DETECTORS
-from csaw.engine.methods import COLLISIONS
+from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.selection import COLLISIONS
 
 CLAIM = "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than repeated sampling, and a bitmap takes fewer searches than a list (C-SAW, figures 10 to 12)"
 BASE, BEST = "repeated", "bipartite"

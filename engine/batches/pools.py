@@ -1,0 +1,133 @@
+"""A batch of traversal samples that pick uniformly from one pool of all frontier vertices' edges an instance, without replacement.
+
+The edges of a pool are numbered, entry after entry in order of their rows, so a number is an edge without any row's being read. Numbers are drawn
+until ``size`` different ones have led to edges that may be selected: the first ones do, whatever the order in which rows are read. A pool that is
+small, or where ``tries`` numbers did not suffice, is listed instead, and ``size`` of the list drawn. Either way the subsets are equally likely:
+nothing tells one edge of the pool from another.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.plan.selection import tries
+
+
+class Pools(Traversals):
+    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
+
+    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+        """Begin the next depth with these frontier entries: number the pools, and draw of those that are not small."""
+        xp, self.depth = self.xp, self.depth + 1
+        self.pending = xp.zeros(0, np.int64)
+        if self.depth >= len(self.sizes):
+            return
+        self.size = self.sizes[self.depth]
+        self.tries = tries(max(self.size, 0))
+        self.picks: list[tuple[Any, Any, Any]] = []  # instance, src, dst; in order within an instance
+        if self.backend.needs.everywhere and self.depth == 0:
+            self._number_graph()
+        else:
+            self._number(local, slot, vertex)
+        self.tried = xp.flatnonzero((self.pool > self.tries) & (self.size > 0))
+        self.listed = xp.flatnonzero((self.pool > 0) & ((self.pool <= self.tries) & (self.size > 0) | (self.size < 0)))
+        self._try()
+
+    def _number(self, local: Any, slot: Any, vertex: Any) -> None:
+        """Pools of a frontier: ``pool`` edges from number ``base`` on; entry e has the numbers upto[e] .. upto[e + 1] - 1."""
+        xp, degree = self.xp, self.backend.graph.degrees(vertex)
+        self.upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree)])
+        bounds = xp.searchsorted(local, xp.arange(self.instances + 1))
+        self.base = self.upto[bounds[:-1]]
+        self.pool = self.upto[bounds[1:]] - self.base
+        self.pool_slot = xp.concatenate([slot, xp.zeros(1, np.int64)])[bounds[:-1]]
+        self.frontier: tuple[Any, Any] | None = (local, vertex)
+        self.dead += int((degree == 0).sum()) if self.size != 0 else 0
+
+    def _number_graph(self) -> None:
+        """Pools of all edges: their numbers are the graph's."""
+        xp, edges, vertices = self.xp, self.backend.store.edges, self.backend.store.vertices
+        self.base = xp.arange(self.instances, dtype=np.int64) * edges
+        self.pool = xp.full(self.instances, edges, np.int64)
+        self.pool_slot = xp.zeros(self.instances, np.int64)
+        self.frontier = None
+        self.slots[:] = vertices
+        self.dead += self.instances * self.backend.isolated if self.size != 0 else 0
+
+    def _try(self) -> None:
+        """Draw numbers; the entries that they belong to are to look them up."""
+        xp, tried, self.trying = self.xp, self.tried, True
+        numbers = self.backend.draw_numbers(tried + self.first, self.pool_slot[tried], self.pool[tried], self.tries)
+        number = (numbers + self.base[tried][:, None]).ravel()
+        order = xp.argsort(number, kind="stable")  # of equal ones the first try counts
+        order = order[fresh(xp, number[order])]
+        self.turn, owner = order % self.tries, tried[order // self.tries]
+        entry, vertex, self.offset = self._locate(number[order], owner)
+        begin = xp.flatnonzero(fresh(xp, entry))
+        self.cell_local, self.cell_vertex = owner, vertex
+        self._hold(owner[begin], xp.zeros_like(begin), vertex[begin], xp.full_like(begin, -1))
+        self._reserve(xp.diff(xp.concatenate([begin, xp.full(1, order.size, np.int64)])))
+
+    def _locate(self, number: Any, owner: Any) -> tuple[Any, Any, Any]:
+        """The entry of each number, its vertex, and the place within its row."""
+        xp = self.xp
+        if self.frontier is None:
+            vertex, offset = self.backend.graph.ends_of(number - self.base[owner])
+            return owner * self.backend.store.vertices + vertex, vertex, offset
+        entry = xp.searchsorted(self.upto, number, side="right") - 1
+        return entry, self.frontier[1][entry], number - self.upto[entry]
+
+    def _next_depth(self) -> None:
+        if self.trying:
+            self._take_tried()
+            self._list()
+        else:
+            self._take_listed()
+            local, src, dst = (self.xp.concatenate([picks[i] for picks in self.picks]) for i in range(3))
+            order = self.xp.argsort(local, kind="stable")
+            self._settle(local[order], src[order], dst[order])
+
+    def _take_tried(self) -> None:
+        """The first ``size`` tries that may be selected; an instance with fewer is listed."""
+        xp = self.xp
+        possible = xp.flatnonzero(self.out != self.none)
+        cell = possible[xp.lexsort((self.turn[possible], self.cell_local[possible]))]
+        local = self.cell_local[cell]
+        enough = xp.bincount(local, minlength=self.instances) >= self.size
+        rank = xp.arange(local.size) - xp.searchsorted(local, xp.arange(self.instances))[local]
+        keep = cell[enough[local] & (rank < self.size)]
+        self.picks.append((self.cell_local[keep], self.cell_vertex[keep], self.out[keep].astype(np.int64)))
+        self.listed = xp.sort(xp.concatenate([self.listed, self.tried[~enough[self.tried]]]))
+
+    def _list(self) -> None:
+        """Have all edges of the ``listed`` instances' pools looked up."""
+        xp, listed, self.trying = self.xp, self.listed, False
+        if self.frontier is None:
+            vertices = self.backend.store.vertices
+            number = xp.arange(listed.size * vertices)
+            local, vertex = listed[number // vertices], number % vertices
+        else:
+            mine = xp.zeros(self.instances, bool)
+            mine[listed] = True
+            local, vertex = (array[mine[self.frontier[0]]] for array in self.frontier)
+        self._hold(local, xp.zeros_like(local), vertex, xp.full_like(local, -1))
+        self._reserve(self.degree)
+
+    def _take_listed(self) -> None:
+        """All of a list, or ``size`` of it where it is longer (Floyd: Bentley, CACM 30(9), 1987)."""
+        xp = self.xp
+        entry, cell = self._found_cells()
+        local, src, dst = self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64)
+        count = xp.bincount(local, minlength=self.instances)
+        longer = (count > self.size) & (self.size >= 0)
+        few, many = ~longer[local], xp.flatnonzero(longer)
+        self.picks.append((local[few], src[few], dst[few]))
+        picked = self.backend.draw_subsets(
+            many + self.first, self.pool_slot[many], count[many], max(self.size, 0), self.tries
+        )
+        at = (picked + xp.searchsorted(local, many)[:, None]).ravel()
+        self.picks.append((local[at], src[at], dst[at]))

@@ -1,0 +1,250 @@
+"""A batch of traversal samples in progress: one frontier a depth, entries in order of (instance, slot).
+
+An entry's slot is its number in the instance's order of sampling, sources first; it addresses the entry's random numbers. The arrays
+are the backend's (``backend.xp`` is NumPy or its like on a GPU), which selects the neighbors; the order of things is decided here.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.schedule.schedule import crowds
+from csaw.partition.errors import OptionError
+
+MOST_PICKS = 1 << 24  # of a vertex by chance
+
+
+class Traversals:
+    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    comes_back = False  # to partitions where it has been, at the same depth
+    trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
+    offset: Any
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
+        xp = self.xp
+        self.instances, width = sources.shape
+        self.sizes = backend.plan.sizes
+        self.hops = backend.plan.layout == "hops"
+        self.dtype = np.dtype(backend.store.id_dtype)
+        self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
+        self.sources = xp.asarray(sources, np.int64)
+        self.sampled: list[tuple[Any, ...]] = []  # a depth: instance, src, dst
+        self.tables = [self.sources.astype(self.dtype)]
+        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
+        self.seen = xp.sort(self.sources, axis=1).ravel()
+        self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
+        self.samples: dict[str, Any] = {}  # once all is done
+        self.depth = -1
+        self.dead = 0
+        local = xp.repeat(xp.arange(self.instances), width)
+        slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
+        self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
+
+    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+        """Begin the next depth with these frontier entries."""
+        self.depth += 1
+        self._hold(local, slot, vertex, previous)
+        self.pending = self.xp.zeros(0, np.int64)
+        if self.depth >= len(self.sizes):
+            return
+        size = self.sizes[self.depth]
+        self._reserve(self._capacities(size))
+        if size != 0:
+            self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
+
+    def _hold(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+        """Make these the entries that neighbors are selected for."""
+        self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
+        self.instance = local + self.first
+        self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
+        self.source = self.sources[local, 0]
+        self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
+
+    def _reserve(self, capacity: Any) -> None:
+        """Give every entry room for so many neighbors."""
+        xp, self.capacity = self.xp, capacity
+        if self.hops:
+            size = self.sizes[self.depth]
+            self.start = xp.arange(capacity.size, dtype=np.int64) * size
+            total = capacity.size * size
+        else:
+            upto = xp.cumsum(capacity)
+            self.start = upto - capacity
+            total = int(upto[-1]) if upto.size else 0
+        self.out = xp.full(total, self.none, self.dtype)
+        self.keys = xp.empty(total if self.backend.select == "keys" else 0, np.float64)
+        self.found = xp.zeros(capacity.size, np.int64)
+        self.pending = xp.flatnonzero(capacity)
+        if self.backend.streamed:
+            self.backend.graph.leave()  # what suits one depth need not suit the next
+
+    def _capacities(self, size: int) -> Any:
+        """The most neighbors that each entry can add."""
+        if size < 0 and self.algorithm.geometric is None:
+            return self.degree
+        if self.algorithm.collective:
+            size = self.backend.candidates(size)
+        wanted = self.xp.full(self.vertex.size, size, np.int64)
+        if self.algorithm.geometric is not None:
+            most = self.xp.full(self.vertex.size, MOST_PICKS) if self.algorithm.replace else self.degree
+            wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
+            if self.algorithm.replace and bool((wanted == MOST_PICKS).any()):
+                raise OptionError(
+                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors of a vertex; expected fewer: lower the chance"
+                )
+        if self.algorithm.replace:
+            return self.xp.where(self.degree > 0, wanted, 0)
+        return self.xp.minimum(wanted, self.degree)
+
+    def wants(self) -> np.ndarray:
+        """Partitions that entries wait for: see schedule.crowds."""
+        return crowds(self.xp, self.backend.graph, self.needs())
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
+        entries = self.pending
+        picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
+        return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
+
+    def needs(self) -> tuple[Any, ...]:
+        """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
+        here = self.vertex[self.pending]
+        if not self.backend.needs.second_order:
+            return (here,)
+        previous = self.previous[self.pending]
+        return here, self.xp.where(previous < 0, here, previous)
+
+    def _ready(self) -> Any:
+        """Pending entries whose rows are loaded; the others stay pending."""
+        if not self.backend.streamed:
+            ready, self.pending = self.pending, self.pending[:0]
+            return ready
+        readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+        mask = readable[0] & readable[-1]
+        ready, self.pending = self.pending[mask], self.pending[~mask]
+        return ready
+
+    def advance(self) -> None:
+        """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
+        while self.depth < len(self.sizes):
+            if not self.vertex.size and not self.hops and not self.algorithm.collective:
+                self.depth = len(self.sizes)  # nobody is left to go on
+                break
+            self.backend.select_neighbors(self, self._ready())
+            if self.pending.size:
+                return
+            self._next_depth()
+        self.samples = self._samples()
+
+    def _next_depth(self) -> None:
+        """What was found, in order, and the frontier it makes."""
+        if self.hops:
+            return self._next_hop()
+        entry, cell = self._found_cells()
+        if self.algorithm.collective:
+            entry, cell = self._smallest_keys(entry, cell)
+        return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
+
+    def _found_cells(self) -> tuple[Any, Any]:
+        """Entry and cell of everything that was found, in order."""
+        xp = self.xp
+        entry = xp.repeat(xp.arange(self.vertex.size), self.found)
+        order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
+        return entry, self.start[entry] + order
+
+    def _settle(self, local: Any, src: Any, dst: Any) -> None:
+        """These edges are what a depth sampled, in order of instance; go on to the next."""
+        xp = self.xp
+        self.sampled.append((local, src, dst))
+        if self.depth + 1 == len(self.sizes):
+            self.depth += 1
+            return None
+        slot = self._new_slots(local)
+        keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
+        return self._enter(local[keep], slot[keep], dst[keep], src[keep])
+
+    def _next_hop(self) -> None:
+        xp, size = self.xp, self.sizes[self.depth]
+        width = self.tables[-1].shape[1] * size
+        self.tables.append(self.out.reshape(self.instances, width))
+        if self.depth + 1 == len(self.sizes):
+            self.depth += 1
+            return None
+        vertex = xp.where(self.out == self.none, -1, self.out.astype(np.int64))
+        first = sum(t.shape[1] for t in self.tables[:-1])
+        slot = xp.tile(xp.arange(first, first + width, dtype=np.int64), self.instances)
+        previous = xp.repeat(self.vertex, size)
+        return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
+
+    def _smallest_keys(self, entry: Any, cell: Any) -> tuple[Any, Any]:
+        """Of all pools of an instance together, the neighbors with the smallest keys; equal ones in order of entry and neighbor."""
+        xp = self.xp
+        order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
+        entry, cell = entry[order], cell[order]
+        local = self.local[entry]
+        first = xp.searchsorted(local, xp.arange(self.instances))
+        keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
+        return entry[keep], cell[keep]
+
+    def _new_slots(self, local: Any) -> Any:
+        """The slots of newly sampled vertices, in order; ``local`` is sorted."""
+        xp = self.xp
+        count = xp.bincount(local, minlength=self.instances)
+        slot = xp.arange(local.size) - xp.repeat(xp.cumsum(count) - count, count) + self.slots[local]
+        self.slots += count
+        return slot
+
+    def _first_visits(self, local: Any, dst: Any) -> Any:
+        """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
+        xp, vertices = self.xp, self.backend.store.vertices
+        key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
+        order = xp.argsort(key, kind="stable")
+        new = order[fresh(xp, key[order])]
+        owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
+        seen = xp.sort(xp.concatenate([owner * vertices + self.seen, key[new]]))
+        self.seen = seen % vertices
+        self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
+        return xp.sort(new)
+
+    def _samples(self) -> dict[str, Any]:
+        """The sample store's arrays, in order of instance."""
+        if self.hops:
+            return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+        xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
+        sampled = self.sampled or [(xp.zeros(0, np.int64),) * 3]
+        local, src, dst = (xp.concatenate([s[i] for s in sampled]) for i in range(3))
+        depth = xp.concatenate([xp.full(s[0].size, depth, np.int64) for depth, s in enumerate(sampled)])
+        order = xp.argsort(local, kind="stable")
+        return {
+            "counts": xp.bincount(local, minlength=self.instances),
+            "src": src[order].astype(self.dtype),
+            "dst": dst[order].astype(self.dtype),
+            "depth": depth[order],
+            "source_counts": xp.full(self.instances, kept.shape[1], np.int64),
+            "sources": kept.ravel().astype(self.dtype),
+        }
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
+        return self.backend.to_host(samples)
+
+    def on_device(self) -> dict[str, Any]:
+        return self.samples
+
+    def edges(self) -> int:
+        if self.hops:
+            return sum(int((table != self.none).sum()) for table in self.tables[1:])
+        return sum(s[0].size for s in self.sampled)
+
+    def dead_ends(self) -> int:
+        return self.dead
+
+
+def fresh(xp: Any, values: Any) -> Any:
+    """Which of sorted values differ from the one before."""
+    first = xp.ones(values.size, bool)
+    first[1:] = values[1:] != values[:-1]
+    return first

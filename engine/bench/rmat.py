@@ -1,0 +1,170 @@
+"""R-MAT graphs made on the GPU in seconds, for benchmarks: the graphs that ``csaw datasets generate`` writes."""
+
+import threading
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.datasets.spec import Rmat
+from csaw.engine.bench import KERNELS
+from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.kernel_source import Unit
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.structs import struct
+from csaw.partition.store import GraphStore
+
+PARTITION_EDGES = 1 << 26
+KEY_BYTES = 64  # of an edge while it is made: a key, what sorting it takes, and the edge; as much for what samples it
+RUNS = 16  # bits of a source by which keys are counted
+
+
+class DeviceRmat(GraphStore):
+    """A store whose edges are in device memory; only what sampling reads is there.
+
+    A graph of more than ``most_keys`` edges (what fits, unless given) is made in ranges of sources, one of which is there: reading a
+    partition makes its range again, so read them in order.
+    """
+
+    is_plain = False
+
+    def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
+        self.rmat, self.device, self.lock = rmat, cupy.cuda.Device(device.number), threading.Lock()
+        with self.device:
+            self._make(spec, device, most_keys)
+
+    def _make(self, spec: str, device: Device, most_keys: int | None) -> None:
+        rmat = self.rmat
+        self.kernels = Kernels(Unit((str(KERNELS / "rmat.cu"),), {}, [], ()), device)
+        self.ranges = self._ranges(most_keys or device.free_bytes // KEY_BYTES)
+        degree, seen = cupy.zeros(1 << rmat.scale, np.int64), cupy.zeros(1 << rmat.scale, bool)
+        for number, (low, high, _) in enumerate(self.ranges):
+            keys = None  # the memory of those before
+            keys = self._keys(number)
+            degree[low:high] = cupy.diff(cupy.searchsorted(keys, cupy.arange(low, high + 1, dtype=np.uint64) << np.uint64(32)))  # fmt: skip
+            if not rmat.undirected:
+                for piece in _pieces(keys.size):
+                    seen[keys[piece].astype(np.uint32)] = True
+        seen |= degree > 0
+        self.rank = (cupy.cumsum(seen, dtype=np.int64) - 1).astype(np.uint32)
+        self.originals = cupy.flatnonzero(seen).get()
+        self.indptr = np.zeros(self.originals.size + 1, np.int64)
+        self.indptr[1:] = cupy.cumsum(degree[seen]).get()
+        cuts = np.searchsorted(self.originals, [0, *(high for _, high, _ in self.ranges)])
+        rows, self.range_of = self._partitions(cuts.tolist())
+        super().__init__(Path(spec), self._attributes(spec, rows))
+        self.indices: Any = None
+        self.weights: Any = None
+        self.held = -1  # the range whose edges are there
+        if len(self.ranges) == 1:
+            self._hold(0, keys)
+        del keys
+        cupy.get_default_memory_pool().free_all_blocks()
+
+    def _ranges(self, most: int) -> list[tuple[int, int, int]]:
+        """Ranges of sources with at most about so many keys: the first, the end, and room for how many."""
+        rmat = self.rmat
+        vertices, expected = 1 << rmat.scale, rmat.draws * (1 + rmat.undirected)
+        if expected <= most:
+            return [(0, vertices, expected)]
+        shift = max(rmat.scale - RUNS, 0)
+        runs = cupy.zeros(vertices >> shift, np.uint64)
+        self.kernels.launch("rmat_runs", self.kernels.resident("rmat_runs", BLOCK), BLOCK, self._header(), shift, runs)
+        upto = runs.get().cumsum(dtype=np.int64)
+        ends = np.searchsorted(upto, np.arange(most, int(upto[-1]), most))
+        cuts = [*dict.fromkeys([0, *ends.tolist(), upto.size])]
+        upto = np.append(0, upto)
+        return [(a << shift, b << shift, int(upto[b] - upto[a])) for a, b in pairwise(cuts)]
+
+    def _header(self) -> np.ndarray:
+        """The struct Rmat of rmat.cu."""
+        rmat = self.rmat
+        below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
+        return struct(
+            "Rmat", draws=rmat.draws, scale=np.int32(rmat.scale), scramble=np.int32(rmat.scramble), loops=np.int32(rmat.self_loops),
+            undirected=np.int32(rmat.undirected), seed=np.uint64(rmat.seed), below_a=below[0], below_b=below[1], below_c=below[2],
+        )  # fmt: skip
+
+    def _keys(self, number: int) -> Any:
+        """Sorted keys source << 32 | target of a range's edges."""
+        low, high, room = self.ranges[number]
+        keys, held = cupy.empty(room, np.uint64), cupy.zeros(1, np.uint64)
+        blocks = self.kernels.resident("rmat_keys", BLOCK)
+        self.kernels.launch("rmat_keys", blocks, BLOCK, self._header(), np.uint64(low), np.uint64(high), held, keys)
+        keys = keys[: int(held[0])]
+        keys.sort()
+        return _distinct(keys) if self.rmat.dedup else keys
+
+    def _partitions(self, vertices: list[int]) -> tuple[list[tuple[int, int, int, int, int]], list[int]]:
+        """Rows of the attribute, and the range of each; ``vertices`` is where ranges begin among those that are there."""
+        rows, range_of = [], []
+        for number, (begin, end) in enumerate(pairwise(vertices)):
+            starts = np.searchsorted(self.indptr, np.arange(self.indptr[begin], self.indptr[end], PARTITION_EDGES))
+            cuts = [*dict.fromkeys([begin, *np.clip(starts, begin, end).tolist(), end])]
+            for a, b in pairwise(cuts):
+                rows.append((a, b, int(self.indptr[a]), int(self.indptr[b] - self.indptr[a]), 0))
+                range_of.append(number)
+        return rows or [(0, 0, 0, 0, 0)], range_of or [0]
+
+    def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> dict:
+        return {
+            "vertices": self.originals.size, "edges": int(self.indptr[-1]), "directed": not self.rmat.undirected, "weighted": bool(self.rmat.weights),
+            "multigraph": not self.rmat.dedup, "max_degree": int(np.diff(self.indptr).max(initial=0)), "id_dtype": "uint32",
+            "id_kind": "integer", "fingerprint": f"on the device: {spec}", "report": {}, "partitions": rows,
+        }  # fmt: skip
+
+    def _hold(self, number: int, keys: Any = None) -> None:
+        """Have the edges of a range in device memory, and no others."""
+        self.held, self.indices, self.weights = -1, None, None
+        keys = self._keys(number) if keys is None else keys
+        weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
+        self.kernels.over("rmat_weights", weights.size, weights.size, np.uint64(self.rmat.seed), keys, weights)
+        indices = cupy.empty(keys.size, np.uint32)
+        for piece in _pieces(keys.size):  # so that little is needed beside the keys
+            indices[piece] = self.rank[keys[piece].astype(np.uint32)]
+        self.held, self.indices, self.weights = number, indices, weights
+
+    def read_indptr(self) -> np.ndarray:
+        return self.indptr.copy()
+
+    def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
+        with self.lock, self.device:
+            if self.held != self.range_of[number]:
+                self._hold(self.range_of[number])
+            part, first = self.partitions[number], self.range_of.index(self.range_of[number])
+            begin = part.first_edge - self.partitions[first].first_edge
+            span = slice(begin, begin + part.edges)
+            self.indices[span].get(out=indices_out)
+            if weights_out is not None:
+                self.weights[span].get(out=weights_out)
+
+    def release(self) -> None:
+        with self.lock, self.device:
+            self.held, self.indices, self.weights = -1, None, None
+            cupy.get_default_memory_pool().free_all_blocks()
+
+    def stored_ids(self) -> np.ndarray:
+        return self.originals
+
+
+def _pieces(size: int) -> list[slice]:
+    return [slice(first, first + PARTITION_EDGES) for first in range(0, size, PARTITION_EDGES)]
+
+
+def _distinct(keys: Any) -> Any:
+    """Sorted keys without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
+    size, before = 0, None
+    for span in _pieces(keys.size):
+        piece = keys[span].copy()
+        new = cupy.ones(piece.size, bool)
+        new[1:] = piece[1:] != piece[:-1]
+        if before is not None:
+            new[:1] = piece[:1] != before
+        before = piece[-1].copy()
+        piece = piece[new]
+        keys[size : size + piece.size] = piece
+        size += piece.size
+    return keys[:size]

@@ -1,0 +1,76 @@
+"""A batch of walks in progress on the CPU."""
+
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.plan.selection import bounds
+from csaw.engine.schedule.schedule import crowds
+
+SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
+
+
+class Walks:
+    """Walkers ``first .. first + len(sources)``; see walk.py for the state arrays."""
+
+    comes_back = True  # to partitions where it has been
+
+    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.source = sources.astype(np.int64)
+        self.at = self.source.copy()
+        self.prev = np.full(sources.size, -1, np.int64)
+        self.step = np.zeros(sources.size, np.int64)
+        self.alive = np.full(sources.size, self.length > 0, np.uint8)
+        self.waiting = np.flatnonzero(self.alive)  # walkers that have not ended
+        self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
+        self.out[:, 0] = sources
+
+    def wants(self) -> np.ndarray:
+        """Partitions that walkers wait for: see schedule.crowds."""
+        return crowds(np, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[np.ndarray, ...]:
+        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        here = self.at[self.waiting]
+        if not self.backend.needs.second_order:
+            return (here,)
+        back = self.prev[self.waiting]
+        return here, np.where(back < 0, here, back)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
+        rest = int((self.length - self.step[self.waiting]).sum())
+        return self.backend.bytes_of_picks(self.waiting.size), self.backend.bytes_of_picks(rest)
+
+    def advance(self) -> None:
+        """Take every walker as far as the loaded partitions reach."""
+        todo = self.waiting
+        if self.backend.streamed:
+            readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+            todo = todo[readable[0] & readable[-1]]
+        self.backend.in_slices(todo, SLICE, self._task)
+        self.waiting = self.waiting[self.alive[self.waiting].view(bool)]
+
+    def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        backend = self.backend
+        kernels, graph = backend.kernels, backend.graph.arrays
+        seed, length = np.uint64(backend.seed), self.length
+        state = (self.source, self.at, self.prev, self.step, self.alive, self.out)
+        if backend.select == "rejection":
+            within = bounds(backend.algorithm)
+            kernels.walk_by_rejection(todo, self.first, graph, backend.params, within, seed, length, *state, bad, tally)
+        elif backend.select in ("uniform", "alias"):
+            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, bad)
+        else:
+            kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return {"walks": self.out[rows], "lengths": self.step[rows]}
+
+    on_device = arrays
+
+    def edges(self) -> int:
+        return int(self.step.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.step < self.length).sum())

@@ -1,0 +1,82 @@
+"""Neighbor samples as tables, picks uniform: children of cell c of a hop are cells c * size .. c * size + size - 1 of the next one.
+
+Only the parent decides what a cell holds, so parents go through in groups whose lines are asked for ahead. The twin of engine/cuda/kernels/hops.cu.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.constants import REPLACE
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.random import SHIFT, below, philox
+from csaw.partition.compile import inner, njit
+
+PARENTS = 32  # in a group
+
+
+@njit(nogil=True)
+def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts):
+    """Children of the cells begin .. end - 1 of ``parent``; adds children, and parents without a neighbor, to ``counts``.
+
+    ``first`` is the number of the first instance, ``width`` its cells of ``parent``, ``slot`` the slot of the first of them.
+    """
+    graph = borrowed(graph)
+    none = child.dtype.type(-1)
+    rows, degrees, picks = np.empty(PARENTS, np.int64), np.empty(PARENTS, np.int64), np.empty(PARENTS, np.int64)
+    spots = np.empty(PARENTS * max(size, 1), np.int64)
+    for group in range(begin, end, PARENTS):
+        here = min(PARENTS, end - group)
+        for j in range(here):
+            if parent[group + j] != none:
+                prefetch(graph.indptr, uint64(parent[group + j]))
+        for j in range(here):
+            cell = group + j
+            rows[j] = degrees[j] = picks[j] = 0
+            if parent[cell] == none:
+                continue
+            v = uint64(parent[cell])
+            rows[j] = graph.indptr[v]
+            degrees[j] = graph.indptr[v + uint64(1)] - rows[j]
+            picks[j] = choose(seed, first, width, slot, size, cell, rows[j], degrees[j], spots, j * size)
+            counts[1] += degrees[j] == 0
+            counts[0] += picks[j]
+            for k in range(picks[j]):
+                prefetch_edge(graph, uint64(spots[j * size + k]))
+        for j in range(here):
+            cell = (group + j) * size
+            for k in range(picks[j]):
+                child[cell + k] = neighbor_at(graph, spots[j * size + k])
+            for k in range(picks[j], size):
+                child[cell + k] = none
+
+
+@inner
+def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
+    """Edge positions of one parent's picks, from spots[base] on; returns how many."""
+    if degree == 0 or (not REPLACE and degree <= size):
+        for k in range(degree):
+            spots[base + k] = row + k
+        return degree
+    local = cell // width
+    instance, at = uint64(first + local), uint64(slot + cell - local * width)
+    for pair in range((size + 1) >> 1):
+        w0, w1, w2, w3 = philox(seed, instance, at, uint64(pair))
+        k = 2 * pair
+        spots[base + k] = row + pick((w0 << SHIFT) | w1, row, degree, size, spots, base, k)
+        if k + 1 < size:
+            spots[base + k + 1] = row + pick((w2 << SHIFT) | w3, row, degree, size, spots, base, k + 1)
+    return size
+
+
+@inner(forceinline=True)
+def pick(word, row, degree, size, spots, base, k):
+    """Pick k within the row: independent, or distinct by Floyd's way (Bentley, CACM 30(9), 1987)."""
+    if REPLACE:
+        return int64(below(word, uint64(degree)))
+    top = degree - size + k
+    value = int64(below(word, uint64(top + 1)))
+    for earlier in range(k):
+        if spots[base + earlier] == row + value:
+            return top
+    return value

@@ -1,0 +1,31 @@
+"""Uniform picks from a pool of several vertices: its numbers, and the edges that they lead to. See engine/batches/pools.py."""
+
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.constants import POOLED
+from csaw.engine.cpu.kernels.traverse import in_pool
+from csaw.engine.random import below_wide, pool_word
+from csaw.partition.compile import njit
+
+
+@njit(nogil=True)
+def draw_numbers(rows, seed, instance, slot, bound, out):
+    """out[i] for i in ``rows``: numbers below bound[i], each drawn independently."""
+    for i in rows:
+        for turn in range(out.shape[1]):
+            word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(turn))
+            out[i, turn] = int64(below_wide(word, uint64(bound[i])))
+
+
+@njit(nogil=True)
+def look_up(entries, graph, vertex, seen_from, seen_to, seen, start, capacity, offset, out):
+    """Ends of the edges at ``offset`` in the entries' rows, where they may be selected at all."""
+    graph = borrowed(graph)
+    for i in entries:
+        v = vertex[i]
+        row = graph.indptr[v]
+        for cell in range(start[i], start[i] + capacity[i]):
+            dst = neighbor_at(graph, row + offset[cell])
+            if not POOLED or in_pool(v, dst, seen, seen_from[i], seen_to[i]):
+                out[cell] = dst

@@ -1,0 +1,212 @@
+"""Second-order walks by rejection: a neighbor proposed by weight is accepted by its bias; see walk.py for the walkers' state.
+
+A step whose row hardly accepts any proposal, by biases or weights far apart, is drawn from the whole row instead. Whether it is depends on
+the row, and the trials before it say nothing of what an accepted one would be, so the law is the same.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge, prefetch_membership
+from csaw.engine.cpu.kernels.constants import (
+    EXTREME,
+    HAS_DEAD_END,
+    HAS_UPDATE,
+    MEMBERSHIP,
+    SIMPLE,
+    STREAMED,
+    TABLE,
+    UNDIRECTED,
+    WEIGHTED,
+    edge_bias,
+)
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.walk import LANES, after, goes_on, neighbor_by_alias, save
+from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
+from csaw.engine.random import SHIFT, below, draw64, fraction, philox
+from csaw.partition.compile import inner, njit
+
+HOPELESS = 2.0**-20  # of trials that accept, below which a row is not tried: methods.py and whole_row.cuh have the same
+TRIALS = 64  # before a row is looked at, and one for each neighbor: looking at it costs no more than they did
+TRY_ON = -2  # instead of a vertex
+
+
+@inner
+def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
+    """For lanes that begin a step, the sum of weights of the edges back to where they came from, into ``returns``.
+
+    The lanes search side by side, so that none waits for another's memory; ``low``, ``high`` and ``goal`` are theirs to use. An edge that
+    is there once weighs the same from both ends: the shorter row is searched.
+    """
+    # The walk came along that edge.
+    known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
+    for j in range(lanes):
+        low[j] = high[j] = 0
+        if trial[j] != 0:
+            continue
+        returns[j] = 1.0 if known and back[j] >= 0 else 0.0
+        if known or back[j] < 0 or counts[j] == 0:
+            continue
+        low[j], high[j], goal[j] = rows[j], rows[j] + counts[j], back[j]
+        if SIMPLE and UNDIRECTED and not STREAMED:
+            first, end = graph.indptr[back[j]], graph.indptr[back[j] + 1]
+            if end - first < counts[j]:
+                low[j], high[j], goal[j] = first, end, here[j]
+        prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
+    searching = not known
+    while searching:
+        searching = False
+        for j in range(lanes):
+            if low[j] < high[j]:
+                searching = True
+                middle = (low[j] + high[j]) >> 1
+                if neighbor_at(graph, middle) < goal[j]:
+                    low[j] = middle + 1
+                else:
+                    high[j] = middle
+                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
+                if WEIGHTED and low[j] == high[j]:
+                    prefetch(graph.weights, uint64(low[j]))
+    for j in range(lanes):
+        if known or trial[j] != 0 or back[j] < 0 or counts[j] == 0:
+            continue
+        position, end = low[j], graph.indptr[(here[j] if goal[j] == back[j] else back[j]) + 1]
+        while position < end and neighbor_at(graph, position) == goal[j]:
+            returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
+            position += 1
+
+
+@inner
+def from_whole_row(params, graph, seed, instance, step, source, back, here, row, count, high, trial, bad):
+    """A neighbor by inverse transform over the row if trials are hopeless, else TRY_ON; -1 where nothing can be taken or a bias is bad.
+
+    A trial accepts the sum of ``weight * bias`` of that of ``weight * max(high, bias)``: what the return edge has above ``high`` is drawn apart.
+    """
+    biases, ctps = np.empty(count, np.float64), np.empty(count, np.int64)
+    accepted, proposed, largest = 0.0, 0.0, 0.0
+    for i in range(count):
+        dst = neighbor_at(graph, row + i)
+        times = float(edge_bias(params, graph, seed, instance, step, source, back, here, dst, 1.0))
+        weight = float(graph.weights[row + i]) if WEIGHTED else 1.0
+        biases[i] = weight * times
+        if not (biases[i] >= 0.0) or biases[i] == np.inf:
+            bad[0], bad[1], bad[2] = 1, here, dst
+            return -1
+        accepted += biases[i]
+        proposed += weight * max(high, times)
+        largest = max(largest, biases[i])
+    if not accepted < HOPELESS * proposed:
+        return TRY_ON
+    if accumulate(biases, count, largest, ctps) == 0:
+        return -1
+    word = draw64(seed, uint64(instance), uint64(step), trial)  # of the trial that is not made
+    return neighbor_at(graph, row + inverse_transform(ctps, count, word))
+
+
+@njit(nogil=True)
+def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, out, bad, tally):
+    """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
+
+    ``bounds`` is (low, high, back) of Walk.bias_range. When back > high, what the return edge has above high is drawn apart, so the
+    expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
+    """
+    graph = borrowed(graph)
+    low, high, returning = bounds
+    apart = returning > high
+    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
+    low_at, high_at, returns = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+    lanes, taken = 0, 0
+    while True:
+        while lanes < LANES and taken < todo.size:
+            w = todo[taken]
+            lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
+            instance[lanes], steps[lanes], trial[lanes] = uint64(first + w), uint64(step[w]), uint64(0)
+            lanes += 1
+            taken += 1
+        if lanes == 0:
+            return
+        tally[0] += lanes
+        for j in range(lanes):
+            w0, w1, w2, w3 = philox(seed, instance[j], steps[j], trial[j])
+            words[j] = (w0 << SHIFT) | w1
+            coin[j] = fraction((w2 << SHIFT) | w3)
+        for j in range(lanes):
+            v = uint64(here[j])
+            rows[j], counts[j], decided[j] = graph.indptr[v], graph.indptr[v + uint64(1)] - graph.indptr[v], 0
+        if apart:
+            find_returns(graph, lanes, here, back, trial, rows, counts, low_at, high_at, goal, returns)
+        for j in range(lanes):
+            if apart and counts[j] > 0 and back[j] >= 0:
+                more = returns[j] * (returning - high)
+                whole = (graph.strength[here[j]] if WEIGHTED else float(counts[j])) * high + more
+                share = more / whole if whole > 0.0 else 0.0
+                if coin[j] < share:
+                    decided[j] = 1
+                    continue
+                coin[j] = (coin[j] - share) / (1.0 - share)
+            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+        for j in range(lanes):
+            if decided[j]:
+                goal[j] = back[j]
+                continue
+            dst = int64(-1)
+            if counts[j] > 0:
+                if TABLE:
+                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
+                else:
+                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+            goal[j] = dst
+            if dst < 0 or (dst != back[j] and coin[j] * high < low):
+                decided[j] = 1
+            elif MEMBERSHIP and dst != back[j]:
+                prefetch_membership(graph, back[j], dst)
+            prefetch(graph.indptr, uint64(max(dst, 0)))
+        for j in range(lanes - 1, -1, -1):
+            v, w, t = here[j], lane[j], int64(steps[j])
+            if not decided[j]:
+                bias = edge_bias(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
+                if not coin[j] * high < bias:
+                    if EXTREME and not bias >= 0.0:
+                        bad[0], bad[1], bad[2] = 1, v, goal[j]
+                        return
+                    trial[j] += uint64(1)
+                    if not EXTREME or trial[j] != uint64(TRIALS + counts[j]):
+                        continue
+                    goal[j] = from_whole_row(
+                        params,
+                        graph,
+                        seed,
+                        first + w,
+                        t,
+                        source[w],
+                        back[j],
+                        v,
+                        rows[j],
+                        counts[j],
+                        high,
+                        trial[j],
+                        bad,
+                    )
+                    if bad[0] != 0:
+                        return
+                    if goal[j] == TRY_ON:
+                        continue
+            then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
+            if then >= 0:
+                t += 1
+                out[w, t] = then
+            if goes_on(graph, v, then, t, length):
+                here[j], back[j], steps[j], trial[j] = then, v, uint64(t), uint64(0)
+            else:
+                save(w, v, then, t, length, at, prev, step, alive, out)
+                lanes -= 1
+                lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
+                instance[j], steps[j], trial[j], returns[j] = (
+                    instance[lanes],
+                    steps[lanes],
+                    trial[lanes],
+                    returns[lanes],
+                )

@@ -1,0 +1,233 @@
+"""Traversal kernels: neighbors for a list of frontier entries, each (instance, slot, vertex, previous vertex).
+
+Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and how many to ``found[i]``. The entries of one call all have their
+rows in memory; nothing depends on which call an entry is in.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.select import (
+    by_inverse_transform,
+    by_keys,
+    pick_word,
+    successive,
+    uniform_distinct,
+    with_replacement,
+)
+from csaw.engine.cpu.kernels.walk import neighbor_by_alias
+from csaw.engine.cpu.kernels.weigh import accumulate, weigh
+from csaw.engine.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
+from csaw.partition.compile import inner, njit
+
+AHEAD = 32
+
+
+@inner
+def has(seen, low, high, value):
+    """Whether the sorted seen[low:high] holds ``value``."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if seen[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < end and seen[low] == value
+
+
+@inner
+def in_pool(v, dst, seen, low, high):
+    """Whether the edge v -> dst may be selected at all."""
+    return v <= dst if EACH_EDGE_ONCE else has(seen, low, high, dst) == INDUCED
+
+
+@inner
+def fill_pool(graph, v, row, count, seen, low, high, chosen):
+    """Positions within the row that may be selected at all; returns how many."""
+    size = 0
+    for i in range(count):
+        if in_pool(v, neighbor_at(graph, row + i), seen, low, high):
+            chosen[size] = i
+            size += 1
+    return size
+
+
+@njit(nogil=True)
+def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
+    """Forest fire's neighbor sizes: successes before the first failure, ``most`` at most, a coin each; see methods.coin."""
+    for i in range(instance.size):
+        flips = uint64(0)
+        while flips < uint64(most[i]):
+            words = philox(seed, uint64(instance[i]), uint64(slot[i]), SIZE_DRAWS + (flips >> uint64(2)))
+            part = flips & uint64(3)
+            word = words[0] if part == 0 else words[1] if part == 1 else words[2] if part == 2 else words[3]
+            if word > limit or (word == limit and not rest_succeeds(seed, instance[i], slot[i], flips, rest)):
+                break
+            flips += uint64(1)
+        sizes[i] = int64(flips)
+
+
+@inner
+def rest_succeeds(seed, instance, slot, number, rest):
+    """Whether a coin that fell on its limit is a success: of 2^64 cases, ``rest`` are."""
+    return rest > uint64(0) and draw64(seed, uint64(instance), uint64(slot), REST_DRAWS + number) < rest
+
+
+@njit(nogil=True)
+def select_neighbors(
+    entries, graph, params, seed, depth, instance, slot, vertex, previous, source,
+    seen_from, seen_to, seen, start, capacity, found, out, out_key, bad, tally,
+):  # fmt: skip
+    """Neighbors of the frontier entries numbered ``entries``."""
+    graph = borrowed(graph)
+    room = 64
+    biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
+    pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    taken = np.empty(room, np.uint64)
+    for i in entries:
+        v, k = vertex[i], capacity[i]
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        found[i] = 0
+        if count == 0 or k == 0:
+            continue
+        if max(count, k) > room:
+            room = 2 * max(count, k)
+            biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
+            pool, picked, targets = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+            taken = np.empty(room, np.uint64)
+        chosen = pool[:0]
+        if POOLED:
+            count = fill_pool(graph, v, row, count, seen, seen_from[i], seen_to[i], pool)
+            chosen = pool
+            if count == 0:
+                continue
+        where, at = uint64(instance[i]), uint64(slot[i])
+        largest = 1.0
+        if not UNIFORM:
+            largest = weigh(
+                params, graph, seed, instance[i], depth, source[i], previous[i], v, row, chosen, count, biases, bad
+            )
+            if largest < 0.0:
+                return
+            if largest == 0.0:
+                continue
+        if SELECT == "keys":
+            size = by_keys(seed, where, at, biases, chosen, count, UNIFORM, min(k, count), keys, picked)
+        elif REPLACE:
+            if not UNIFORM:
+                accumulate(biases, count, largest, ctps)
+            size = with_replacement(seed, where, at, ctps, count, UNIFORM, k, targets, picked)
+        elif k >= count:
+            size = 0
+            for j in range(count):
+                if UNIFORM or biases[j] > 0.0:
+                    picked[size] = j
+                    size += 1
+        elif UNIFORM and SELECT == "uniform":
+            size = uniform_distinct(seed, where, at, count, k, picked)
+        else:
+            if UNIFORM:
+                biases[:count] = 1.0
+            size = by_inverse_transform(seed, where, at, biases, count, largest, k, ctps, taken, targets, picked, tally)
+        for j in range(size):
+            position = row + (chosen[picked[j]] if POOLED else picked[j])
+            out[start[i] + j] = neighbor_at(graph, position)
+            if KEYED:
+                out_key[start[i] + j] = keys[j]
+        found[i] = size
+
+
+@njit(nogil=True)
+def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, tally):
+    """As ``select_neighbors`` from whole rows whose running sums were made beforehand: entries in groups, their lines asked for ahead."""
+    graph = borrowed(graph)
+    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    picked, targets, biases, taken = (
+        np.empty(1, np.int64),
+        np.empty(1, np.int64),
+        np.empty(0, np.float64),
+        np.empty(0, np.uint64),
+    )
+    for group in range(0, entries.size, AHEAD):
+        here = min(AHEAD, entries.size - group)
+        for j in range(here):
+            prefetch(graph.indptr, uint64(vertex[entries[group + j]]))
+            prefetch(graph.possible, uint64(vertex[entries[group + j]]))
+        for j in range(here):
+            v = vertex[entries[group + j]]
+            rows[j], counts[j] = graph.indptr[v], graph.indptr[v + 1] - graph.indptr[v]
+            if counts[j] > 0:
+                prefetch(graph.sums, uint64(rows[j] + counts[j] - 1))
+                prefetch(graph.sums, uint64(rows[j] + (counts[j] >> 1)))
+                prefetch(graph.indices, uint64(rows[j]))
+        for j in range(here):
+            i = entries[group + j]
+            row, count, k = rows[j], counts[j], capacity[i]
+            found[i] = 0
+            if count == 0 or k == 0 or graph.sums[row + count - 1] == 0:
+                continue
+            if k > picked.size:
+                picked, targets = np.empty(k, np.int64), np.empty(k, np.int64)
+            sums, where, at = graph.sums[row : row + count], uint64(instance[i]), uint64(slot[i])
+            if REPLACE:
+                size = with_replacement(seed, where, at, sums, count, False, k, targets, picked)
+            elif k < count:
+                k = min(k, int64(graph.possible[vertex[i]]))
+                total = sums[count - 1]
+                size = successive(seed, where, at, biases, count, 1.0, k, sums, total, taken, targets, picked, tally)
+            else:
+                size = with_weight(sums, count, picked)
+            for n in range(size):
+                prefetch(graph.indices, uint64(row + picked[n]))
+            for n in range(size):
+                out[start[i] + n] = neighbor_at(graph, row + picked[n])
+            found[i] = size
+
+
+@inner
+def with_weight(sums, count, picked):
+    """All candidates whose bias is above zero."""
+    size, before = 0, int64(0)
+    for j in range(count):
+        if sums[j] > before:
+            picked[size] = j
+            size += 1
+        before = sums[j]
+    return size
+
+
+@njit(nogil=True)
+def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out):
+    """With replacement, uniform or by alias table: the frontier entries in groups, their lines asked for ahead."""
+    graph = borrowed(graph)
+    rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    for group in range(0, entries.size, AHEAD):
+        size = min(AHEAD, entries.size - group)
+        for j in range(size):
+            prefetch(graph.indptr, uint64(vertex[entries[group + j]]))
+        for j in range(size):
+            i = entries[group + j]
+            rows[j] = graph.indptr[vertex[i]]
+            counts[j] = graph.indptr[vertex[i] + 1] - rows[j]
+            for n in range(capacity[i]):
+                word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
+                prefetch_edge(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
+        for j in range(size):
+            i = entries[group + j]
+            size_here = 0
+            for n in range(capacity[i] if counts[j] > 0 else 0):
+                word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
+                if TABLE:
+                    dst = neighbor_by_alias(graph, rows[j], counts[j], word)
+                else:
+                    dst = neighbor_at(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
+                if dst < 0:
+                    break
+                out[start[i] + size_here] = dst
+                size_here += 1
+            found[i] = size_here

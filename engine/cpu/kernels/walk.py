@@ -1,0 +1,163 @@
+"""Walk kernels: 64 walkers of a thread advance in turn, each line of memory asked for before its walker needs it.
+
+A walker's state lives in the batch's arrays between calls: ``at``, ``prev``, ``step``, and ``alive`` until its walk is written.
+A kernel takes the walkers of ``todo`` as far as loaded partitions reach. Row w of ``out`` is the walk of instance first + w.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge, vertex_count
+from csaw.engine.cpu.kernels.constants import (
+    CHECKED,
+    HAS_DEAD_END,
+    HAS_UPDATE,
+    MEMBERSHIP,
+    NEIGHBOR_WEIGHTS,
+    TABLE,
+    dead_end,
+    update,
+)
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
+from csaw.engine.random import SHIFT, below, draw64, philox
+from csaw.partition.compile import inner, njit
+
+LANES = 64
+
+
+@njit(inline="always")
+def after(params, graph, seed, instance, step, source, prev, src, dst, weight, bad):
+    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1.
+
+    What a user's own hook says may be no vertex at all: then the walk ends, and ``bad`` names the place.
+    """
+    then = int64(dst)
+    if HAS_DEAD_END and dst < 0:
+        then = int64(dead_end(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    elif HAS_UPDATE and dst >= 0:
+        then = int64(update(params, graph, seed, instance, step, source, prev, src, dst, weight))
+    if CHECKED and then >= vertex_count(graph):
+        bad[0], bad[1], bad[2] = 2, src, then
+        then = int64(-1)
+    return then
+
+
+@njit(inline="always")
+def goes_on(graph, here, then, step, length):
+    """Whether a walker that stepped from ``here`` to ``then`` can take another step right now."""
+    return then >= 0 and step < length and is_loaded(graph, then) and (not MEMBERSHIP or is_loaded(graph, here))
+
+
+@inner
+def save(w, here, then, taken, length, at, prev, step, alive, out):
+    """Put a walker down, after ``taken`` steps: its walk is over, or it waits for a partition."""
+    step[w] = taken
+    alive[w] = then >= 0 and taken < length
+    if then < 0:
+        for rest in range(taken + 1, length + 1):
+            out[w, rest] = out.dtype.type(-1)
+    else:
+        at[w], prev[w] = then, here
+
+
+@njit(inline="always")
+def neighbor_by_alias(graph, row, count, word):
+    """A neighbor by the row's alias table, or -1 where nothing can be taken; one word gives the bucket and the coin."""
+    entry = 3 * (row + int64(below(word, uint64(count))))
+    coin = (word * uint64(count)) >> SHIFT
+    dst = graph.table[entry] if coin < uint64(graph.table[entry + 2]) else graph.table[entry + 1]
+    return int64(-1) if dst == graph.table.dtype.type(-1) else int64(dst)
+
+
+@njit(nogil=True)
+def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
+    """Walks whose bias is uniform or in the alias table: one neighbor a draw."""
+    graph = borrowed(graph)
+    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    rows, counts = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    lanes, taken = 0, 0
+    while True:
+        while lanes < LANES and taken < todo.size:
+            w = todo[taken]
+            lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
+            instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
+            lanes += 1
+            taken += 1
+        if lanes == 0:
+            return
+        for j in range(lanes):
+            w0, w1, _, _ = philox(seed, instance[j], steps[j], uint64(0))
+            words[j] = (w0 << SHIFT) | w1
+        for j in range(lanes):
+            v = uint64(here[j])
+            rows[j] = graph.indptr[v]
+            counts[j] = graph.indptr[v + uint64(1)] - rows[j]
+            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+        for j in range(lanes - 1, -1, -1):
+            v, dst = here[j], int64(-1)
+            if counts[j] > 0:
+                if TABLE:
+                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
+                else:
+                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+            w, t = lane[j], int64(steps[j])
+            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
+            if then >= 0:
+                t += 1
+                out[w, t] = then
+                prefetch(graph.indptr, uint64(then))
+            if goes_on(graph, v, then, t, length):
+                here[j], back[j], steps[j] = then, v, uint64(t)
+            else:
+                save(w, v, then, t, length, at, prev, step, alive, out)
+                lanes -= 1
+                lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
+                instance[j], steps[j] = instance[lanes], steps[lanes]
+
+
+@njit(nogil=True)
+def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
+    """Walks of any bias: inverse transform over the whole row at every step."""
+    graph = borrowed(graph)
+    size = 64
+    biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
+    for w in todo:
+        v, back, t = at[w], prev[w], step[w]
+        going = True
+        while going:
+            row = graph.indptr[v]
+            count = graph.indptr[v + 1] - row
+            if count > size:
+                size = 2 * count
+                biases, ctps = np.empty(size, np.float64), np.empty(size, np.int64)
+            largest = weigh(params, graph, seed, first + w, t, source[w], back, v, row, whole, count, biases, bad)
+            if largest < 0.0:
+                return
+            dst, weight = int64(-1), 1.0
+            if accumulate(biases, count, largest, ctps) > 0:
+                word = draw64(seed, uint64(first + w), uint64(t), uint64(0))
+                position = row + inverse_transform(ctps, count, word)
+                dst = neighbor_at(graph, position)
+                weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
+            then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
+            if then >= 0:
+                t += 1
+                out[w, t] = then
+            going = goes_on(graph, v, then, t, length)
+            if going:
+                v, back = then, v
+            else:
+                save(w, v, then, t, length, at, prev, step, alive, out)
+
+
+@njit(nogil=True)
+def build_bloom(graph, bloom, first_vertex, last_vertex):
+    """Fill the filters of some vertices' rows; see access.bloom_word. Neighboring rows share a word: one thread at a time."""
+    for v in range(first_vertex, last_vertex):
+        row = graph.indptr[v]
+        width = graph.indptr[v + 1] - row
+        for i in range(width):
+            word, bits = bloom_word(row, width, neighbor_at(graph, row + i))
+            bloom[word] |= bits

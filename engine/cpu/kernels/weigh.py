@@ -1,0 +1,180 @@
+"""Biases of one row as integers, so that their sum does not depend on the order, and the tables made of them."""
+
+import math
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import neighbor_at
+from csaw.engine.cpu.kernels.constants import NEIGHBOR_WEIGHTS, edge_bias
+from csaw.engine.random import below_wide
+from csaw.partition.compile import inner, njit
+
+
+@inner
+def shift_for(largest, count):
+    """The power of two that scales biases up to ``largest`` so that ``count`` of them stay below 2^62."""
+    bits = 1
+    while count >> bits:
+        bits += 1
+    return 61 - math.frexp(largest)[1] - bits
+
+
+@inner
+def scaled(bias, shift):
+    """``bias * 2^shift`` as an integer; a possible edge keeps at least 1."""
+    value = int64(math.ldexp(bias, shift))
+    return value if value > 0 else (int64(1) if bias > 0.0 else int64(0))
+
+
+@inner
+def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, count, biases, bad):
+    """Biases of ``count`` edges of v into ``biases``; the largest, or -1 with the edge named in ``bad``.
+
+    ``chosen`` holds positions within the row; empty means all of it.
+    """
+    largest = 0.0
+    for i in range(count):
+        position = row + (chosen[i] if chosen.size > 0 else i)
+        dst = neighbor_at(graph, position)
+        weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
+        bias = float(edge_bias(params, graph, seed, instance, depth, source, prev, v, dst, weight))
+        if not (bias >= 0.0) or bias == np.inf:
+            bad[0], bad[1], bad[2] = 1, v, dst
+            return -1.0
+        biases[i] = bias
+        largest = max(largest, bias)
+    return largest
+
+
+@inner
+def accumulate(biases, count, largest, ctps):
+    """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: nothing can be taken)."""
+    total = int64(0)
+    if largest > 0.0:
+        shift = shift_for(largest, count)
+        for i in range(count):
+            total += scaled(biases[i], shift)
+            ctps[i] = total
+    return total
+
+
+@inner
+def search(ctps, count, target):
+    """The first i with ctps[i] > target: never one of bias zero."""
+    low, high = 0, count - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if ctps[middle] > target:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inner
+def inverse_transform(ctps, count, word):
+    """Inverse transform sampling with one 64-bit word (C-SAW, section II-B)."""
+    return search(ctps, count, int64(below_wide(word, uint64(ctps[count - 1]))))
+
+
+@njit(nogil=True)
+def build_table(params, graph, first_vertex, last_vertex, bad):
+    """Alias entries of the rows of some vertices, from ``indices`` and ``weights`` (Walker 1977, by a sweep in integers).
+
+    A row of d edges has d * 2^32 units of chance, 2^32 a bucket. A row where nothing can be taken gets all-ones aliases.
+    """
+    none = graph.table.dtype.type(-1)
+    size = 16
+    biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
+    whole = np.empty(0, np.int64)
+    for v in range(first_vertex, last_vertex):
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        if count > size:
+            size = 2 * count
+            biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
+        for i in range(count):
+            graph.table[3 * (row + i)] = graph.indices[row + i]
+        largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
+        if largest < 0.0:
+            return
+        total = accumulate(biases, count, largest, ctps)
+        if graph.strength.size > 0:
+            graph.strength[v] = math.ldexp(float(total), -shift_for(largest, count)) if total > 0 else 0.0
+        if total == 0:
+            for i in range(count):
+                graph.table[3 * (row + i) + 1], graph.table[3 * (row + i) + 2] = none, 0
+            continue
+        quantise(ctps, count, total, units)
+        sweep(graph.table, row, count, units)
+
+
+@njit(nogil=True)
+def build_sums(params, graph, first_vertex, last_vertex, bad):
+    """The CTPS of the rows of some vertices, and how many of a row can be taken at all."""
+    biases, whole = np.empty(16, np.float64), np.empty(0, np.int64)
+    for v in range(first_vertex, last_vertex):
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        if count > biases.size:
+            biases = np.empty(2 * count, np.float64)
+        largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
+        if largest < 0.0:
+            return
+        sums = graph.sums[row : row + count]
+        sums[:] = 0
+        accumulate(biases, count, largest, sums)
+        possible = 0
+        for i in range(count):
+            possible += biases[i] > 0.0
+        graph.possible[v] = possible
+
+
+@inner
+def quantise(ctps, count, total, units):
+    """Split count * 2^32 units of chance in proportion, exactly all of them, none to an edge of bias zero."""
+    whole = int64(count) << 32
+    ratio = float(whole) / float(total)
+    before = int64(0)
+    for i in range(count):
+        upto = whole if ctps[i] == total else min(whole, int64(float(ctps[i]) * ratio))
+        units[i] = upto - before
+        before = upto
+
+
+@inner
+def sweep(table, row, count, units):
+    """Fill light buckets from heavy ones, both in order of position: integers, so every device builds the same table."""
+    bucket = int64(1) << 32
+    heavy = 0
+    while heavy < count and units[heavy] <= bucket:
+        heavy += 1
+    left = units[heavy] if heavy < count else int64(0)
+    for light in range(count):
+        if units[light] > bucket:
+            continue
+        need = bucket - units[light]
+        entry = 3 * (row + light)
+        if need == 0:
+            table[entry + 1], table[entry + 2] = table[entry], 0
+            continue
+        table[entry + 1], table[entry + 2] = table[3 * (row + heavy)], units[light]
+        left -= need
+        while left < bucket:  # the heavy one became light: the next heavy one fills it up
+            after = heavy + 1
+            while after < count and units[after] <= bucket:
+                after += 1
+            entry = 3 * (row + heavy)
+            if after == count:
+                break
+            table[entry + 1], table[entry + 2] = table[3 * (row + after)], left
+            left = units[after] - (bucket - left)
+            heavy = after
+    if heavy < count:
+        entry = 3 * (row + heavy)
+        table[entry + 1], table[entry + 2] = table[entry], 0
+        for rest in range(heavy + 1, count):
+            if units[rest] > bucket:
+                entry = 3 * (row + rest)
+                table[entry + 1], table[entry + 2] = table[entry], 0

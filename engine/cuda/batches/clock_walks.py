@@ -1,0 +1,147 @@
+"""A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see clocks.cu."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
+from csaw.engine.cuda.structs import record, struct
+from csaw.engine.schedule.schedule import crowds
+
+EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
+
+BLIND = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
+EVENT = record("Event")  # while they are put in order
+SPAN_EVENTS = 4  # events that a span of time holds, about
+
+
+class ClockWalks:
+    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps."""
+
+    comes_back = True  # to partitions where it has been
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.dtype = np.dtype(backend.store.id_dtype)
+        self.instances, self.walkers = sources.shape
+        self.sources = cupy.asarray(sources, np.int64)
+        n = self.sources.size
+        self.state = {
+            "at": self.sources.ravel().copy(), "prev": cupy.full(n, -1, np.int64), "moves": cupy.zeros(n, np.int64),
+            "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64), "queue": cupy.empty(n, np.int64),
+        }  # fmt: skip
+        self.looks = cupy.zeros(4 + self.instances, np.int64)  # what the host looks at
+        self.tally, self.settled = self.looks[:4], self.looks[4:]
+        self.capacity = self.length + self.length // 4 + 64
+        self.events = self._room(self.capacity)
+        self.count = cupy.zeros(self.instances, np.uint64)
+        self.since, self.horizon = cupy.zeros(self.instances, np.float64), cupy.zeros(self.instances, np.float64)
+        self.last, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
+        self.rounds = 0
+        self.samples: dict[str, Any] = {}  # once all is done
+        self.kept = np.zeros(self.instances, np.int64)  # events of each instance's sample
+
+    def _room(self, capacity: int) -> dict[str, Any]:
+        return {name: cupy.empty((self.instances, capacity), kind or self.dtype) for name, kind in EVENTS.items()}
+
+    def _clocks(self) -> np.ndarray:
+        return struct(
+            "Clocks", first=self.first, instances=self.instances, walkers=self.walkers, length=self.length, capacity=self.capacity,
+            **self.state, tally=self.tally.view(np.uint64), **self.events, count=self.count, since=self.since, horizon=self.horizon, last=self.last, settled=self.settled, done=self.done,
+        )  # fmt: skip
+
+    def wants(self) -> np.ndarray:
+        """Partitions that walkers wait for: see schedule.crowds."""
+        return crowds(cupy, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[Any]:
+        """The vertex whose row each walker needs that moves before its instance's horizon."""
+        ahead = self.state["next"].reshape(self.instances, self.walkers) <= self.horizon[:, None]
+        return (self.state["at"][cupy.flatnonzero(ahead & (self.done[:, None] == 0))],)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one event of all that wait, and all events, take where their rows are, in bytes copied."""
+        return self.backend.bytes_of_picks(int(wants[:, 2].sum())), self.backend.bytes_of_picks(
+            self.instances * self.length
+        )
+
+    def advance(self) -> None:
+        """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""
+        backend, walkers = self.backend, self.instances * self.walkers
+        kernels, seed = backend.kernels, np.uint64(backend.seed)
+        if walkers == 0 or self.samples:
+            return
+        if self.rounds == 0:
+            kernels.over("start_clocks", walkers, self._clocks(), kernels.params, seed, backend.bad)
+        resident = kernels.device.processors * (32 if backend.selects_in_groups else 8)
+        blocks, block = (walkers, WARP) if backend.selects_in_groups else (-(-walkers // BLOCK), BLOCK)
+        settlers = HUB_BLOCK if self.walkers > BLOCK else WARP
+        while True:
+            if not self._waits():
+                kernels.launch("settle_clocks", self.instances, settlers, self._clocks())
+                self.rounds += 1
+            self.tally.fill(0)
+            kernels.over("find_clocks", walkers, self._clocks())
+            if backend.streamed or self.rounds > BLIND:
+                backend.check()
+                looks = self.looks.get()
+                queued, _, unfinished, full = looks[:4].tolist()
+                if unfinished == 0:
+                    break
+                if full:
+                    self._grow()
+                if queued == 0:
+                    return
+            kernels.launch(
+                "run_clocks", min(blocks, resident), block, self._clocks(), kernels.params, seed, backend.bad
+            )
+        self.kept = np.minimum(looks[4:], self.length)
+        self.samples = self._samples(looks[4:])
+
+    def _waits(self) -> bool:
+        """Whether walkers still have to move before the horizon, for which their rows must be loaded."""
+        return self.backend.streamed and self.rounds > 0 and self.wants().size > 0
+
+    def _grow(self) -> None:
+        cupy.minimum(self.count, self.capacity, out=self.count)  # those beyond were asked for and not written
+        old, self.capacity = self.events, 2 * self.capacity
+        self.events = self._room(self.capacity)
+        for name, events in old.items():
+            self.events[name][:, : events.shape[1]] = events
+
+    def _samples(self, settled: np.ndarray) -> dict[str, Any]:
+        """The first ``length`` of the settled events of each instance in order of time, ties in order of walker."""
+        kernels, clocks, slots = self.backend.kernels, self._clocks(), self.instances * self.capacity
+        kept, spans = self.kept, max(self.capacity // SPAN_EVENTS, 1)
+        held, place = cupy.zeros(self.instances * spans, np.uint32), cupy.empty(slots, np.uint32)
+        event = cupy.empty(int(settled.sum()) * EVENT.itemsize, np.uint8)
+        start = cupy.asarray(kept.cumsum() - kept)
+        src, dst, depth = (cupy.empty(int(kept.sum()), kind) for kind in (self.dtype, self.dtype, np.int64))
+        events = event.nbytes // EVENT.itemsize
+        order = struct("Order", spans=spans, held=held, place=place, event=event, events=events, start=start, src=src, dst=dst, depth=depth)  # fmt: skip
+        kernels.over("count_spans", slots, clocks, order)
+        cupy.cumsum(held, dtype=held.dtype, out=held)
+        kernels.over("fill_spans", slots, clocks, order)
+        kernels.over("rank_spans", events, clocks, order)
+        return {
+            "counts": cupy.asarray(kept),
+            "src": src,
+            "dst": dst,
+            "depth": depth,
+            "source_counts": cupy.full(self.instances, self.walkers, np.int64),
+            "sources": self.sources.ravel().astype(self.dtype),
+        }
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host(self.samples)
+
+    def on_device(self) -> dict[str, Any]:
+        return self.samples
+
+    def edges(self) -> int:
+        return int(self.kept.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.kept < self.length).sum())

@@ -1,0 +1,72 @@
+"""A batch of neighbor samples on a GPU whose picks are uniform or from tables made beforehand: hop after hop, nothing in between."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.cuda.constants import BLOCK, STAGED_PARENTS
+from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.hop_tables import worth_grouping
+
+BLOCK_PICKS = 1280  # that are worth a block
+UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
+
+
+class Hops:
+    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first = backend, first
+        self.tables = [cupy.asarray(sources, backend.store.id_dtype)]
+        self.counts = cupy.zeros(2, np.uint64)  # dead ends, edges
+
+    def advance(self) -> None:
+        slot = 0
+        for size in self.backend.plan.sizes:
+            parents = self.tables[-1]
+            children = cupy.empty((len(parents), parents.shape[1] * size), parents.dtype)
+            if children.size > 0:
+                grouped = worth_grouping(self.backend.plan, self.backend.store.edges, parents.size, size)
+                (self._hop_grouped if grouped else self._hop)(parents, children, size, slot)
+            self.tables.append(children)
+            slot += parents.shape[1]
+
+    def _hop_grouped(self, parents: Any, children: Any, size: int, slot: int) -> None:
+        """Parents by where their rows are; then their children in the order of cells."""
+        grouped, number, count = self.backend.transits.group(parents)
+        drawn = cupy.empty_like(children)
+        self._hop(parents, drawn, size, slot, grouped, count)
+        blocks = -(-parents.size * -(-size // 2) // UNGROUP)
+        self.backend.kernels.launch("ungroup", blocks, BLOCK, parents.size, np.uint32(size), number, drawn, children)
+
+    def _hop(self, parents: Any, children: Any, size: int, slot: int, grouped: Any = None, count: Any = None) -> None:
+        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
+        staged = BLOCK if by_sums else self._staged(parents.size, size)
+        hop = struct(
+            "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
+            parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
+        )  # fmt: skip
+        name = "by_ctps" if by_sums else "with_replacement" if self.backend.needs.independent_picks else "distinct"
+        tally = (self.backend.counts,) if by_sums else ()
+        counts = self.counts[:1], self.counts[1:]
+        kernels.launch(
+            f"hop_{name}", -(-parents.size // staged), BLOCK, hop, np.uint64(self.backend.seed), *counts, *tally
+        )
+
+    def _staged(self, parents: int, size: int) -> int:
+        """Parents a block: enough picks to keep it at work, and few enough that there are two blocks for each multiprocessor."""
+        return max(1, min(STAGED_PARENTS, BLOCK_PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})
+
+    def on_device(self) -> dict[str, Any]:
+        return {f"hop_{i}": table for i, table in enumerate(self.tables)}
+
+    def edges(self) -> int:
+        return int(self.counts[1])
+
+    def dead_ends(self) -> int:
+        return int(self.counts[0])

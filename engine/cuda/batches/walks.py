@@ -1,0 +1,141 @@
+"""A batch of walks on a GPU."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.cuda.constants import BLOCK, WARP
+from csaw.engine.cuda.streams import ALL_PARTITIONS
+from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.selection import bounds
+from csaw.engine.schedule.schedule import crowds
+
+# Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
+LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
+SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
+NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
+
+
+class Walks:
+    """Walkers ``first .. first + len(sources)``; ``walks`` [n, L + 1] as they are stored."""
+
+    comes_back = True  # to partitions where it has been
+
+    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.source = cupy.asarray(sources, backend.store.id_dtype)
+        self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
+        self.lengths = cupy.empty(sources.size, np.int32)
+        self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
+        self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
+        self.at: Any = None  # where walkers wait for partitions
+        self.back: Any = None
+        self.alive: Any = None
+        self.queue: Any = None
+        if backend.streamed:
+            self.at, self.back = (
+                self.source.copy(),
+                cupy.full(sources.size, NOTHING[self.source.dtype], self.source.dtype),
+            )
+            self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
+            self.lengths.fill(0)
+            self.walks.data.memset_async(255, self.walks.nbytes)
+            self.walks[:, 0] = self.source
+
+    def wants(self) -> np.ndarray:
+        """Partitions that walkers wait for: see schedule.crowds."""
+        return crowds(cupy, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[Any, ...]:
+        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        waiting = cupy.flatnonzero(self.alive)
+        here = self.at[waiting]
+        if not self.backend.needs.second_order:
+            return (here,)
+        back = self.back[waiting]
+        return here, cupy.where(back == NOTHING[back.dtype], here, back)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
+        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.lengths) * self.alive).sum())
+        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
+
+    def advance(self) -> None:
+        backend = self.backend
+        if backend.ends_early and not backend.streamed:
+            self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
+        if backend.streamed:
+            self._serve_loaded()
+        else:
+            self._launch(ALL_PARTITIONS, 1)
+        self.counts.fill(0)
+        n, kernels = self.source.size, backend.kernels
+        blocks = min(-(-n // BLOCK), kernels.device.processors)
+        kernels.launch(
+            "count_walks", blocks, BLOCK, self._output(slice(0, n), ALL_PARTITIONS), self.counts[:1], self.counts[1:]
+        )
+
+    def _serve_loaded(self) -> None:
+        """All that wait for loaded partitions; where each has a launch of its own, until none goes from one to another."""
+        backend, loaded = self.backend, self.backend.graph.loaded
+        while True:
+            if not backend.plan.policy.balancing:
+                self.queue = backend.graph.partition_of(self.at).astype(np.uint32)
+            backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
+            wants = () if backend.plan.policy.balancing else self.wants()
+            if not any(loaded[here] and loaded[before] for here, before, _ in wants):
+                return
+
+    def _launch(self, only: int, share: int) -> None:
+        """Walkers in a launch, or each in its own; on 1 / share of the device."""
+        n, each = self.source.size, self.source.size if self.backend.plan.policy.batching else 1
+        for low in range(0, n, max(each, 1)):
+            self._launch_some(slice(low, low + each), only, share)
+
+    def _output(self, rows: slice, only: int) -> np.ndarray:
+        """The struct Output of walk.cu."""
+        return struct(
+            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            alive=self.alive, queue=self.queue, only=only, taken=self.taken,
+        )  # fmt: skip
+
+    def _launch_some(self, rows: slice, only: int, share: int) -> None:
+        backend, n = self.backend, rows.stop - rows.start
+        if not backend.streamed:
+            self.taken.fill(0)
+        seed, kernels = np.uint64(backend.seed), backend.kernels
+        head, tail = (self._output(rows, only), self.first, kernels.params), (seed, self.source)
+        spread = -(-n // (SPREAD * kernels.device.processors))
+        # Of few walkers not even those of a warp wait for each other's memory.
+        block = min(1 << (spread - 1).bit_length(), BLOCK)
+
+        def blocks(name: str) -> int:
+            """As many as have a use, all at once: a lane that is done takes its next walker."""
+            most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
+            return min(-(-n // block), max(most // share, 1))
+
+        if backend.select == "rejection":
+            name = "walk_by_rejection"
+            kernels.launch(
+                name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
+            )
+        elif backend.select in ("uniform", "alias"):
+            kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
+        else:
+            kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
+        if backend.select == "its" or backend.needs.may_be_hopeless or backend.checks_vertices:
+            backend.check()
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
+
+    def on_device(self) -> dict[str, Any]:
+        return {"walks": self.walks, "lengths": self.lengths}
+
+    def edges(self) -> int:
+        return int(self.counts[0])
+
+    def dead_ends(self) -> int:
+        return int(self.counts[1])

@@ -1,0 +1,70 @@
+"""A graph spread over the GPUs of a node, which read each other's memory (NextDoor and Gunrock copy it or split the work by it instead)."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.graphs.node import Node
+from csaw.engine.cuda.graphs.pieces import Pieces
+from csaw.engine.cuda.graphs.resident import Staging
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.gpu_memory import owners
+from csaw.engine.plan.needs import ALIAS_IDS, Needs
+
+ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
+
+class PooledGraph(Pieces):
+    """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
+
+    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], needs: Needs) -> None:  # fmt: skip
+        super().__init__(store, strength=needs.row_weights)
+        self.layout, self.weighted, self.keeps_rows = layout, needs.weights, not needs.only_tables
+        own = builder.device.number
+        holds = [devices[k].number for k in owners(store, len(devices))]
+        for device in devices:
+            if device.number != own:
+                _reach(device.number)
+        staging = Staging(store, needs.weights)
+        for part in (p for p in store.partitions if holds[p.number] == own):
+            node.pieces[part.number] = self._load(part, builder, staging)
+        cupy.cuda.get_current_stream().synchronize()
+        if self.strength is not None:
+            node.strengths[own] = self.strength
+        node.meet()
+        for part in store.partitions:
+            self.place(part.number, *node.pieces[part.number])
+            if self.strength is not None and holds[part.number] != own:
+                span = slice(part.first_vertex, part.last_vertex)
+                there = node.strengths[holds[part.number]][span]
+                self.strength[span].data.copy_from_device_async(
+                    there.data, there.nbytes, cupy.cuda.get_current_stream()
+                )
+        self.loaded[:] = 1
+        self.tell()
+        node.meet()  # before anything is given back
+
+    def _load(self, part: Any, builder: Kernels, staging: Staging) -> tuple[Any, Any, Any]:
+        """A partition, and what its layout wants."""
+        indices = cupy.empty(part.edges, self.store.id_dtype)
+        weights = cupy.empty(part.edges, np.float32) if self.weighted else None
+        self.transfer_bytes += staging.upload(part, indices, weights)
+        self.transfers += 1
+        if self.layout != "table":
+            return indices, weights, None
+        table = cupy.empty(ALIAS_IDS * part.edges, self.store.id_dtype)
+        self.place(part.number, indices, weights, table)
+        self.tell()
+        builder.set_graph(self.address())
+        self.build_table(builder, part)
+        return (indices, weights, table) if self.keeps_rows else (None, None, table)
+
+
+def _reach(device: int) -> None:
+    """Let the current GPU read another one's memory."""
+    try:
+        cupy.cuda.runtime.deviceEnablePeerAccess(device)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if error.status != ALREADY_ENABLED:
+            raise

@@ -1,0 +1,160 @@
+"""A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.backend import check_bias
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.node import copied
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.memory import on_device, page_locked
+from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
+from csaw.engine.plan.needs import Needs, filter_words, member_slots
+
+EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
+
+
+class DeviceGraph:
+    """Loads all partitions, builds the layout with ``builder``, and drops what the kernels do not read.
+
+    Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V], bloom
+    and members as graph.cuh wants them, or None.
+    """
+
+    def __init__(self, store: Any, layout: str, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
+                 keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
+        self.store, self.layout, self.builder = store, layout, builder
+        self.transfers, self.transfer_bytes = 0, 0
+        self.loaded = np.ones(len(store.partitions), np.uint8)
+        host_indptr = store.read_indptr()
+        self.indptr = on_device(host_indptr)
+        self.indices: Any = cupy.empty(store.edges, store.id_dtype)
+        self.weights: Any = cupy.empty(store.edges, np.float32) if needs.weights else None
+        self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
+        self.bloom = cupy.zeros(filter_words(store.edges), np.uint64) if membership == "filter" else None
+        slots = member_slots(store.edges, store.vertices) if membership == "hash" else 0
+        self.members = cupy.full(slots * (2 if weighs_members else 1), EMPTY, np.uint32) if slots else None
+        self.entries: Any = None
+        self.possible: Any = None
+        self.built_bytes = needs.edge.built(layout) * store.edges
+        self._read()
+        if membership != "search" or layout != "csr":
+            self._build(host_indptr)
+        if not keeps_indices:
+            self.indices = None
+        if not keeps_weights:
+            self.weights = None
+
+    def copy(self) -> "DeviceGraph":
+        """The same graph in the memory of the current GPU."""
+        other = copy(self)
+        for name, value in vars(self).items():
+            setattr(other, name, copied(value))
+        other.transfers, other.transfer_bytes = 0, 0
+        cupy.cuda.get_current_stream().synchronize()
+        return other
+
+    def degrees(self, vertices: Any) -> Any:
+        """Neighbors of each vertex."""
+        return self.indptr[vertices + 1] - self.indptr[vertices]
+
+    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+        """The vertex in whose row each edge of the graph is, and its place there."""
+        vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
+        return vertex, edges - self.indptr[vertex]
+
+    def _read(self) -> None:
+        staging = Staging(self.store, self.weights is not None)
+        for part in self.store.partitions:
+            span = slice(part.first_edge, part.first_edge + part.edges)
+            weights = None if self.weights is None else self.weights[span]
+            self.transfer_bytes += staging.upload(part, self.indices[span], weights)
+            self.transfers += 1
+
+    def _build(self, indptr: np.ndarray) -> None:
+        launch, vertices = self.builder.launch, self.store.vertices
+        self.builder.set_graph(self.address())
+        rows_of = blocks_of(vertices, self.builder.device)
+        if self.bloom is not None:
+            for block, blocks in rows_of.items():
+                launch("build_bloom", blocks, block, 0, vertices, self.bloom)
+        if self.members is not None:
+            for block, blocks in rows_of.items():
+                launch("build_members", blocks, block, 0, vertices, self.members)
+        if self.layout == "entries":
+            self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
+            self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
+        elif self.layout == "ctps":
+            self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
+            bad = cupy.zeros(3, np.int64)
+            for block, blocks in rows_of.items():
+                launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
+            self.check(bad)
+        elif self.layout in ("table", "alias"):
+            self.entries = cupy.empty(self.built_bytes, np.uint8)
+            self._build_alias(indptr)
+
+    def _build_alias(self, indptr: np.ndarray) -> None:
+        first, edges, spans = 0, 0, []
+        while first < self.store.vertices:
+            last = int(np.searchsorted(indptr, indptr[first] + ALIAS_CHUNK, side="right")) - 1
+            last = min(max(last, first + 1), self.store.vertices)
+            spans.append((first, last, int(indptr[first]), self.entries))
+            edges = max(edges, int(indptr[last] - indptr[first]))
+            first = last
+        build_alias(self.builder, spans, edges, self.strength, self.check)
+
+    def address(self) -> np.ndarray:
+        """The struct Graph of graph.cuh."""
+        return struct(
+            "Graph", indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
+            bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
+        )  # fmt: skip
+
+    def check(self, bad: Any) -> None:
+        """Raise the bias error that a kernel has noted."""
+        check_bias(self.store, bad.tolist())
+
+
+class Staging:
+    """Page-locked room through which partitions go to the current GPU, one after the other."""
+
+    def __init__(self, store: Any, weights: bool) -> None:
+        self.store = store
+        self.indices = page_locked(store.largest_partition, store.id_dtype)
+        self.weights = page_locked(store.largest_partition if weights else 0, np.float32)
+
+    def upload(self, part: Any, indices: Any, weights: Any) -> int:
+        """A partition's neighbors, and its weights or None, to where they shall be; the bytes that it took."""
+        pairs = [(self.indices[: part.edges], indices)]
+        if weights is not None:
+            pairs.append((self.weights[: part.edges], weights))
+        self.store.read_partition(part.number, *(host for host, _ in pairs))
+        for host, device in pairs:
+            device.set(host)
+        cupy.cuda.get_current_stream().synchronize()  # the room is used again
+        return sum(host.nbytes for host, _ in pairs)
+
+
+def blocks_of(vertices: int, device: Device) -> dict[int, int]:
+    """Launches that build rows: blocks for each size of block, hubs having large ones."""
+    return {WARP: min(vertices, 1 << 20), HUB_BLOCK: min(vertices, 4 * device.processors)}
+
+
+def build_alias(
+    builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Any, check: Callable
+) -> None:
+    """Alias tables of spans of rows: first and last vertex, the graph's edge that they begin with, and the table; each of at most so many edges."""
+    bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+    for first, last, origin, entries in spans:
+        for block, blocks in blocks_of(last - first, builder.device).items():
+            builder.launch(
+                "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
+            )
+    check(bad)

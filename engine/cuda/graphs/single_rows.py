@@ -1,0 +1,94 @@
+"""Single rows on a GPU: they share a slot of a streamed graph, and each is a piece of its own."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.constants import OFFSET_BITS
+from csaw.engine.cuda.graphs.pieces import OFFSET
+from csaw.engine.cuda.memory import page_locked
+from csaw.engine.schedule.single_rows import SingleRows
+
+MOST = 1 << 14  # rows at a time
+STAGED = 1 << 20  # edges that are read before they are copied
+
+
+class DeviceRows(SingleRows):
+    """Rows of a ``StreamedGraph``. Kernels find one by its vertex's offset, which says in which piece a row is and where in the graph it begins."""
+
+    most = MOST
+
+    def __init__(self, graph: Any) -> None:
+        super().__init__(graph)
+        self.partitions = len(graph.store.partitions)
+        self.home = cupy.arange(self.partitions + MOST)  # the partition that a piece is of
+        self.slot: int | None = None
+        self.stage: tuple[np.ndarray, np.ndarray] | None = None
+
+    def sizes(self, vertices: np.ndarray) -> np.ndarray:
+        """Bytes of a slot that rows take."""
+        return self.graph.degrees(cupy.asarray(vertices)).get() * self.graph.edge_bytes
+
+    def can_read(self, vertices: np.ndarray) -> np.ndarray:
+        return self.graph.can_read(cupy.asarray(vertices)).get()
+
+    def room_for(self, wanted: tuple[Any, ...]) -> float:
+        """A slot, whatever is wanted."""
+        return float(self.graph.slot_bytes)
+
+    def read(self, wanted: tuple[Any, ...], room: float) -> bool:
+        """As of any other graph, in a slot; False where none is free."""
+        if self.slot is None and not self.graph.free:
+            return False
+        return super().read(tuple(vertices.get().astype(np.int64) for vertices in wanted), self.graph.slot_bytes)
+
+    def bring(self, vertices: np.ndarray) -> None:
+        graph, at, number = self.graph, cupy.asarray(vertices), self.partition_of(vertices)
+        if self.slot is None:
+            self.slot = graph.free.pop()
+        begin, degree = (graph.indptr[at] & OFFSET).get(), graph.degrees(at).get()
+        start = degree.cumsum() - degree
+        edges = int(degree.sum())
+        upto = self.bytes // graph.edge_bytes  # edges of the slot that have rows then
+        indices, weights, table = graph.room_of_rows(self.slot, upto - edges, upto)
+        self._read(begin, start, edges, (indices, weights))
+        last = self.partitions + self.vertices.size
+        pieces = slice(last - vertices.size, last)
+        graph.place_pieces(pieces, begin - start, indices, weights, table)
+        self.home[pieces] = cupy.asarray(number)
+        graph.indptr[at] = graph.indptr[at] & OFFSET | cupy.arange(pieces.start, last) << OFFSET_BITS
+        graph.readable[pieces], graph.used = 1, last
+        graph.tell()
+        if table is not None:
+            spans = zip(
+                vertices.tolist(), (vertices + 1).tolist(), begin.tolist(), range(pieces.start, last), strict=True
+            )
+            graph.build_tables(graph.builder, list(spans), int(degree.max()))
+        graph.transfer_bytes += edges * graph.stored_bytes
+
+    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Any, Any]) -> None:
+        """Rows from the graph's edges ``begin`` on into arrays on the device, from ``start`` on.
+
+        They come through page-locked memory, which holds so much at a time that a long row may come in parts.
+        """
+        if self.stage is None:
+            weights = STAGED if self.graph.weighted else 0
+            self.stage = page_locked(STAGED, self.graph.store.id_dtype), page_locked(weights, np.float32)
+        end = np.append(start[1:], edges)
+        for low in range(0, edges, STAGED):
+            high = min(low + STAGED, edges)
+            here = np.flatnonzero((start < high) & (end > low))
+            first, last = np.maximum(start[here], low), np.minimum(end[here], high)
+            self.read_edges(begin[here] - start[here] + first, last - first, first - low, *self.stage)
+            for device, host in zip(arrays, self.stage, strict=True):
+                if device is not None:
+                    device[low:high].set(host[: high - low])
+            cupy.cuda.get_current_stream().synchronize()  # the room is used again
+
+    def forget(self) -> None:
+        graph, at = self.graph, cupy.asarray(self.vertices)
+        graph.indptr[at] = graph.indptr[at] & OFFSET | cupy.asarray(self.partition_of(self.vertices)) << OFFSET_BITS
+        if self.slot is not None:
+            graph.free.append(self.slot)
+        self.slot, graph.used = None, self.partitions

@@ -1,0 +1,212 @@
+"""A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
+
+A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus, or the
+rows alone are brought from the disk.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.graphs.host_partitions import HostPartitions
+from csaw.engine.cuda.graphs.pieces import Pieces
+from csaw.engine.cuda.graphs.single_rows import MOST, DeviceRows
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.needs import ALIAS_IDS, Needs
+from csaw.engine.schedule.schedule import Partitions
+
+DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
+
+
+class StreamedGraph(Pieces, Partitions):
+    """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots. Copies have a stream of their own.
+
+    Where host memory holds all partitions, kernels can read them in place, if the layout needs nothing built. From a disk single rows can come, if
+    ``few`` may be served so.
+    """
+
+    fetches = True
+
+    def __init__(
+        self,
+        store: Any,
+        layout: str,
+        builder: Kernels,
+        host: HostPartitions,
+        capacity: int,
+        needs: Needs,
+        *,
+        few: bool,
+    ) -> None:
+        single = few and not host.whole and store.is_plain
+        super().__init__(store, strength=needs.row_weights, rows=MOST if single else 0)
+        self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
+        self.edge_bytes = needs.edge.piece  # in a slot
+        self.stored_bytes = needs.edge.stored  # of an edge, as far as it is read
+        self.edges = store.largest_partition  # of a slot
+        count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
+        self.slots = [self._slot() for _ in range(count)]
+        self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
+        self.ready: set[int] = set()  # partitions that are in their slots
+        self.coming: dict[int, Any] = {}  # events of copies under way
+        self.copies = cupy.cuda.Stream(non_blocking=True)
+        self.rows = DeviceRows(self) if single else None
+        builder.set_graph(self.address())
+
+    @property
+    def reads_in_place(self) -> bool:  # type: ignore[override]
+        return self.rows is not None or (self.host.whole and self.layout == "csr")
+
+    def _slot(self) -> tuple[Any, Any, Any]:
+        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout == "table" else None
+        weights = cupy.empty(self.edges, np.float32) if self.weighted else None
+        return cupy.empty(self.edges, self.store.id_dtype), weights, table
+
+    @property
+    def slot_bytes(self) -> int:
+        return self.edges * self.edge_bytes
+
+    def sizes(self) -> np.ndarray:
+        """Bytes of device memory that each partition takes: a slot."""
+        return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
+
+    def costs(self) -> np.ndarray:
+        """Bytes copied to bring each partition; what has to come from the store first costs more."""
+        far = [1 if self.host.has(p.number) else 1 + DISK_COST for p in self.store.partitions]
+        return np.array([p.edges * self.stored_bytes for p in self.store.partitions], np.int64) * (
+            1 if self.host.whole else np.array(far)
+        )
+
+    def partition_of(self, vertices: Any) -> Any:
+        number = super().partition_of(vertices)
+        return number if self.rows is None else self.rows.home[number]
+
+    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+        self._drop_rows()  # offsets are searched in order
+        return super().ends_of(edges)
+
+    def _drop_rows(self) -> None:
+        if self.rows is not None:
+            self.rows.drop()
+
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+        """Where edges first .. last - 1 of a slot's single rows come: indices, weights and table, each None where there is none."""
+        indices, weights, table = self.slots[slot]
+        span = slice(first, last)
+        weights = None if weights is None else weights[span]
+        return indices[span], weights, None if table is None else table[ALIAS_IDS * first : ALIAS_IDS * last]
+
+    def fetch(self, number: int) -> None:
+        """Begin to copy a partition into a free slot, beside what the device is doing. Single rows make way for it."""
+        if not self.free:
+            self._drop_rows()
+        self.slot_of[number] = self.free.pop()
+        with self._unless_it_fails(number):
+            self._begin_copy(number)
+
+    @contextmanager
+    def _unless_it_fails(self, number: int) -> Iterator[None]:
+        """Forget the partition when something does, so that it is brought anew later."""
+        try:
+            yield
+        except BaseException:
+            self.evict(number)
+            raise
+
+    def _begin_copy(self, number: int) -> None:
+        indices, weights, _ = self.slots[self.slot_of[number]]
+        buffer = self.host.take(number)
+        try:
+            self._copy(number, ((indices, buffer.indices), (weights, buffer.weights)))
+        except BaseException:
+            self.host.give_back(number)
+            raise
+
+    def _copy(self, number: int, pairs: Iterable[tuple[Any, np.ndarray]]) -> None:
+        """Host arrays to the beginnings of arrays on the device, as far as there are such."""
+        for device, host in pairs:
+            if device is not None:
+                size = min(device.size, host.size)
+                device[:size].set(host[:size], stream=self.copies)
+                self.transfer_bytes += size * host.itemsize
+        self.transfers += 1
+        self.coming[number] = self.copies.record()
+
+    def _arrive(self, number: int) -> None:
+        """Wait for the end of a partition's copy."""
+        try:
+            self.coming.pop(number).synchronize()
+        finally:
+            self.host.give_back(number)
+
+    def load(self, number: int) -> None:
+        """A partition whose copy has ended, in its slot, and what its layout wants, which is made of its own rows alone."""
+        self._drop_rows()
+        if number not in self.coming:
+            self.fetch(number)
+        with self._unless_it_fails(number):
+            self._make_ready(number)
+        self.ready.add(number)
+        self.loaded[number] = 1
+        self.tell()
+
+    def _make_ready(self, number: int) -> None:
+        self._arrive(number)
+        self.place(number, *self.slots[self.slot_of[number]])
+        if self.layout == "table":
+            self.tell()
+            self.build_table(self.builder, self.store.partitions[number])
+
+    def evict(self, number: int) -> None:
+        """Forget a partition; kernels that run now must not need it."""
+        if number in self.coming:
+            self._arrive(number)
+        self.loaded[number] = 0
+        self.ready.discard(number)
+        self.free.append(self.slot_of.pop(number))
+        self.tell()
+
+    def close(self) -> None:
+        """Give back what is still coming from host memory."""
+        if self.rows is not None:
+            self.rows.close()
+        for number in list(self.coming):
+            with suppress(Exception):  # of a device that has failed
+                self._arrive(number)
+
+    def ahead(self, waiting: dict[int, int]) -> None:
+        """What will be wanted from the store: it begins to come."""
+        if not self.host.whole:
+            self.host.ahead(waiting)
+
+    def room_to_reach(self, batch: Any) -> float:
+        return 0 if self.rows is None else self.rows.room_for(())
+
+    @property
+    def in_place_bytes(self) -> int:
+        return self.slot_bytes if self.rows is not None and self.rows.slot is not None else 0
+
+    def reach(self, batch: Any, room: float) -> bool:
+        """Bring the rows that are waited for, from the disk, or let kernels read all partitions without a slot in host memory, until ``leave``."""
+        if self.rows is not None:
+            return self.rows.read(batch.needs(), room)
+        for part in self.store.partitions:
+            if part.number not in self.ready:
+                self._place_in_host(part.number)
+        self.loaded[:] = 1
+        self.tell()
+        return True
+
+    def _place_in_host(self, number: int) -> None:
+        buffer = self.host.take(number)
+        self.place(number, buffer.indices, buffer.weights if self.weighted else None, None)
+        self.host.give_back(number)  # all are held to the end
+
+    def leave(self) -> None:
+        """Only what is in slots can be read again."""
+        self.loaded[:] = 0
+        self.loaded[list(self.ready)] = 1
+        self.tell()

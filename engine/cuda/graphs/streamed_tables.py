@@ -1,0 +1,73 @@
+"""A streamed graph of which only alias tables are read: made on the device once, kept in host memory, and then copied or read in place."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.cuda.graphs.streamed import StreamedGraph
+from csaw.engine.plan.needs import ALIAS_IDS
+
+MAKING = 3  # times what copying the rows takes: that, building the table, and bringing it back
+
+
+class StreamedTables(StreamedGraph):
+    """Slots hold tables alone. Rows come into one place that all partitions share, to be made a table of."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.row_indices = cupy.empty(self.edges, self.store.id_dtype)
+        self.row_weights = cupy.empty(self.edges, np.float32) if self.weighted else None
+
+    @property
+    def reads_in_place(self) -> bool:  # type: ignore[override]
+        return self.rows is not None or len(self.host.tables) == len(self.store.partitions)
+
+    def _slot(self) -> tuple[Any, Any, Any]:
+        return None, None, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype)
+
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+        weights = None if self.row_weights is None else self.row_weights[: last - first]
+        return self.row_indices[: last - first], weights, self.slots[slot][2][ALIAS_IDS * first : ALIAS_IDS * last]
+
+    def costs(self) -> np.ndarray:
+        """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
+        made = np.array([part.number in self.host.tables for part in self.store.partitions])
+        tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
+        return np.where(made, tables, MAKING * super().costs())
+
+    def _begin_copy(self, number: int) -> None:
+        """Begin to copy a partition's table; nothing yet where it has to be made."""
+        if number in self.host.tables:
+            self._copy(number, [(self.slots[self.slot_of[number]][2], self.host.tables[number])])
+        else:
+            self.coming[number] = None
+
+    def _arrive(self, number: int) -> None:
+        """Wait for the end of a table's copy."""
+        event = self.coming.pop(number)
+        if event is not None:
+            event.synchronize()
+
+    def _make_ready(self, number: int) -> None:
+        table, made = self.slots[self.slot_of[number]][2], self.coming[number] is not None
+        self._arrive(number)
+        if not made:
+            self._make(number, table)
+        self.place(number, None, None, table)
+
+    def _make(self, number: int, table: Any) -> None:
+        part, buffer = self.store.partitions[number], self.host.take(number)
+        try:
+            self._copy(number, ((self.row_indices, buffer.indices), (self.row_weights, buffer.weights)))
+            self._arrive(number)
+        finally:
+            self.host.give_back(number)
+        self.place(number, self.row_indices, self.row_weights, table)
+        self.tell()
+        self.build_table(self.builder, part)
+        if self.host.whole:
+            self.host.keep_table(number, table[: ALIAS_IDS * part.edges])
+
+    def _place_in_host(self, number: int) -> None:
+        self.place(number, None, None, self.host.tables[number])

@@ -1,0 +1,117 @@
+"""What is compiled for a plan: files, constants, hooks. Needs no GPU, so that all of it can be compiled and tested without one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.backend import WEIGHT, Backend
+from csaw.engine.cuda.compile import cubin
+from csaw.engine.hooks import Hook
+from csaw.engine.plan.hop_tables import in_tables
+
+LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
+METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
+COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
+DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
+TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
+POOL_EDGES = 1 << 12  # or where every pick is compared with those before
+FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
+SPARE_EDGES = 64
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some .cu files specialised for one algorithm."""
+
+    files: tuple[str, ...]
+    constants: dict[str, int]
+    hooks: list[Hook]
+    params: tuple[float, ...]
+
+    def compile(self, architecture: str) -> Path:
+        """The cubin for an architecture such as ``sm_90``."""
+        return cubin(self.files, self.constants, self.hooks, self.params, architecture)
+
+
+def kernels_of(backend: Backend) -> Unit:
+    """What samples."""
+    return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
+
+
+def builder_of(backend: Backend) -> Unit:
+    """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
+    rejection = backend.select == "rejection"
+    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
+    return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
+
+
+def sparse_pools(backend: Backend) -> bool:
+    """Whether pools are kept as what is not in them: SPARSE in select.cu."""
+    c = backend.constants()
+    return bool(
+        c.get("POOLED") and c["UNIFORM"] and c["SELECT"] == "uniform" and not (c["INDUCED"] or c["EACH_EDGE_ONCE"])
+    )
+
+
+def tree_span(backend: Backend) -> int:
+    """Room for the edges of an instance that one block draws from its sources to its last depth (trees.cu); 0: depth by depth is better.
+
+    Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
+    """
+    if not _has_trees(backend):
+        return 0
+    a, sizes = backend.algorithm, backend.plan.sizes
+    width = expected = 0.0 if backend.needs.everywhere else float(getattr(a, "frontier_size", 1))
+    chance = a.geometric() if a.geometric is not None else 0.0
+    for size in sizes:
+        width = size if backend.needs.in_pools else width * (size if a.geometric is None else chance / (1.0 - chance))
+        expected += width
+    span = SPARE_EDGES + expected * (1 if a.geometric is None else FIRE_SPREAD)
+    return int(span) if span <= (POOL_EDGES if backend.needs.in_pools else TREE_EDGES) else 0
+
+
+def _has_trees(backend: Backend) -> bool:
+    """Whether trees.cu can draw this at all."""
+    a, c, sizes, needs = backend.algorithm, backend.constants(), backend.plan.sizes, backend.needs
+    if (
+        isinstance(a, Walk)
+        or a.clocks
+        or backend.streamed
+        or (needs.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
+        or backend.plan.layout != "subgraphs"
+        or backend.store.max_degree >= 2**32
+    ):
+        return False
+    if not 0 < len(sizes) < (2 if needs.everywhere else 2**16) or (a.geometric is None and min(sizes) < 0):
+        return False
+    once = c["EACH_EDGE_ONCE"] and (a.visited_once or not needs.in_pools)
+    return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
+
+
+def _files(backend: Backend) -> tuple[str, ...]:
+    if isinstance(backend.algorithm, Walk):
+        return ("walk.cu",)
+    if backend.algorithm.clocks:
+        return ("clocks.cu",)
+    if tree_span(backend):
+        return ("trees.cu",)
+    if in_tables(backend.plan, backend.algorithm):
+        return ("hops.cu", "transits.cu")
+    return ("select.cu", "pools.cu") if backend.needs.in_pools else ("select.cu",)
+
+
+def _constants(backend: Backend) -> dict[str, int]:
+    own = {
+        "PIECES": backend.plan.residency != "resident",
+        "STREAMED": backend.streamed,
+        "MEMBERSHIP": backend.needs.second_order,
+        "MEMBER_WEIGHTS": backend.weighs_members,
+        "LAYOUT": LAYOUTS[backend.plan.graph_layout],
+        "WIDE": backend.store.id_dtype.itemsize == 8,
+    }
+    if not isinstance(backend.algorithm, Walk):
+        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
+    constants = backend.constants() | own
+    constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
+    constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]
+    return {name: int(value) for name, value in constants.items()}

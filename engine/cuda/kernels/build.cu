@@ -1,0 +1,159 @@
+// What a layout wants, made of indptr, indices and weights on the device: one group a row, hubs in a launch of larger groups.
+#include "weigh.cuh"
+
+constexpr i64 HUB = 4096;  // neighbors from which a row is worth a large group
+
+// Rows [first, last) that are for groups of this size, in turn.
+#define FOR_ROWS(v, first, last)                                             \
+    for (i64 v = (first) + blockIdx.x; v < (last); v += gridDim.x)           \
+        if ((locate(v).count >= HUB) == (blockDim.x > 32))
+
+// {neighbor, its degree, its row} of edges [first, last), an edge a thread.
+extern "C" __global__ void build_entries(i64 first, i64 last, Entry* entries)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 e = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; e < last; e += stride) {
+        const u32 neighbor = (u32)GRAPH.indices[e];
+        const Place place = locate(neighbor);
+        entries[e] = {neighbor, (u32)place.count, (u32)place.row, (u32)((u64)place.row >> 32)};
+    }
+}
+
+// Filters of rows: see bloom_word. Neighboring rows share a word.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_bloom(i64 first, i64 last, u64* bloom)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        for (i64 i = threadIdx.x; i < place.count; i += blockDim.x) {
+            const BloomWord w = bloom_word(place, neighbor_at(place.row + i));
+            atomicOr(bloom + w.word, w.bits);
+        }
+    }
+}
+
+// Rows as hash tables: see find_member. A slot is taken by whoever is first; the answers do not depend on it.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first, i64 last, u32* members)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        const Buckets buckets = buckets_of(v, place);
+        for (i64 i = threadIdx.x; i < place.count; i += blockDim.x) {
+            const u32 neighbor = (u32)neighbor_at(place.row + i);
+            u32 bucket = first_bucket(buckets, neighbor), slot = 0;
+            while (true) {
+                u32* at = members + BUCKET * (buckets.first + bucket) + slot;
+                const u32 held = atomicCAS(at, ~0u, neighbor);
+                if (held == ~0u && MEMBER_WEIGHTS) at[8] = __float_as_uint(stored_weight(place.row + i));
+                if (held == ~0u || held == neighbor) break;
+                if (++slot == 8) { slot = 0; bucket = bucket + 1 == buckets.count ? 0 : bucket + 1; }
+            }
+        }
+    }
+}
+
+// An alias entry: `own` is the neighbor's index in the row, `other` that of its alias (-1: none, nothing can be taken).
+__device__ __forceinline__ void write_alias(void* entries, const Place& place, i64 own, i64 other, u64 threshold)
+{
+    const vertex_t neighbor = *index_at(place.row + own), alias = other < 0 ? NONE : *index_at(place.row + other);
+#if LAYOUT == ALIAS
+    const Place a = locate(neighbor), b = other < 0 ? Place{0, 0} : locate(alias);
+    ((AliasEntry*)entries)[place.row + own] = {(u32)neighbor, (u32)alias, (u32)threshold, (u32)a.count, (u32)b.count,
+        {(u32)a.row, (u32)((u64)a.row >> 32) | (u32)(b.row & 0xFFFF) << 16, (u32)((u64)b.row >> 16)}};
+#else
+    ((TableEntry*)entries)[offset_of(place.row) + own] = {neighbor, alias, (vertex_t)threshold};
+#endif
+}
+
+// The first index with sums[i] - base >= value, or count.
+__device__ __forceinline__ i64 reaching(const u64* sums, i64 count, u64 value)
+{
+    i64 low = 0, high = count;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (sums[middle] >= value) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+// Alias tables of the rows [first, last), bit for bit those of the CPU's sweep (engine/cpu/kernels/weigh.py), all buckets at once. The sweep is a merge of
+// two running sums: what light buckets need, and what heavy ones have to spare; an index in one is found by its value in the other.
+// `need` and `spare` hold both sums of every edge from `origin` on; `entries` are those of the whole graph, as if they were.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, Params params, i64 origin, u64* need, u64* spare, void* entries, double* strength, i64* bad)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        const i64 count = place.count;
+        const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
+        const double largest = largest_bias(params, 0, row, bad);
+        if (largest < 0.0) return;
+        i64 total = 0;
+        const int shift = largest > 0.0 ? shift_for(largest, count) : 0;
+        if (largest > 0.0)
+            for (i64 i = threadIdx.x; i < count; i += blockDim.x) total += scaled(bias_at(params, 0, row, i), shift);
+        total = group_sum(total);
+        if (strength && threadIdx.x == 0) strength[v] = total > 0 ? ldexp((double)total, -shift) : 0.0;
+        if (total == 0) {
+            for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(entries, place, i, -1, 0);
+            continue;
+        }
+        const i64 whole = count << 32, bucket = 1ll << 32;
+        const double ratio = (double)whole / (double)total;
+        const auto share = [=](i64 upto) { return upto == total ? whole : min(whole, (i64)((double)upto * ratio)); };
+        const i64 from = offset_of(place.row) - origin;
+        u64 *needs = need + from, *spares = spare + from;
+        i64 before = 0, needed = 0, spared = 0;
+        for (i64 base = 0; base < count; base += blockDim.x) {
+            const i64 i = base + threadIdx.x;
+            const i64 own = i < count ? scaled(bias_at(params, 0, row, i), shift) : 0;
+            i64 all, all_need, all_spare;
+            const i64 ctps = before + group_scan(own, all);
+            const i64 units = i < count ? share(ctps) - share(ctps - own) : bucket;
+            const i64 lacks = needed + group_scan(max(bucket - units, 0ll), all_need);
+            const i64 gives = spared + group_scan(max(units - bucket, 0ll), all_spare);
+            if (i < count) { needs[i] = (u64)lacks; spares[i] = (u64)gives; }
+            before += all;
+            needed += all_need;
+            spared += all_spare;
+        }
+        group_sync();
+        for (i64 i = threadIdx.x; i < count; i += blockDim.x) {
+            const u64 lack = needs[i] - (i ? needs[i - 1] : 0), extra = spares[i] - (i ? spares[i - 1] : 0);
+            if (lack > 0) {  // light: filled up from the first heavy bucket that still has something
+                const u64 taken = needs[i] - lack;
+                write_alias(entries, place, i, reaching(spares, count, taken > 1 ? taken : 1), (u64)bucket - lack);
+                continue;
+            }
+            // heavy: the light bucket that takes more than it has makes it light, and the next heavy one fills it up
+            const i64 drained = extra ? reaching(needs, count, spares[i] + 1) : count;
+            const i64 next = drained < count ? reaching(spares, count, spares[i] + 1) : count;
+            if (next < count) write_alias(entries, place, i, next, (u64)bucket + spares[i] - needs[drained]);
+            else write_alias(entries, place, i, i, 0);
+        }
+        group_sync();
+    }
+}
+
+// Running sums of the scaled biases of the rows [first, last), as selection makes them of a single row.
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i64 last, Params params, i64* ctps, u32* possible, i64* bad)
+{
+    FOR_ROWS(v, first, last) {
+        const Place place = locate(v);
+        const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
+        const double largest = largest_bias(params, 0, row, bad);
+        if (largest < 0.0) return;
+        const int shift = largest > 0.0 ? shift_for(largest, place.count) : 0;
+        i64 total = 0, taken = 0;
+        for (i64 base = 0; base < place.count; base += blockDim.x) {
+            const i64 i = base + threadIdx.x;
+            const i64 own = i < place.count && largest > 0.0 ? scaled(bias_at(params, 0, row, i), shift) : 0;
+            i64 all;
+            const i64 upto = total + group_scan(own, all);
+            if (i < place.count) ctps[place.row + i] = upto;
+            total += all;
+            taken += own > 0;
+        }
+        taken = group_sum(taken);
+        if (threadIdx.x == 0) possible[v] = (u32)taken;
+    }
+}

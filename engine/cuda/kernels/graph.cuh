@@ -1,0 +1,249 @@
+// The graph in device memory, and what hooks may ask of it: the twin of engine/cpu/kernels/access.py.
+//
+// LAYOUT is what a step reads:  CSR      indptr and indices: two gathers
+//                               ENTRIES  {neighbor, its degree, its row} of 16 bytes: one
+//                               TABLE    {neighbor, alias, threshold} and indptr: two
+//                               ALIAS    both outcomes with degree and row, 32 bytes: one
+//                               CTPS     running sums of a row's biases, 8 bytes: a binary search
+#pragma once
+#include "random.cuh"
+
+#define CSR 0
+#define ENTRIES 1
+#define TABLE 2
+#define ALIAS 3
+#define CTPS 4
+
+#if WIDE
+typedef u64 vertex_t;
+#else
+typedef u32 vertex_t;
+#endif
+constexpr vertex_t NONE = (vertex_t)-1;
+
+// PIECES: a partition has arrays of its own, wherever they are: on this device, on another one or in host memory that this one can read.
+// Then a position is {piece, edge}: a row begins with the number of the piece that it is in, its partition or a copy of the row alone, above its
+// offset in the whole graph.
+constexpr i64 OFFSET = (1ll << OFFSET_BITS) - 1;
+
+struct Piece {  // each as if it began with the graph's first edge
+    const vertex_t* indices;
+    const float* weights;
+    const void* entries;
+};
+
+struct Graph {
+    const i64* indptr;        // [V + 1]
+    const vertex_t* indices;  // [E]
+    const float* weights;     // [E], where a kernel reads them
+    const void* entries;      // [E] of LAYOUT
+    const double* strength;   // [V] sums of biases, where the return edge is drawn apart
+    const u64* bloom;         // 8 bits an edge, row after row; null when there is none
+    const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
+    const u32* possible;      // [V] edges with a bias above zero, beside CTPS
+    const Piece* pieces;          // PIECES: where each of them is; indices, weights and entries above are null then
+    const unsigned char* loaded;  // STREAMED: whether a piece can be read now
+    i64 vertices;
+};
+
+__constant__ Graph GRAPH;
+
+struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
+
+// What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
+
+__device__ __forceinline__ Place locate(i64 v)
+{
+    const i64 row = GRAPH.indptr[v], end = GRAPH.indptr[v + 1];
+    return {row, PIECES ? (end - row) & OFFSET : end - row};
+}
+
+__device__ __forceinline__ const Piece& piece_of(i64 position) { return GRAPH.pieces[position >> OFFSET_BITS]; }
+
+__device__ __forceinline__ i64 offset_of(i64 position) { return PIECES ? position & OFFSET : position; }
+
+// Whether the row of v can be read now; where it begins is known already.
+__device__ __forceinline__ bool is_loaded_row(i64 row) { return !STREAMED || GRAPH.loaded[row >> OFFSET_BITS]; }
+
+__device__ __forceinline__ bool is_loaded(i64 v) { return !STREAMED || is_loaded_row(GRAPH.indptr[v]); }
+
+__device__ __forceinline__ const vertex_t* index_at(i64 position)
+{
+    return PIECES ? piece_of(position).indices + offset_of(position) : GRAPH.indices + position;
+}
+
+__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)*index_at(position); }
+
+__device__ __forceinline__ float stored_weight(i64 position)
+{
+    return PIECES ? piece_of(position).weights[offset_of(position)] : GRAPH.weights[position];
+}
+
+__device__ __forceinline__ const void* entries_of(i64 position) { return PIECES ? piece_of(position).entries : GRAPH.entries; }
+
+__device__ __forceinline__ i64 vertex_or_none(vertex_t v) { return v == NONE ? -1 : (i64)v; }
+
+struct alignas(16) Entry { u32 neighbor, count, row_low, row_high; };
+
+struct TableEntry { vertex_t neighbor, alias, threshold; };
+
+struct alignas(32) AliasEntry { u32 neighbor, alias, threshold, count, alias_count, rows[3]; };  // rows: 48 bits each
+
+// A gather that is under way: what `answer` needs to make a neighbor of it.
+struct Asked {
+    uint4 a, b;
+    i64 position;
+    u32 coin;
+};
+
+// Ask for the neighbor of the vertex at `from` that a word chooses; `from` has one.
+__device__ __forceinline__ Asked ask(const Place& from, u64 word)
+{
+    Asked q;
+    q.position = from.row + (i64)(WIDE ? below(word, (u64)from.count) : below_32(word, (u32)from.count));
+    q.coin = (u32)(word * (u64)from.count >> 32);
+#if LAYOUT == ENTRIES
+    q.a = __ldg((const uint4*)GRAPH.entries + q.position);
+#elif LAYOUT == ALIAS
+    q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
+    q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
+#elif (LAYOUT == CSR || LAYOUT == CTPS) && !WIDE
+    q.a.x = __ldg(index_at(q.position));
+#endif
+    return q;
+}
+
+// The neighbor, with its place where the layout knows it; -1 where nothing can be taken.
+__device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
+{
+    known = LAYOUT == ENTRIES || LAYOUT == ALIAS;
+#if LAYOUT == ENTRIES
+    place = {(i64)((u64)q.a.w << 32 | q.a.z), (i64)q.a.y};
+    return q.a.x;
+#elif LAYOUT == TABLE
+    const TableEntry e = ((const TableEntry*)entries_of(q.position))[offset_of(q.position)];
+    return vertex_or_none(q.coin < e.threshold ? e.neighbor : e.alias);
+#elif LAYOUT == ALIAS
+    const bool own = q.coin < q.a.z;
+    place.count = own ? q.a.w : q.b.x;
+    place.row = own ? (i64)((u64)q.b.y | (u64)(q.b.z & 0xFFFFu) << 32) : (i64)((u64)(q.b.z >> 16) | (u64)q.b.w << 16);
+    return vertex_or_none(own ? q.a.x : q.a.y);
+#elif (LAYOUT == CSR || LAYOUT == CTPS) && !WIDE
+    return q.a.x;
+#else
+    return neighbor_at(q.position);
+#endif
+}
+
+__device__ __forceinline__ i64 take(const Place& from, u64 word, Place& place, bool& known) { return answer(ask(from, word), place, known); }
+
+// The first position in [low, high) whose neighbor is at least `value`: rows are sorted.
+__device__ __forceinline__ i64 first_at_least(i64 low, i64 high, i64 value)
+{
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (neighbor_at(middle) < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+struct BloomWord { i64 word; u64 bits; };
+
+__device__ __forceinline__ BloomWord bloom_word(const Place& place, i64 value)
+{
+    u64 h = (u64)value * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 29;
+    h *= 0xBF58476D1CE4E5B9ull;
+    h ^= h >> 32;
+    const i64 first = place.row >> 3, words = ((place.row + place.count - 1) >> 3) - first + 1;
+    const u64 bits = 1ull << (h & 63) | 1ull << (h >> 6 & 63) | 1ull << (h >> 12 & 63) | 1ull << (h >> 18 & 63);
+    return {first + (i64)((h >> 32) * (u64)words >> 32), bits};
+}
+
+// A row as a hash table of buckets of 8 slots, at most half full: one gather answers nearly every question. With MEMBER_WEIGHTS the weights of a
+// bucket's neighbors follow them: 64 bytes, what memory is read in, instead of 32.
+// Row v has the buckets from row / 4 + v on, so no table says where they are.
+constexpr int BUCKET = MEMBER_WEIGHTS ? 16 : 8;  // words
+
+struct Buckets { i64 first; u32 count; };
+
+__device__ __forceinline__ Buckets buckets_of(i64 v, const Place& place)
+{
+    return {(place.row >> 2) + v, (u32)(((place.row + place.count) >> 2) - (place.row >> 2) + 1)};
+}
+
+__device__ __forceinline__ u32 first_bucket(const Buckets& buckets, i64 value)
+{
+    return (u32)((u64)((u32)value * 0x9E3779B1u) * buckets.count >> 32);
+}
+
+struct Member { bool found; float weight; };
+
+// Whether the row of v holds `value`; WEIGHED: and with which weight, which is asked for together with the neighbors.
+template <bool WEIGHED>
+__device__ __forceinline__ Member find_member(i64 v, const Place& place, i64 value)
+{
+    const Buckets buckets = buckets_of(v, place);
+    const u32 asked = (u32)value, empty = ~0u;
+    u32 bucket = first_bucket(buckets, value);
+    for (u32 tries = 0; tries < buckets.count; ++tries) {
+        const uint4* at = (const uint4*)(GRAPH.members + BUCKET * (buckets.first + bucket));
+        const uint4 a = __ldg(at), b = __ldg(at + 1);
+        uint4 c = {}, d = {};
+        if (WEIGHED) { c = __ldg(at + 2); d = __ldg(at + 3); }
+        const u32 found = (a.x == asked) | (a.y == asked) << 1 | (a.z == asked) << 2 | (a.w == asked) << 3 | (b.x == asked) << 4 | (b.y == asked) << 5
+                          | (b.z == asked) << 6 | (b.w == asked) << 7;
+        if (found) {
+            const u32 first = found & 1 ? c.x : found & 2 ? c.y : found & 4 ? c.z : c.w, second = found & 16 ? d.x : found & 32 ? d.y : found & 64 ? d.z : d.w;
+            return {true, __uint_as_float(found & 15 ? first : second)};
+        }
+        if (b.w == empty) return {false, 0.0f};  // slots fill up in order: nothing went on to the next bucket
+        bucket = bucket + 1 == buckets.count ? 0 : bucket + 1;
+    }
+    return {false, 0.0f};
+}
+
+// Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
+__device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
+{
+    if (a.count == 0) return false;
+    if (GRAPH.members) return find_member<false>(from, a, to).found;
+    if (GRAPH.bloom) {
+        const BloomWord asked = bloom_word(a, to);
+        if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;
+    }
+    const bool swap = UNDIRECTED && !STREAMED && b.count < a.count;
+    const i64 row = swap ? b.row : a.row, count = swap ? b.count : a.count, wanted = swap ? from : to;
+    const i64 found = first_at_least(row, row + count, wanted);
+    return found < row + count && neighbor_at(found) == wanted;
+}
+
+__device__ __forceinline__ Place place_of(const Context* context, i64 v)
+{
+    if (v == context->dst) return context->dst_place;
+    if (v == context->prev) return context->prev_place;
+    return v == context->src ? context->src_place : locate(v);
+}
+
+// What hooks call. `context` is a Context*, an integer to the hook.
+extern "C" __device__ i64 csaw_degree(u64 context, i64 v) { return place_of((const Context*)context, v).count; }
+
+extern "C" __device__ i64 csaw_vertex_count(u64) { return GRAPH.vertices; }
+
+extern "C" __device__ i64 csaw_is_neighbor(u64 context, i64 a, i64 b)
+{
+    if (a < 0) return 0;
+    const Place second = UNDIRECTED ? place_of((const Context*)context, b) : Place{0, 0};
+    return has_edge(place_of((const Context*)context, a), second, a, b);
+}
+
+extern "C" __device__ u64 csaw_hook_word(u64 seed, i64 instance, i64 step, i64 site)
+{
+    return draw64(seed, (u64)instance, (u64)step, HOOK_DRAWS + (u64)site);
+}
+
+extern "C" __device__ double csaw_fraction(u64 word) { return fraction(word); }
+
+extern "C" __device__ u64 csaw_below_wide(u64 word, u64 bound) { return below(word, bound); }

@@ -1,0 +1,320 @@
+// Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/kernels/traverse.py and select.py. A group an entry.
+// Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
+#include "collide.cuh"
+#include "coins.cuh"
+
+#define SELECT_UNIFORM 0
+#define SELECT_KEYS 4
+
+struct Frontier {
+    const i64 *instance, *slot, *vertex, *previous, *source;
+    const i64 *seen_from, *seen_to, *seen;  // the instance's vertices so far, sorted: seen[seen_from .. seen_to)
+    const i64 *start, *capacity;
+    i64* found;
+    vertex_t* out;
+    double* key;  // COLLECTIVE: the time of each candidate; of those that may be among the first `wanted` of all pools
+};
+
+// Room for the entries of a launch, entry n from offset[n] on: an element a neighbor (bits for `taken`).
+struct Scratch { const i64* offset; double* biases; i64 *ctps, *pool, *picked; u32* taken; };
+
+// Whether a pool is kept as the few positions that are not in it: a long row of which little has been seen, and picks by number alone.
+#define SPARSE (POOLED && UNIFORM && SELECT == SELECT_UNIFORM && !INDUCED && !EACH_EDGE_ONCE)
+
+struct Pool {  // one entry's candidates
+    Row row;
+    i64 count;
+    double* biases;
+    i64 *ctps, *chosen, *picked;
+    u32* taken;
+    i64 gaps;  // SPARSE: ranges of the row that are left out; gap g begins at chosen[g], and ctps[g] positions are left out up to its end
+
+    __device__ __forceinline__ i64 position(i64 i) const
+    {
+        if (SPARSE && gaps >= 0) {
+            i64 low = 0, high = gaps;  // the first gap that begins beyond candidate i
+            while (low < high) {
+                const i64 middle = (low + high) >> 1;
+                if (chosen[middle] - (middle ? ctps[middle - 1] : 0) > i) high = middle;
+                else low = middle + 1;
+            }
+            return i + (low ? ctps[low - 1] : 0);
+        }
+        return POOLED ? chosen[i] : i;
+    }
+};
+
+__device__ __forceinline__ bool has(const i64* seen, i64 low, i64 high, i64 value)
+{
+    const i64 end = high;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (seen[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low < end && seen[low] == value;
+}
+
+// The indices i in [0, count) for which `keep(i)`, in order, to `to`; returns how many.
+template <typename F>
+__device__ __forceinline__ i64 compact(i64 count, i64* to, F keep)
+{
+    i64 size = 0;
+    for (i64 base = 0; base < count; base += blockDim.x) {
+        const i64 i = base + threadIdx.x;
+        const bool kept = i < count && keep(i);
+        i64 all;
+        const i64 upto = size + group_scan(kept, all);
+        if (kept) to[upto - 1] = i;
+        size += all;
+    }
+    group_sync();
+    return size;
+}
+
+// The row's ranges of vertices that have been seen, as gaps of the pool.
+__device__ __forceinline__ void leave_out(Pool& pool, const i64* seen, i64 low, i64 high)
+{
+    const i64 row = pool.row.place.row, end = row + pool.row.place.count;
+    i64 out = 0;
+    pool.gaps = 0;
+    for (i64 base = low; base < high; base += blockDim.x) {
+        const i64 s = base + threadIdx.x;
+        i64 first = end, last = end;
+        if (s < high && (s == low || seen[s] != seen[s - 1])) {
+            first = first_at_least(row, end, seen[s]);
+            last = first;
+            while (last < end && neighbor_at(last) == seen[s]) ++last;
+        }
+        i64 all, all_out;
+        const i64 gap = pool.gaps + group_scan(last > first, all) - 1, upto = out + group_scan(last - first, all_out);
+        if (last > first) { pool.chosen[gap] = first - row; pool.ctps[gap] = upto; }
+        pool.gaps += all;
+        out += all_out;
+    }
+    pool.count = pool.row.place.count - out;
+    group_sync();
+}
+
+// Biases of the pool; the largest, or -1 when one is bad.
+__device__ __forceinline__ double weigh(const Params& params, u64 seed, const Pool& pool, i64* bad)
+{
+    double largest = 0.0;
+    bool fine = true;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) {
+        const i64 at = pool.position(i);
+        const double bias = UNIFORM ? 1.0 : bias_at(params, seed, pool.row, at);
+        fine = checked(bias, pool.row.v, neighbor_at(pool.row.place.row + at), bad) && fine;
+        pool.biases[i] = bias;
+        largest = fmax(largest, bias);
+    }
+    group_sync();
+    return group_all(fine) ? group_max(largest) : -1.0;
+}
+
+__device__ __forceinline__ i64 accumulate(const Pool& pool, double largest)
+{
+    i64 total = 0;
+    const int shift = shift_for(largest, pool.count);
+    for (i64 base = 0; base < pool.count; base += blockDim.x) {
+        const i64 i = base + threadIdx.x;
+        i64 all;
+        const i64 upto = total + group_scan(i < pool.count ? scaled(pool.biases[i], shift) : 0, all);
+        if (i < pool.count) pool.ctps[i] = upto;
+        total += all;
+    }
+    group_sync();
+    return total;
+}
+
+// k of the pool, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987).
+__device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot, const Pool& pool, i64 k)
+{
+    for (i64 j = threadIdx.x; j < k; j += blockDim.x)
+        pool.picked[j] = (i64)below(pick_word(seed, instance, slot, j), (u64)(pool.count - k + j) + 1);
+    group_sync();
+    for (i64 j = 1; j < k; ++j) {
+        const i64 value = pool.picked[j];
+        bool met = false;
+        for (i64 i = threadIdx.x; i < j; i += blockDim.x) met = met || pool.picked[i] == value;
+        met = group_any(met);
+        if (met && threadIdx.x == 0) pool.picked[j] = pool.count - k + j;
+        group_sync();
+    }
+    return k;
+}
+
+// UPDATED: the space is made anew without what is taken, after every pick.
+__device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 total, i64 k)
+{
+    for (i64 j = 0; j < k; ++j) {
+        if (j > 0) total = accumulate(pool, largest);
+        const i64 candidate = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
+        group_sync();
+        if (threadIdx.x == 0) {
+            pool.picked[j] = candidate;
+            pool.biases[candidate] = 0.0;
+        }
+        group_sync();
+    }
+}
+
+// k of the pool by successive selection (C-SAW, section IV-B): see engine/cpu/kernels/select.py. First candidates are searched by the whole group, then
+// a warp settles them.
+__device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
+{
+    const i64 total = accumulate(pool, largest);
+    i64 possible = 0;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
+    k = min(k, group_sum(possible));
+    Counts n = {};
+    if (COLLISION == UPDATED) {
+        select_updating(seed, instance, slot, pool, largest, total, k);
+        if (threadIdx.x == 0 && k > 1) atomicAdd(tally + 5, (u64)((k - 1) * pool.count));
+    } else {
+        __shared__ i64 near[DETECT == LINEAR ? NEAR_PICKS : 1];
+        const Taken taken = {pool.taken, 2 * ((pool.count >> 6) + 1), near, pool.picked};
+        if (DETECT != LINEAR)
+            for (i64 i = threadIdx.x; i < taken.count; i += blockDim.x) taken.words[i] = 0;
+        for (i64 j = threadIdx.x; j < k; j += blockDim.x)
+            pool.picked[j] = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
+        group_sync();
+        if (threadIdx.x < 32) settle(seed, instance, slot, pool.ctps, pool.count, taken, k, n);
+        group_sync();
+    }
+    add_up(n, threadIdx.x == 0 ? k : 0, tally);
+    return k;
+}
+
+// -log(u) / bias for every candidate, infinite where it cannot be taken (Efraimidis and Spirakis, IPL 97(5), 2006).
+__device__ __forceinline__ void race(u64 seed, u64 instance, u64 slot, const Pool& pool)
+{
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) {
+        double time = neg_log(draw64(seed, instance, slot, (u64)pool.position(i)));
+        if (!UNIFORM) time = pool.biases[i] > 0.0 ? time / pool.biases[i] : 1.0 / 0.0;
+        pool.biases[i] = time;
+    }
+    group_sync();
+}
+
+// The k earliest of a race, in order of time.
+__device__ __forceinline__ i64 by_keys(const Pool& pool, i64 k)
+{
+    for (i64 j = 0; j < k; ++j) {
+        i64 first = 0x7FF0000000000000ll;  // times are not negative: their order is that of their bits
+        for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) first = min(first, __double_as_longlong(pool.biases[i]));
+        first = group_min(first);
+        if (first == 0x7FF0000000000000ll) return j;
+        i64 index = pool.count;
+        for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x)
+            if (__double_as_longlong(pool.biases[i]) == first) index = min(index, i);
+        index = group_min(index);
+        if (threadIdx.x == 0) { pool.picked[j] = index; pool.biases[index] = 1.0 / 0.0; }
+        group_sync();
+    }
+    return k;
+}
+
+// Candidates that can be taken, all of them; returns how many. COLLECTIVE: with their times, whatever the order.
+__device__ __forceinline__ i64 take_all(const Pool& pool)
+{
+    return compact(pool.count, pool.picked, [&](i64 i) { return UNIFORM || (pool.biases[i] > 0.0 && pool.biases[i] < 1.0 / 0.0); });
+}
+
+// Of a race, all up to a time that at least `wanted` have and at most `room`: the earliest of several pools are among them.
+__device__ __forceinline__ i64 earliest(const Pool& pool, i64 wanted, i64 room)
+{
+    i64 racing = 0;
+    double slowest = 0.0;
+    for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) {
+        racing += pool.biases[i] < 1.0 / 0.0;
+        if (pool.biases[i] < 1.0 / 0.0) slowest = fmax(slowest, pool.biases[i]);
+    }
+    racing = group_sum(racing);
+    slowest = group_max(slowest);
+    double low = 0.0, high = slowest, bound = slowest;
+    if (racing > room) bound = slowest * (1.5 * (double)wanted + 32.0) / (double)racing / 16.0;
+    while (racing > room) {
+        i64 held = 0;
+        for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) held += pool.biases[i] <= bound;
+        held = group_sum(held);
+        if (held >= wanted && held <= room) break;
+        if (held < wanted) low = bound;
+        else high = bound;
+        bound = held < wanted && 2.0 * bound < high ? 2.0 * bound : low + (high - low) / 2.0;
+    }
+    return compact(pool.count, pool.picked, [&](i64 i) { return pool.biases[i] <= bound; });
+}
+
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 entries, const i64* numbers, Frontier f, Scratch scratch, Params params, u64 seed, i64 depth, i64 wanted,
+                                           i64* bad,                                            u64* tally)
+{
+    for (i64 n = blockIdx.x; n < entries; n += gridDim.x) {
+        const i64 e = numbers[n], v = f.vertex[e], k = f.capacity[e], offset = scratch.offset[n];
+        const u64 instance = f.instance[e], slot = f.slot[e];
+        const Place place = locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
+        group_sync();  // the scratch of the entry before
+        Pool pool = {{place, v, f.previous[e], f.source[e], (i64)instance, depth, before}, place.count, scratch.biases + offset, scratch.ctps + offset,
+                     scratch.pool + offset, scratch.picked + offset, scratch.taken + 2 * ((offset >> 6) + n), -1};
+        i64 size = 0;
+        double largest = 1.0;
+        const i64 seen = SPARSE ? f.seen_to[e] - f.seen_from[e] : 0;
+        if (SPARSE && 2 * seen + k < place.count)
+            leave_out(pool, f.seen, f.seen_from[e], f.seen_to[e]);
+        else if (POOLED)
+            pool.count = compact(place.count, pool.chosen, [&](i64 i) {
+                const i64 dst = neighbor_at(place.row + i);
+                return EACH_EDGE_ONCE ? v <= dst : has(f.seen, f.seen_from[e], f.seen_to[e], dst) == bool(INDUCED);
+            });
+        if (pool.count > 0 && !(UNIFORM && (SELECT == SELECT_UNIFORM || SELECT == SELECT_KEYS))) largest = weigh(params, seed, pool, bad);
+        if (largest < 0.0) return;
+        if (pool.count > 0 && largest > 0.0) {
+            if (SELECT == SELECT_KEYS) {
+                race(seed, instance, slot, pool);
+                size = COLLECTIVE ? earliest(pool, wanted, k) : by_keys(pool, min(k, pool.count));
+            } else if (REPLACE) {
+                const i64 total = UNIFORM ? 0 : accumulate(pool, largest);
+                for (i64 j = threadIdx.x; j < k; j += blockDim.x) {
+                    const u64 word = pick_word(seed, instance, slot, j);
+                    const i64 picked = UNIFORM ? (i64)below(word, (u64)pool.count) : search(pool.ctps, pool.count, (i64)below(word, (u64)total));
+                    f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + pool.position(picked));
+                }
+                if (threadIdx.x == 0) f.found[e] = k;
+                continue;
+            } else if (k >= pool.count) {
+                size = take_all(pool);
+            } else if (UNIFORM && SELECT == SELECT_UNIFORM) {
+                size = uniform_distinct(seed, instance, slot, pool, k);
+            } else {
+                size = by_inverse_transform(seed, instance, slot, pool, largest, k, tally);
+            }
+        }
+        for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
+            f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + pool.position(pool.picked[j]));
+            if (KEYED) f.key[f.start[e] + j] = pool.biases[pool.picked[j]];
+        }
+        if (threadIdx.x == 0) f.found[e] = size;
+    }
+}
+
+// With replacement, uniform or by alias table: a pick a thread; every entry that can be sampled at all has `size` picks.
+extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Frontier f, i64 size, u64 seed)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 t = (i64)blockIdx.x * blockDim.x + threadIdx.x; t < entries * size; t += stride) {
+        const i64 e = numbers[t / size], j = t % size;
+        const Place place = locate(f.vertex[e]);
+        Place unused;
+        bool known;
+        const i64 dst = place.count > 0 ? take(place, pick_word(seed, f.instance[e], f.slot[e], j), unused, known) : -1;
+        f.out[f.start[e] + j] = (vertex_t)dst;
+        if (j == 0) f.found[e] = dst < 0 ? 0 : size;
+    }
+}
+
+// Forest fire's neighbor sizes: successes of a coin before the first failure, most[e] at most.
+extern "C" __global__ void geometric_sizes(i64 entries, const i64* instance, const i64* slot, u64 seed, u64 limit, u64 rest, const i64* most, i64* sizes)
+{
+    const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < entries) sizes[e] = flips({limit, rest}, seed, instance[e], slot[e], most[e]);
+}

@@ -1,0 +1,326 @@
+// Walk kernels: one walker a thread, its state in registers; a lane that is done takes its next walker without waiting for the warp.
+// A walk is written a line of 64 bytes at a time: its parts, written apart, would cost memory a read and a write each (node2vec: twice the time).
+// The twin of engine/cpu/kernels/walk.py.
+#include "whole_row.cuh"
+
+// Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
+#define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
+
+struct Walker {  // ids and counts in as few registers as they fit: more walkers in flight
+    vertex_t number, origin, here, back;
+    int step;
+    vertex_t count, back_count;
+    i64 row, back_row;
+
+    __device__ __forceinline__ Place place() const { return {row, (i64)count}; }
+    __device__ __forceinline__ i64 previous() const { return vertex_or_none(back); }
+    __device__ __forceinline__ void stand_at(const Place& place) { row = place.row; count = (vertex_t)place.count; }
+
+    __device__ __forceinline__ Context context(i64 dst, const Place& dst_place) const
+    {
+        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place};
+    }
+};
+
+constexpr int LINE = 64 / sizeof(vertex_t);  // what memory is written in
+
+struct Output {  // of all walks: row n of `walks` is that of walker n
+    i64 begin, end, length;  // the walkers of this launch, and the steps of each
+    vertex_t* walks;
+    int* steps;
+    vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
+    unsigned char* alive;  // and which have not ended
+    const u32* queue;      // the partition that each walker waited for when several launches began side by side,
+    i64 only;              // and the one that this launch serves; -1: all that are loaded
+    u64* taken;            // not STREAMED: walkers that lanes took after their first
+};
+
+// The walker that a lane takes after `number`: of a resident graph the next that nobody has, so that lanes end together.
+__device__ __forceinline__ i64 next_walker(const Output& o, i64 number)
+{
+    const i64 lanes = (i64)gridDim.x * blockDim.x;
+    return STREAMED ? number + lanes : o.begin + lanes + (i64)atomicAdd(o.taken, 1ull);
+}
+
+// A walk's latest vertices, until they fill a line; every thread has its own column.
+struct Track {
+    vertex_t (*staged)[WALK_BLOCK];
+
+    // Vertex number `step` of a walk; `last` when no other follows.
+    __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
+    {
+        const i64 row = walker * (o.length + 1), at = row + step;
+        if (STREAMED) { o.walks[at] = v; return; }  // it may wait before the line is full
+        staged[at & (LINE - 1)][threadIdx.x] = v;
+        if ((at & (LINE - 1)) != LINE - 1 && !last) return;
+        const i64 from = max(row, at & ~(i64)(LINE - 1));
+        if (at - from == LINE - 1) {
+#if WIDE
+            for (int k = 0; k < LINE; k += 2)
+                *(ulonglong2*)(o.walks + from + k) = make_ulonglong2(staged[k][threadIdx.x], staged[k + 1][threadIdx.x]);
+#else
+#pragma unroll
+            for (int k = 0; k < LINE; k += 4)
+                *(uint4*)(o.walks + from + k) =
+                    make_uint4(staged[k][threadIdx.x], staged[k + 1][threadIdx.x], staged[k + 2][threadIdx.x], staged[k + 3][threadIdx.x]);
+#endif
+        } else {
+            for (i64 i = from; i <= at; ++i) o.walks[i] = staged[i & (LINE - 1)][threadIdx.x];
+        }
+    }
+};
+
+__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source)
+{
+    w.number = (vertex_t)number;
+    w.origin = w.here = source[number];
+    w.back = NONE;
+    w.step = 0;
+    w.stand_at(locate(w.here));
+    w.back_row = w.back_count = 0;
+}
+
+// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1. What a user's own hook says may be no
+// vertex at all: then the walk ends, and `bad` names the place.
+__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight, i64* bad)
+{
+    i64 then = dst;
+    if (HAS_DEAD_END && dst < 0) then = dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    else if (HAS_UPDATE && dst >= 0) then = update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    if (CHECKED && then >= GRAPH.vertices) {
+        if (atomicCAS((u64*)bad, 0ull, 2ull) == 0) { bad[1] = w.here; bad[2] = then; }
+        then = -1;
+    }
+    return then;
+}
+
+// Stand at `then` (with its place, if known), one step on.
+__device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place, bool known, i64 length)
+{
+    ++w.step;
+    w.back = w.here;
+    w.back_row = w.row;
+    w.back_count = w.count;
+    w.here = (vertex_t)then;
+    if (w.step < length) w.stand_at(known ? place : locate(then));
+}
+
+__device__ __forceinline__ void find_rows(Walker& w)
+{
+    w.stand_at(locate(w.here));
+    const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+    w.back_row = before.row;
+    w.back_count = (vertex_t)before.count;
+}
+
+// Whether the rows that the next step reads are in memory.
+__device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
+{
+    const bool here = o.only < 0 ? is_loaded_row(w.row) : w.row >> OFFSET_BITS == o.only;
+    return here && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row));
+}
+
+// Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
+__device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
+{
+    const bool last = ended || w.step == o.length;
+    track.put(o, w.number, w.step, w.here, last);
+    if (!last && (!STREAMED || is_ready(w, o))) return true;
+    o.steps[w.number] = w.step;
+    if (STREAMED) {
+        o.at[w.number] = w.here;
+        o.back[w.number] = w.back;
+        o.alive[w.number] = !last;
+    }
+    if (ended && !PREFILLED)
+        for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
+    return false;
+}
+
+// Stand where the walk was left, and know where its rows are.
+__device__ __forceinline__ void take_up(Walker& w, const Output& o)
+{
+    w.here = o.at[w.number];
+    w.back = o.back[w.number];
+    w.step = o.steps[w.number];
+    find_rows(w);
+}
+
+// Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
+__device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
+{
+    for (; number < o.end; number = next_walker(o, number)) {
+        if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
+        start(w, number, source);
+        if (STREAMED) {
+            take_up(w, o);
+            if (is_ready(w, o)) return true;
+            continue;
+        }
+        track.put(o, number, 0, w.here, o.length == 0);
+        if (o.length > 0) return true;
+        o.steps[number] = 0;
+    }
+    return false;
+}
+
+// Walks whose bias is uniform or in the alias table: one neighbor a draw. The next gather is on its way before a step is noted, and the word
+// after that is made meanwhile.
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
+{
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
+    const Track track = {staged};
+    Walker w;
+    Asked asked;
+    u64 word = 0;
+    const auto set_out = [&](i64 number) {
+        if (!begin(w, number, o, source, track)) return false;
+        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, w.step, 0));
+        word = draw64(seed, first + w.number, w.step + 1, 0);
+        return true;
+    };
+    bool going = set_out(o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x);
+    while (going) {
+        Place place = {0, 0};
+        bool known = false;
+        const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
+        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0, bad);
+        if (then >= 0) {
+            move_to(w, then, place, known && then == dst, o.length);
+            if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
+        }
+        going = note(w, then < 0, o, track);
+        if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
+        else going = set_out(next_walker(o, w.number));
+    }
+}
+
+// Whether the return edge has to be looked up: else it is there and weighs 1, for the walk came along it.
+constexpr bool RETURN_IS_READ = !(SIMPLE && UNDIRECTED && !HAS_UPDATE && !HAS_DEAD_END && !WEIGHTED);
+
+// The sum of weights of the edges here -> back.
+__device__ __forceinline__ double return_weight(const Walker& w)
+{
+    if (!RETURN_IS_READ) return 1.0;
+    double total = 0.0;
+    const i64 end = w.row + w.count, back = w.previous();
+    if (MEMBER_WEIGHTS) return (double)find_member<true>(w.here, w.place(), back).weight;
+    for (i64 p = first_at_least(w.row, end, back); p < end && neighbor_at(p) == back; ++p) total += WEIGHTED ? (double)stored_weight(p) : 1.0;
+    return total;
+}
+
+// The chance that the next step is the one that goes back by what its bias has above the bound of all others.
+__device__ __forceinline__ double share_of_return(const Walker& w, double high, double returning)
+{
+    if (w.count == 0 || w.back == NONE) return 0.0;
+    const double all = WEIGHTED ? __ldg(GRAPH.strength + w.here) : (double)w.count;  // asked for first: the return edge does not wait for it
+    const double more = return_weight(w) * (returning - high), whole = all * high + more;
+    return whole > 0.0 ? more / whole : 0.0;
+}
+
+// Whether a coin falls on the share of the return edge; if not, what is left of it is a coin again.
+__device__ __forceinline__ bool returns(double& coin, double share)
+{
+    if (coin < share) return true;
+    coin = (coin - share) / (1.0 - share);
+    return false;
+}
+
+// Second-order walks: propose by weight, accept by bias / bound; what the return edge has above the bound is drawn apart. A lane makes one
+// trial a turn, so none waits for another's trials.
+extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME ? 3 : 4) void walk_by_rejection(Output o, i64 first, Params params, double low, double high, double returning,
+                                                                              u64 seed, const vertex_t* source, i64* bad, u64* tally)
+{
+    __shared__ vertex_t staged[LINE][WALK_BLOCK];
+    const Track track = {staged};
+    const bool apart = returning > high;
+    Walker w;
+    bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    u32 trial = 0;
+    u64 trials = 0;
+    double share = 0.0;
+    while (going) {
+        ++trials;
+        const Words words = philox(seed, first + w.number, w.step, trial);
+        double coin = fraction(word64(words, 1));
+        i64 dst = -1;
+        Place place = {0, 0};
+        if (apart && trial == 0) share = share_of_return(w, high, returning);
+        bool known = false, accepted = apart && returns(coin, share);
+        if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
+        else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
+        if (dst >= 0 && !known) { place = locate(dst); known = true; }
+        Context context = w.context(dst, place);
+        accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
+        if (!accepted) {
+            const double bias = edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
+            accepted = coin * high < bias;
+            if (EXTREME && !accepted && !checked(bias, w.here, dst, bad)) { dst = -1; accepted = true; }
+        }
+        if (!accepted) {
+            ++trial;
+            if (!EXTREME || trial != TRIALS + (i64)w.count) continue;
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + w.number, w.step, {w.back_row, (i64)w.back_count}};
+            dst = from_whole_row(params, seed, row, high, trial, bad);
+            if (dst == TRY_ON) continue;
+            if (dst >= 0) { place = locate(dst); known = true; }
+            context = w.context(dst, place);
+        }
+        const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
+        trial = 0;
+        if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
+        if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
+    }
+    if (trials) atomicAdd(tally, trials);
+}
+
+// Walks of any bias: a warp a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).
+extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
+{
+    for (i64 n = o.begin + blockIdx.x; n < o.end; n += gridDim.x) {
+        if (STREAMED && (!o.alive[n] || (o.only >= 0 && o.queue[n] != o.only))) continue;
+        vertex_t* walk = o.walks + n * (o.length + 1);
+        Walker w;
+        start(w, n, source);
+        if (STREAMED) take_up(w, o);
+        else if (threadIdx.x == 0) walk[0] = w.here;
+        bool ended = false;
+        while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
+            const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
+            const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
+            const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
+            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight, bad);
+            ended = then < 0;
+            if (ended) break;
+            if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;
+            ++w.step;
+            w.back = w.here;
+            w.here = (vertex_t)then;
+            find_rows(w);
+        }
+        if (ended && !PREFILLED)
+            for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
+        group_sync();
+        if (threadIdx.x) continue;
+        o.steps[n] = w.step;
+        if (STREAMED) {
+            o.at[n] = w.here;
+            o.back[n] = w.back;
+            o.alive[n] = !ended && w.step < o.length;
+        }
+    }
+}
+
+// Sums over all walks: steps, and walks that ended early.
+extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
+{
+    i64 taken = 0, ended = 0;
+    for (i64 n = o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.end; n += (i64)gridDim.x * blockDim.x) {
+        taken += o.steps[n];
+        ended += o.steps[n] < o.length;
+    }
+    taken = group_sum(taken);
+    ended = group_sum(ended);
+    if (threadIdx.x == 0) { atomicAdd(edges, (u64)taken); atomicAdd(dead, (u64)ended); }
+}

@@ -1,0 +1,88 @@
+// Biases of one row as integers, so that their sum does not depend on the order: the twin of engine/cpu/kernels/weigh.py, a group a row.
+#pragma once
+#include "graph.cuh"
+#include "group.cuh"
+
+__device__ __forceinline__ int shift_for(double largest, i64 count)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    return 61 - exponent - (64 - __clzll(count));
+}
+
+__device__ __forceinline__ i64 scaled(double bias, int shift)
+{
+    const i64 value = (i64)ldexp(bias, shift);
+    return value > 0 ? value : (bias > 0.0 ? 1 : 0);
+}
+
+__device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)stored_weight(position) : 1.0; }
+
+// A bias that cannot be one: the first to say so is reported. A vertex bias has no dst: -1.
+__device__ __forceinline__ bool checked(double bias, i64 src, i64 dst, i64* bad)
+{
+    if (bias >= 0.0 && bias <= 1.7976931348623157e308) return true;
+    if (atomicCAS((u64*)bad, 0ull, 1ull) == 0) { bad[1] = src; bad[2] = dst; }
+    return false;
+}
+
+struct Row {  // one selection: where, and the path that led there
+    Place place;
+    i64 v, prev, source, instance, depth;
+    Place prev_place;
+};
+
+__device__ __forceinline__ double bias_at(const Params& params, u64 seed, const Row& row, i64 index)
+{
+    const i64 position = row.place.row + index, dst = neighbor_at(position);
+    const Context context = {row.prev, row.v, -1, row.prev_place, row.place, {0, 0}};
+    return edge_bias(params, context, seed, row.instance, row.depth, row.source, row.prev, row.v, dst, weight_at(position));
+}
+
+// The largest bias of a row; -1 when one is bad.
+__device__ __forceinline__ double largest_bias(const Params& params, u64 seed, const Row& row, i64* bad)
+{
+    double largest = 0.0;
+    bool fine = true;
+    for (i64 i = threadIdx.x; i < row.place.count; i += blockDim.x) {
+        const double bias = bias_at(params, seed, row, i);
+        fine = checked(bias, row.v, neighbor_at(row.place.row + i), bad) && fine;
+        largest = fmax(largest, bias);
+    }
+    return group_all(fine) ? group_max(largest) : -1.0;
+}
+
+// The first i with ctps[i] > target: never one of bias zero.
+__device__ __forceinline__ i64 search(const i64* ctps, i64 count, i64 target)
+{
+    i64 low = 0, high = count - 1;
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (ctps[middle] > target) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+// The index in a row that one word selects; -1 where nothing can be taken or a bias is bad. Biases are computed anew in each of three
+// passes, so that a row needs no memory.
+__device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed, const Row& row, u64 word, i64* bad)
+{
+    const i64 count = row.place.count;
+    const double largest = largest_bias(params, seed, row, bad);
+    if (!(largest > 0.0)) return -1;
+    const int shift = shift_for(largest, count);
+    i64 total = 0, before = 0;
+    for (i64 i = threadIdx.x; i < count; i += blockDim.x) total += scaled(bias_at(params, seed, row, i), shift);
+    total = group_sum(total);
+    const i64 target = (i64)below(word, (u64)total);
+    for (i64 base = 0; base < count; base += blockDim.x) {
+        const i64 i = base + threadIdx.x;
+        i64 all;
+        const i64 upto = before + group_scan(i < count ? scaled(bias_at(params, seed, row, i), shift) : 0, all);
+        const i64 first = group_min(i < count && upto > target ? i : count);
+        if (first < count) return first;
+        before += all;
+    }
+    return -1;
+}

@@ -1,0 +1,175 @@
+"""Where a graph is while GPUs sample it, in which layout, and how many instances at a time: what their memory allows."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import Traversal, Walk
+from csaw.engine.plan.host_memory import Limits, Shape, expected, fields, refuse_far, row_cost
+from csaw.engine.plan.needs import member_slots
+from csaw.engine.schedule.schedule import READ_BYTES
+from csaw.partition.errors import BudgetError, CsawError, OptionError
+
+DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs beside them
+DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
+SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and what it keeps of each
+ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
+# Of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/tuning.md).
+NEAR_BYTES = 64 << 30
+
+
+def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
+    forced = limits.residency
+    if forced == "pooled":
+        return _pooled(shape, devices, limits)
+    if forced in ("streamed", "disk"):
+        return _streamed(shape, devices, limits)
+    try:
+        return _resident(shape, limits)
+    except BudgetError as error:
+        if forced == "resident" or limits.layout is not None:
+            raise
+        refused = {"resident": str(error)}
+    try:
+        return _pooled(shape, devices, limits) | {"refused": refused}
+    except CsawError as error:
+        return _streamed(shape, devices, limits) | {"refused": refused | {"pooled": str(error)}}
+
+
+def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
+    """The whole graph on each GPU, in the widest layout that fits and is worth building."""
+    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    possible = _layouts(shape)
+    if limits.layout is not None and limits.layout not in possible:
+        raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
+    needs, edge = shape.needs, shape.needs.edge
+    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
+    fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
+    table = 4 * member_slots(store.edges, store.vertices)
+    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if needs.weighs_members else table}
+    answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
+    least = min(row, budget)
+    ways = list(product(answers, (limits.layout,) if limits.layout else possible))
+    near = [(m, way) for m, way in ways if store.edges * edge.built(way) + extra[m] <= NEAR_BYTES]
+    for membership, layout in [*near, *ways]:
+        graph = store.edges * (edge.stored + edge.built(layout)) + extra[membership]
+        if fixed + graph + least <= budget:
+            scratch, more = _scratch(shape, budget - fixed - graph - least)
+            fixed += more
+            in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+            return fields(layout, membership, "resident", in_flight, row, graph, fixed, budget, scratch)
+    raise BudgetError(
+        f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
+        f"--residency and --layout"
+    )
+
+
+def owners(store: Any, devices: int) -> list[int]:
+    """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
+    return [
+        min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
+    ]
+
+
+def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """The graph spread over GPUs that read each other's memory, a batch on each."""
+    store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
+    if count < 2:
+        raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
+    for a, b in product(devices, devices):
+        if a is not b and b.number not in a.peers:
+            raise OptionError(
+                f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
+            )
+    held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
+    fixed, graph = _fixed(shape), int(held.max()) * shape.needs.edge.piece
+    need = fixed + graph + min(row, budget)
+    if need > budget or held.min() == 0:
+        raise BudgetError(
+            f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
+            f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
+        )
+    scratch, more = _scratch(shape, budget - need)
+    fixed += more
+    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+    return fields(_piece_layout(shape), "search", "pooled", in_flight, row, graph, fixed, budget, scratch)
+
+
+def _selects_from_rows(shape: Shape) -> bool:
+    """Whether candidates are kept while neighbors are selected on a GPU."""
+    return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.needs.alias_tables
+
+
+def _least_scratch(shape: Shape) -> int:
+    """Bytes for the candidates of the longest row, and then of another one."""
+    return 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape) else 0
+
+
+def _scratch(shape: Shape, left: int) -> tuple[int, int]:
+    """For how many candidates at a time there is room, and what that takes of the bytes that are left beside the least."""
+    if not _selects_from_rows(shape):
+        return 0, 0
+    least = max(shape.store.max_degree, 1)
+    more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, left // 8 // SCRATCH_BYTES))
+    return least + more, more * SCRATCH_BYTES
+
+
+def _fixed(shape: Shape) -> int:
+    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting at least, or building a partition's table, takes."""
+    needs = shape.needs
+    build = 16 + (needs.edge.stored if needs.only_tables else 0)
+    table = build * shape.store.largest_partition if needs.alias_tables else 0
+    return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
+
+
+def _piece_layout(shape: Shape) -> str:
+    """What a step reads of a partition on a GPU."""
+    return "table" if shape.needs.alias_tables else "csr"
+
+
+def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
+    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    refuse_far(shape, "--gpu-memory")
+    needs, edge = shape.needs, shape.needs.edge
+    slots, slot, fixed = 2 if needs.second_order else 1, store.largest_partition * edge.piece, _fixed(shape)
+    batch = (limits.batch or 1) * row
+    need = fixed + slots * slot + batch
+    if need > budget:
+        raise BudgetError(
+            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {batch:,} for "
+            f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
+            f"with csaw partition --partition-size, or use --device cpu"
+        )
+    scratch, more = _scratch(shape, budget - need)
+    fixed += more
+    most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
+    in_flight = limits.batch or max(1, min(shape.most, most // row))
+    residency = limits.residency or ("streamed" if store.edges * edge.kept <= limits.host_bytes // 2 else "disk")
+    room = (budget - fixed - in_flight * row) // max(slot, 1)
+    graph = store.edges * edge.piece
+    fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
+    in_place: float | None = None
+    if limits.policy.in_place and residency == "disk" and store.is_plain and limits.policy.balancing:
+        in_place = row_cost(shape, edge.stored)
+    elif limits.policy.in_place and residency == "streamed" and (not needs.alias_tables or needs.only_tables):
+        in_place = READ_BYTES
+    return fit | {"expected": expected(shape, room, in_flight, edge.kept, residency, in_place)}
+
+
+def _layouts(shape: Shape) -> tuple[str, ...]:
+    """Layouts that can serve a run on a GPU, the fastest first."""
+    walk, wide = isinstance(shape.algorithm, Walk), shape.needs.edge.id > 4
+    if shape.needs.alias_tables:
+        return ("alias", "table") if walk and not wide else ("table",)
+    one_edge = walk or shape.algorithm.clocks  # type: ignore[attr-defined]  # a step
+    if one_edge and shape.request.select in ("uniform", "rejection") and not wide:
+        steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
+        return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+    if shape.needs.clock_sums:
+        return ("ctps", "csr")
+    if shape.needs.running_sums:
+        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
+    return ("csr",)

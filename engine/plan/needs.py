@@ -1,0 +1,173 @@
+"""What a run needs of its graph: made once from the graph, the algorithm and the request, and read by the plan, both backends and the bench."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.engine import hooks
+from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.plan.hop_tables import from_whole_rows
+from csaw.engine.plan.selection import may_be_hopeless, return_apart
+from csaw.engine.sources import Sources
+
+CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
+WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
+ALIAS_IDS = 3  # ids that an edge's entry of an alias table takes as much room as
+
+
+@dataclass(frozen=True)
+class EdgeBytes:
+    """Bytes of memory that an edge takes, in each place where it may lie."""
+
+    id: int
+    """A vertex id: 4, or 8 in a graph whose ids take 64 bits."""
+    stored: int
+    """In the graph store, of what the run reads of it: the neighbor, and its weight where weights are read."""
+    kept: int
+    """In host memory beside a GPU, and over the bus: an alias table's entry where GPUs read nothing else, otherwise as stored."""
+    reserved: int
+    """What a plan sets aside on the CPU, apart from running sums. A rejection walk's weights count even where they are dropped once its tables are made."""
+    loaded: int
+    """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are dropped."""
+    piece: int
+    """On a GPU, in a slot of a streamed graph or a part of a pooled one."""
+
+    @property
+    def alias(self) -> int:
+        """Bytes of an alias table's entry that consists of vertex ids."""
+        return ALIAS_IDS * self.id
+
+    def built(self, layout: str) -> int:
+        """Bytes that a GPU builds of an edge beside its row, for a graph that is resident in ``layout``."""
+        return {"csr": 0, "entries": 16, "table": self.alias, "alias": 32, "ctps": SUM_BYTES}[layout]
+
+    def in_partition(self, layout: str) -> int:
+        """Bytes of an edge on the CPU while its partition is loaded in ``layout``; of weights only sums are left."""
+        return self.id + SUM_BYTES if layout == "ctps" else self.loaded
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a run reads of its graph, and how its picks can be drawn. It follows from the graph, the algorithm and the request alone, not from a device."""
+
+    second_order: bool
+    """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
+    asks_members: bool
+    """Whether any hook asks if an edge exists."""
+    asks_far: bool
+    """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
+    weights: bool
+    """Whether weights of edges are read, by sampling or by what builds its tables."""
+    alias_tables: bool
+    """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by."""
+    only_tables: bool
+    """Whether rows of the graph are not read any more once alias tables are made of them."""
+    return_apart: bool
+    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    row_weights: bool
+    """Whether the sum of each row's weights is read, to draw the return edge apart."""
+    weighs_members: bool
+    """Whether hash tables of rows, where a plan chooses them, hold weights too: that of the return edge is looked up."""
+    single_weights: bool
+    """Whether a rejection walk looks up weights beside its alias tables: of return edges, or of a whole row."""
+    may_be_hopeless: bool
+    """Whether a step of a rejection walk may have to be drawn from its whole row, for trials hardly ever accept an edge of it."""
+    running_sums: bool
+    """Whether neighbor samples may be drawn by searching in running sums of biases, made once for the whole graph."""
+    clock_sums: bool
+    """Whether walkers with clocks may search in such sums."""
+    independent_picks: bool
+    """Whether a traversal's picks are independent draws from whole rows, each in constant time."""
+    in_pools: bool
+    """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
+    everywhere: bool
+    """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
+    edge: EdgeBytes
+    """Bytes of memory that an edge takes."""
+
+
+def find_needs(
+    store: Any, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: str, collision: str
+) -> Needs:
+    """What a run needs that draws from ``store`` with a method of selection; ``weighted``: whether it respects weights.
+
+    Raises OptionError where the bounds of a rejection walk bound nothing, and where a hook cannot be compiled.
+    """
+    bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
+    second_order = "is_neighbor" in bias.reads
+    others_ask = any(hook is not None and "is_neighbor" in hook.reads for hook in others)
+    clocks = isinstance(algorithm, Traversal) and algorithm.clocks
+    apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
+    in_pools = _in_pools(algorithm, select)
+    of_edges = {
+        "weights": weighted and ("weight" in bias.reads or select == "rejection"),
+        "alias_tables": select == "alias" or (select == "rejection" and weighted),
+        "only_tables": select == "alias" and not (second_order or others_ask),
+        "single_weights": weighted and (apart or hopeless),
+    }
+    return Needs(
+        second_order=second_order,
+        asks_members=second_order or others_ask,
+        asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
+        return_apart=apart,
+        row_weights=weighted and apart,
+        weighs_members=weighted and apart and not store.multigraph,
+        may_be_hopeless=hopeless,
+        running_sums=select == "its" and collision != "updated" and bias.static and _picks_in_sums(algorithm),
+        clock_sums=clocks and select == "its" and bias.static,
+        independent_picks=_independent_picks(algorithm, select),
+        in_pools=in_pools,
+        everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
+        edge=_edge_bytes(store, select, **of_edges),
+        **of_edges,
+    )
+
+
+def _edge_bytes(
+    store: Any, select: str, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
+) -> EdgeBytes:
+    """Bytes of an edge of ``store``, for a run with these needs, which are explained at Needs."""
+    item = np.dtype(store.id_dtype).itemsize
+    stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
+    on_host = alias if alias_tables else item
+    weighed = weights and (select == "rejection" or not alias_tables)
+    still_weighed = weights and (single_weights or not alias_tables)
+    return EdgeBytes(
+        id=item,
+        stored=stored,
+        kept=alias if only_tables else stored,
+        reserved=on_host + (WEIGHT_BYTES if weighed else 0),
+        loaded=on_host + (WEIGHT_BYTES if still_weighed else 0),
+        piece=(alias if alias_tables else 0) + (0 if only_tables else stored),
+    )
+
+
+def _in_pools(algorithm: Algorithm, select: str) -> bool:
+    """Whether a collective selection is uniform."""
+    return isinstance(algorithm, Traversal) and algorithm.collective and select == "uniform"
+
+
+def _independent_picks(algorithm: Algorithm, select: str) -> bool:
+    """Whether a traversal draws with replacement, a fixed number, from all of each vertex's neighbors."""
+    if not from_whole_rows(algorithm) or not algorithm.replace:
+        return False
+    return select in ("uniform", "alias") and min(algorithm.sizes(), default=0) >= 0
+
+
+def _picks_in_sums(algorithm: Algorithm) -> bool:
+    """Whether picks of a neighbor sample are few enough, or repeat, so that a thread can draw them from running sums."""
+    if not from_whole_rows(algorithm) or algorithm.layout != "hops":
+        return False
+    sizes = algorithm.sizes()
+    return min(sizes, default=0) >= 0 and (algorithm.replace or max(sizes, default=0) <= CTPS_PICKS)
+
+
+def filter_words(edges: int) -> int:
+    """Words of 64 bits of the filters that answer whether there is an edge: 8 bits an edge, and a little room at the end."""
+    return edges // 8 + 2
+
+
+def member_slots(edges: int, vertices: int) -> int:
+    """Slots of 4 bytes in the hash tables of all rows, which are half empty at least."""
+    return 2 * edges + 8 * (vertices + 1)

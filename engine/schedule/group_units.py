@@ -1,0 +1,73 @@
+"""Units of groups: runs of consecutive groups that are still missing, handed out to whoever draws next."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule.loop import FinishedBatch
+
+Progress = Callable[[int], None] | None
+
+
+class Units:
+    """Units of at most ``size`` groups of what a sample still lacks, handed out to any thread; none after ``stop``.
+
+    A unit that comes back, because its device has failed, goes to whoever asks next; so nobody is sent away while one is out.
+    """
+
+    def __init__(self, writer: SampleWriter, size: int, progress: Progress) -> None:
+        missing = [g for g in range(writer.groups) if g not in writer.done]
+        self.writer, self.progress, self.changed = writer, progress, threading.Condition()
+        self.left, self.out = deque(_runs(missing, size)), 0
+        self.done = sum(writer.rows(g) for g in writer.done)
+        self.edges = self.dead_ends = 0  # of what this run has written
+        self.stopped = False
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while (unit := self._next()) is not None:
+            yield unit
+
+    def _next(self) -> list[int] | None:
+        with self.changed:
+            while self.out and not self.left and not self.stopped:
+                self.changed.wait()
+            if self.stopped or not self.left:
+                return None
+            self.out += 1
+            return self.left.popleft()
+
+    def finished(self, unit: list[int], drawn: list[FinishedBatch]) -> None:
+        """Count a unit that is written towards the progress."""
+        with self.changed:
+            self.out -= 1
+            self.edges += sum(batch.edges for batch in drawn)
+            self.dead_ends += sum(batch.dead_ends for batch in drawn)
+            self.done += sum(self.writer.rows(g) for g in unit)
+            if self.progress:
+                self.progress(self.done)
+            self.changed.notify_all()
+
+    def give_back(self, unit: list[int]) -> None:
+        """Let others have a unit that this worker cannot finish."""
+        with self.changed:
+            self.out -= 1
+            self.left.append(unit)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
+
+def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
+    """At most ``size`` consecutive groups at a time."""
+    run: list[int] = []
+    for g in groups:
+        if run and (run[-1] != g - 1 or len(run) == size):
+            yield run
+            run = []
+        run.append(g)
+    if run:
+        yield run

@@ -1,0 +1,153 @@
+"""Instances to arrays, batch after batch: the one loop of take, begin, run and wait; smaller batches when memory is short."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.schedule.schedule import Schedule
+from csaw.engine.sources import Sources
+from csaw.partition.errors import BudgetError, CsawError
+
+log = logging.getLogger(__name__)
+Arrays = dict[str, np.ndarray]
+
+
+class Drawn(Protocol):
+    """Arrays of samples, wherever they are."""
+
+    def arrays(self, rows: slice) -> Arrays:
+        """Copies in host memory; of walks and hops only some instances, of subgraphs always all."""
+
+    def on_device(self) -> dict[str, Any]:
+        """All arrays where they were drawn."""
+
+
+@dataclass(frozen=True)
+class FinishedBatch:
+    """The samples of ``instances`` consecutive instances from number ``first`` on.
+
+    ``edges`` counts sampled edges, ``dead_ends`` walks and frontier entries that ended because there was no neighbor to go to.
+    """
+
+    first: int
+    instances: int
+    edges: int
+    dead_ends: int
+    drawn: Drawn
+
+    def arrays(self, rows: slice = ALL) -> Arrays:
+        """NumPy arrays by name, copied from the device when asked for; may be called in any thread. ``rows`` counts instances from ``first``."""
+        return self.drawn.arrays(rows)
+
+    def on_device(self) -> dict[str, Any]:
+        """The arrays where they were drawn, not copied: CuPy's on a GPU, NumPy's on the CPU; both speak DLPack.
+
+        Vertices are dense ids (rows of the graph store), all ones where there is none. Arrays that had to make room are in host memory.
+        Work on them in a stream of your own must be over before the batch is dropped, whose memory is used again.
+        """
+        return self.drawn.on_device()
+
+
+@dataclass(frozen=True)
+class InHostMemory:
+    """Arrays that have left their device."""
+
+    held: Arrays
+
+    def arrays(self, rows: slice) -> Arrays:
+        return {name: array[rows] for name, array in self.held.items()}
+
+    def on_device(self) -> dict[str, Any]:
+        return self.held
+
+
+class Batches:
+    """Draws ranges of a job's instances on one backend, which it owns from here on: ``close`` closes it.
+
+    ``size`` is how many instances a batch has: as many as planned, and fewer once memory was short. ``seconds`` is the host's time in ``draw``.
+    """
+
+    def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
+        plan = backend.plan
+        self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
+        self.size, self.seconds = plan.batch, 0.0
+        try:
+            self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy, stopped)
+        except BaseException:
+            self._close_backend()
+            raise
+
+    def begin(self, first: int, last: int) -> Any:
+        """The backend's batch of the instances first .. last - 1, of which nothing is drawn yet."""
+        return self.backend.begin(first, self.sources.take(first, last, self.flat))
+
+    def draw(self, first: int, last: int) -> list[FinishedBatch]:
+        """The instances first .. last - 1, in order, in batches of ``size`` or fewer; BudgetError where not even one instance fits."""
+        clock = time.perf_counter()
+        drawn: list[FinishedBatch] = []
+        while first < last:
+            upto = min(first + self.size, last)
+            batch = self._attempt(first, upto)
+            if batch is None:  # what is there already makes room
+                drawn = [kept(batch) for batch in drawn]
+                self.backend.release()
+                continue
+            drawn.append(batch)
+            first = upto
+        self.seconds += time.perf_counter() - clock
+        return drawn
+
+    def draw_timed(self, first: int, last: int) -> tuple[FinishedBatch, float]:
+        """One batch, and the seconds that sampling alone took: it has begun before the clock runs. MemoryError where it does not fit."""
+        batch = self.begin(first, last)
+        self.backend.wait()
+        clock = time.perf_counter()
+        self._run(batch)
+        seconds = time.perf_counter() - clock
+        return _finished(batch, first, last), seconds
+
+    def close(self) -> None:
+        """Give back the backend's threads and memory, also those of the graph, which the schedule has too."""
+        del self.schedule
+        self._close_backend()
+
+    def _close_backend(self) -> None:
+        with suppress(*self.backend.failures):  # a device that has failed cannot
+            self.backend.close()
+
+    def _run(self, batch: Any) -> None:
+        self.schedule.run(batch)
+        self.backend.wait()
+
+    def _attempt(self, first: int, last: int) -> FinishedBatch | None:
+        """One batch; None where memory does not suffice, and then batches are half as large from here on."""
+        try:
+            batch = self.begin(first, last)
+            self._run(batch)
+            return _finished(batch, first, last)
+        except MemoryError as error:
+            if isinstance(error, CsawError):
+                raise
+            if last - first == 1:
+                raise BudgetError(
+                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or free some memory"
+                ) from error
+        self.size = (last - first) // 2
+        log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
+        return None
+
+
+def kept(batch: FinishedBatch) -> FinishedBatch:
+    """The same batch with its arrays in host memory."""
+    return replace(batch, drawn=InHostMemory(batch.arrays()))
+
+
+def _finished(batch: Any, first: int, last: int) -> FinishedBatch:
+    return FinishedBatch(first, last - first, batch.edges(), batch.dead_ends(), batch)

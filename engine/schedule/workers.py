@@ -1,0 +1,141 @@
+"""Groups of instances to a sample store: a worker a device, each sampling a unit of groups while its last one is written.
+
+Units are handed out one at a time, so a slow device does not hold up the others; which device draws a unit changes nothing in it.
+"""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, fields
+from typing import Any
+
+from csaw.engine.backend import TALLY, Backend
+from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.schedule.device_threads import failure, gave_up
+from csaw.engine.schedule.group_units import Progress, Units
+from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
+from csaw.engine.schedule.loop import Batches, FinishedBatch
+from csaw.engine.schedule.schedule import Stopped
+
+log = logging.getLogger(__name__)
+
+WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
+LARGEST = ("seconds", "kernel_seconds", "kernel_deviation")  # of workers side by side
+SAFE = "finished groups are safe, --resume completes the rest"
+Losses = tuple[type[Exception], ...]
+
+
+@dataclass
+class Totals:
+    """What sampling took; seconds and deviation are those of the worker with most. TALLY in backend.py says what is counted while selecting."""
+
+    edges: int = 0
+    dead_ends: int = 0
+    draws: int = 0
+    collisions: int = 0
+    searches: int = 0
+    iterations: int = 0
+    conflicts: int = 0
+    rebuilt: int = 0
+    transfers: int = 0
+    transfer_bytes: int = 0
+    evictions: int = 0
+    in_place: int = 0
+    overlapped: int = 0
+    kernel_seconds: float = 0.0
+    kernel_deviation: float = 0.0
+    seconds: float = 0.0
+
+    def add(self, other: "Totals") -> None:
+        for field in fields(Totals):
+            mine, others = getattr(self, field.name), getattr(other, field.name)
+            setattr(self, field.name, max(mine, others) if field.name in LARGEST else mine + others)
+
+
+def sample_groups(
+    backends: list[Callable[[], Backend]],
+    sources: Any,
+    writer: SampleWriter,
+    unit_size: int,
+    progress: Progress,
+    losses: Losses,
+) -> Totals:
+    """Fill a store, with a worker for each of ``backends``; one alone works in this thread.
+
+    What stops one stops all, but for errors of the types ``losses``: then the others do its work, if any are left.
+    """
+    units, totals = Units(writer, unit_size, progress), Totals()
+    lost: list[Exception] = []
+
+    def work(make_backend: Callable[[], Backend]) -> None:
+        try:
+            totals.add(_work(make_backend, sources, units, threads))
+        except losses as error:
+            lost.append(error)
+            if len(lost) < len(backends):
+                log.warning("a GPU has failed: %s; the others do its part", error)
+        except Stopped:
+            pass  # by what another worker or the user did, which is said there
+        except BaseException:
+            units.stop()
+            raise
+
+    with ThreadPoolExecutor(WRITERS) as threads, ThreadPoolExecutor(len(backends)) as workers:
+        try:
+            list(map(work, backends) if len(backends) == 1 else workers.map(work, backends))
+        finally:
+            units.stop()
+    if units.left and lost:
+        error = min(lost, key=gave_up)
+        raise failure(error, SAFE) from error
+    totals.edges, totals.dead_ends = units.edges, units.dead_ends
+    return totals
+
+
+def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
+    """One worker, from its backend's beginning to its end."""
+    with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
+        _draw_and_write(batches, units, threads)
+        backend, graph, counters = batches.backend, batches.backend.graph, batches.schedule.counters
+        kernel_seconds, kernel_deviation = backend.kernel_seconds()
+        return Totals(
+            transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
+            evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
+            kernel_deviation=kernel_deviation, seconds=batches.seconds, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+        )  # fmt: skip
+
+
+def _draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) -> None:
+    """Two units at a time on the device: one is drawn, or its first groups are written, while the last groups of the one before are."""
+    with ThreadPoolExecutor(2) as writing:
+        before: Future | None = None
+        for unit in units:
+            drawn = _draw(batches, units, unit, before)
+            pending = writing.submit(_write, units, unit, drawn, threads)
+            if before:
+                before.result()
+            before = pending
+        if before:
+            before.result()
+
+
+def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch]:
+    """A unit's batches, to be written beside the unit ``before``, or after it; given back to the others where either has failed."""
+    try:
+        drawn = batches.draw(*instances_of(unit, units.writer))
+        if before and (before.done() or leaves_as_a_whole(units.writer)):
+            before.result()
+    except BaseException:
+        units.give_back(unit)
+        raise
+    return drawn
+
+
+def _write(units: Units, unit: list[int], drawn: list[FinishedBatch], threads: ThreadPoolExecutor) -> None:
+    try:
+        write_unit(unit, drawn, units.writer, threads)
+    except BaseException:
+        units.give_back(unit)
+        raise
+    units.finished(unit, drawn)
