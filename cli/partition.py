@@ -65,7 +65,7 @@ def partition(input_: str, out: str, compression: str, as_json: bool, progress: 
         csaw partition web-Google.txt.gz web.zarr --partitions 8
     """
     from csaw.cli import console
-    from csaw.partition.pipeline import IngestOptions, ingest
+    from csaw.partition import IngestOptions, ingest
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
     total = Path(input_).stat().st_size if Path(input_).is_file() else 0

@@ -14,7 +14,8 @@ import numpy as np
 
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition.errors import BudgetError, OptionError
-from csaw.partition.pipeline import IngestOptions, ingest_rows
+from csaw.partition.ingest_options import IngestOptions
+from csaw.partition.pipeline import ingest_rows
 from csaw.partition.replace import FILE, check, new_file
 from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore

@@ -137,7 +137,7 @@ def _remove(store: Path) -> None:
 
 
 def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
-    from csaw.partition.pipeline import IngestOptions, ingest
+    from csaw.partition import IngestOptions, ingest
 
     store = ingest(str(path), out, IngestOptions(directed=directed))
     for warning in store.report["warnings"]:

@@ -62,11 +62,6 @@ class Backend:
         self.bias = hooks.edge_bias(algorithm, self.weighted)
         self.others = hooks.others(algorithm, self.weighted)
         self.stop = threading.Event()
-        if is_own(type(algorithm)):
-            from csaw.engine.cpu.typed_hooks import check_types
-
-            known = self.constants() | {"STREAMED": self.streamed}
-            check_types(self.hooks(), known, algorithm, self.params, np.dtype(store.id_dtype))
 
     @cached_property
     def isolated(self) -> int:

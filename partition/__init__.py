@@ -4,14 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from csaw.partition.pipeline import IngestOptions, ingest
+    from csaw.partition.ingest_options import IngestOptions
+    from csaw.partition.pipeline import ingest
     from csaw.partition.store import Graph, GraphStore, Partition, open_graph
     from csaw.partition.write import write_graph
 
 _WHERE = {
     "Graph": "store",
     "GraphStore": "store",
-    "IngestOptions": "pipeline",
+    "IngestOptions": "ingest_options",
     "Partition": "store",
     "ingest": "pipeline",
     "open_graph": "store",

@@ -18,7 +18,7 @@ from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sn
 from csaw.partition.word_rows import WordRows
 
 if TYPE_CHECKING:
-    from csaw.partition.pipeline import IngestOptions
+    from csaw.partition.ingest_options import IngestOptions
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
 ROOM_ROWS = 1 << 22

@@ -12,7 +12,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.formats import matrix_market, refuse_foreign
 
 if TYPE_CHECKING:
-    from csaw.partition.pipeline import IngestOptions
+    from csaw.partition.ingest_options import IngestOptions
 
 SAMPLE_ROWS = 32
 SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")

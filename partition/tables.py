@@ -11,7 +11,7 @@ from csaw.partition.errors import FormatError, MissingDependencyError, OptionErr
 from csaw.partition.sniff import Shape
 
 if TYPE_CHECKING:
-    from csaw.partition.pipeline import IngestOptions
+    from csaw.partition.ingest_options import IngestOptions
 
 PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
 LARGEST = float(np.finfo(np.float32).max)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.schedule.schedule import crowds
+from csaw.engine.schedule.partitions import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
@@ -100,7 +100,7 @@ class Traversals:
         return self.xp.minimum(wanted, self.degree)
 
     def wants(self) -> np.ndarray:
-        """Partitions that entries wait for: see schedule.crowds."""
+        """Partitions that entries wait for: see crowds in schedule/partitions.py."""
         return crowds(self.xp, self.backend.graph, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:

@@ -16,10 +16,11 @@ from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.specialize import specialize
+from csaw.engine.cpu.typed_hooks import check_own_hooks
+from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
-from csaw.engine.schedule import single_rows as rows
 
 SLICE = 2048  # frontier entries a task
 
@@ -31,6 +32,7 @@ class CpuBackend(Backend):
 
     def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
+        check_own_hooks(self)
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
         self.kernels = specialize(self._files(), self._constants(), self.hooks())
@@ -114,7 +116,7 @@ class CpuBackend(Backend):
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
         each = 2 if self.needs.second_order else 1  # rows of an entry
-        return each * (entries * rows.ROW_BYTES + edges * self.graph.edge_bytes)
+        return each * (entries * costs.ROW_BYTES + edges * self.graph.edge_bytes)
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, each from a row."""

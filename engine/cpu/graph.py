@@ -15,7 +15,7 @@ from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
-from csaw.engine.schedule.schedule import Partitions
+from csaw.engine.schedule.partitions import Partitions
 
 PIECE = 1 << 20  # vertices whose degrees are looked at together
 

@@ -14,6 +14,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
@@ -32,11 +33,11 @@ from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools,
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan import costs
+from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
-from csaw.engine.schedule import single_rows as rows
-from csaw.engine.schedule.schedule import READ_BYTES
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
 SPARE_KEYS = 64
@@ -53,6 +54,7 @@ class CudaBackend(Backend):
         self, plan: Plan, store: Any, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
     ) -> None:
         super().__init__(plan, store, algorithm)
+        check_own_hooks(self)
         self.device = cupy.cuda.Device(device.number)
         self.device.use()
         self.streams = Streams(plan.policy.balancing)
@@ -91,7 +93,7 @@ class CudaBackend(Backend):
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
         if self.plan.residency == "disk":
             each = 2 if self.needs.second_order else 1  # rows of an entry
-            return DISK_COST * each * (entries * rows.ROW_BYTES + edges * self.graph.stored_bytes)
+            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.graph.stored_bytes)
         if self.select in ("uniform", "alias"):
             return picks * READ_BYTES
         if self.select == "rejection":

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
-from csaw.engine.plan.host_memory import Limits, Shape, expected, fields, refuse_far, row_cost
+from csaw.engine.plan import costs
+from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
 from csaw.engine.plan.needs import member_slots
-from csaw.engine.schedule.schedule import READ_BYTES
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs beside them
@@ -153,10 +153,10 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
     in_place: float | None = None
     if limits.policy.in_place and residency == "disk" and store.is_plain and limits.policy.balancing:
-        in_place = row_cost(shape, edge.stored)
+        in_place = costs.row_cost(shape, edge.stored)
     elif limits.policy.in_place and residency == "streamed" and (not needs.alias_tables or needs.only_tables):
-        in_place = READ_BYTES
-    return fit | {"expected": expected(shape, room, in_flight, edge.kept, residency, in_place)}
+        in_place = costs.READ_BYTES
+    return fit | {"expected": costs.expected(shape, room, in_flight, edge.kept, residency, in_place)}
 
 
 def _layouts(shape: Shape) -> tuple[str, ...]:

@@ -1,50 +1,19 @@
 """Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows, here that of the host.
 
-fit_devices.py does the same for the memory of GPUs.
+gpu_memory.py does the same for the memory of GPUs.
 """
 
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Walk
-from csaw.engine.plan.needs import SUM_BYTES, Needs
-from csaw.engine.schedule.schedule import Policy
-from csaw.engine.schedule.single_rows import ROW_BYTES
+from csaw.engine.plan.costs import expected, met_row, row_cost
+from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
+from csaw.engine.plan.needs import SUM_BYTES
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
 SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
-BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second, where a plan says how long copies will take
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What decides how much memory a run takes; ``row`` is bytes of an instance in flight, ``most`` how many a device takes at a time.
-
-    ``detect`` is the detector of repeated candidates that was asked for, if any.
-    """
-
-    store: Any
-    algorithm: Algorithm
-    request: Any  # of plan.py
-    needs: Needs
-    row: int
-    most: int
-    detect: str | None
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a run may use, and what the user has fixed."""
-
-    host_bytes: int
-    device_bytes: int  # of each GPU
-    batch: int | None
-    layout: str | None
-    residency: str | None
-    policy: Policy
 
 
 def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
@@ -117,57 +86,5 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     else:
         return ("csr",)
     parents = shape.request.instances * each
-    worth = shape.detect is None and min(parents, store.edges) * _met_row(store) >= SUMMED_EDGES * store.edges
+    worth = shape.detect is None and min(parents, store.edges) * met_row(store) >= SUMMED_EDGES * store.edges
     return ("ctps", "csr") if worth else ("csr", "ctps")
-
-
-def row_cost(shape: Shape, per_edge: int) -> float:
-    """What a step that reads rows one by one takes, in bytes read in order."""
-    return (2 if shape.needs.second_order else 1) * (ROW_BYTES + _met_row(shape.store) * per_edge)
-
-
-def _met_row(store: Any) -> float:
-    """About how many neighbors the vertices have that a frontier meets, hubs more often than others."""
-    return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
-
-
-def refuse_far(shape: Shape, budget: str) -> None:
-    """OptionError where questions could not be answered from the partitions that are loaded."""
-    if shape.needs.asks_far:
-        raise OptionError(
-            f"{shape.algorithm.name()} with a graph that is streamed: only edge_bias may ask e.is_neighbor, of e.prev or e.src, and not where walkers "
-            f"have clocks; raise {budget} so that the whole graph fits"
-        )
-
-
-def fields(layout: str, membership: str, residency: str, batch: int, row: int, graph: int, fixed: int, budget: int, scratch: int = 0) -> dict[str, Any]:  # fmt: skip
-    """Fields of a Plan; ``row`` is bytes of an instance in flight."""
-    return {
-        "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch * row, "graph_bytes": graph,
-        "fixed_bytes": fixed, "budget_bytes": budget, "refused": {}, "expected": {}, "scratch_edges": scratch,
-    }  # fmt: skip
-
-
-def expected(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: str, in_place: float | None
-) -> dict[str, float]:
-    """About what streaming will take, if instances are spread evenly over partitions: copies of partitions, bytes, seconds.
-
-    ``in_place`` is what reading a row where it is takes, in bytes copied; None where that cannot be.
-    """
-    store, parts = shape.store, max(len(shape.store.partitions), 1)
-    away = max(parts - room, 0) / parts  # of steps that lead out of what is loaded
-    batches = -(-shape.request.instances // in_flight)
-    walk = isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined]
-    steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
-    graph_bytes = store.edges * kept
-    copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
-    if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
-        copied, read = min(room, parts) / parts * graph_bytes, batches * in_flight * steps * away * in_place
-    from_store = copied + read if residency == "disk" else graph_bytes
-    seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
-    return {
-        "transfers": round(copied / max(graph_bytes, 1) * parts),
-        "bytes": round(copied),
-        "seconds": round(seconds, 3),
-    }

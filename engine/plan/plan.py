@@ -12,7 +12,8 @@ from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
-from csaw.engine.plan.host_memory import Limits, Shape, on_host
+from csaw.engine.plan.host_memory import on_host
+from csaw.engine.plan.limits import Limits, Shape
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.selection import choose_select, tries

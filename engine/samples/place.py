@@ -7,8 +7,8 @@ from typing import Any
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check import require_intact
+from csaw.engine.samples.draft import is_sealed
 from csaw.engine.samples.layout import KIND
-from csaw.engine.samples.seal import sealed
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
@@ -59,7 +59,9 @@ def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
     A kill may have left what it replaced in ``partial``, a complete sample of another run; that goes.
     """
     if os.path.lexists(partial):
-        if not (sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)):
+        if not (
+            is_sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)
+        ):
             return False
         with Lock(partial):
             shutil.rmtree(partial)

@@ -20,8 +20,9 @@ import numpy as np
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
+from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
 from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.samples.seal import intact_groups, marker_path, part_path, seal, sealed
+from csaw.engine.samples.seal import intact_groups, seal
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
@@ -31,7 +32,7 @@ from csaw.partition.words import Words
 log = logging.getLogger(__name__)
 
 
-class SampleWriter:
+class SampleWriter(Draft):
     """A store in the making. ``write`` takes groups in any order, from any thread; ``finish`` gives it its name."""
 
     def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
@@ -41,11 +42,9 @@ class SampleWriter:
             raise OptionError(
                 f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
             )
-        self.path, self.layout = Path(path), layout
-        self.partial = place.partial_of(self.path)
-        self.instances, self.group_size = instances, group_size
-        self.groups = -(-instances // group_size)
-        self.identifiers = Identifiers.choose(dense_dtype, vertex_ids, ids)
+        self.path = Path(path)
+        identifiers = Identifiers.choose(dense_dtype, vertex_ids, ids)
+        super().__init__(place.partial_of(self.path), layout, instances, group_size, identifiers)
         self.bytes_written = 0
         self.finished = False  # also when an earlier run has finished it (resume only)
         self.replaces = overwrite or resume
@@ -79,7 +78,7 @@ class SampleWriter:
             replace.empty(self.partial)
         if (self.partial / "zarr.json").exists():
             place.require_equal(self.partial, attributes)
-        if not sealed(self.partial):
+        if not is_sealed(self.partial):
             files.write_json(self.partial / "zarr.json", group_node(attributes))
         (self.partial / "groups").mkdir(exist_ok=True)
         files.sync(self.partial)
@@ -88,7 +87,7 @@ class SampleWriter:
         every = frozenset(range(self.groups))
         if self.finished:
             return every
-        if sealed(self.partial):
+        if is_sealed(self.partial):
             require_intact(self.partial)
             return every
         found = intact_groups(self.partial, self.groups)
@@ -100,10 +99,6 @@ class SampleWriter:
     def done(self) -> frozenset[int]:
         """The groups that are finished and safe."""
         return self._done
-
-    def rows(self, group: int) -> int:
-        """Instances in the group."""
-        return min(self.group_size, self.instances - group * self.group_size)
 
     def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Commit one group; ids in ``arrays`` are dense, all ones where there is none."""
@@ -170,7 +165,7 @@ class SampleWriter:
             missing = min(set(range(self.groups)) - self._done)
             raise StoreError(f"{self.partial}: group {missing} is not done; {self._way_out()}")
         with files.writing(self.partial, self._way_out):
-            if not sealed(self.partial):
+            if not is_sealed(self.partial):
                 seal(self)
             for folder in ("groups", "parts"):
                 shutil.rmtree(self.partial / folder, ignore_errors=True)

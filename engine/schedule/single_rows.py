@@ -5,9 +5,6 @@ from typing import Any
 
 import numpy as np
 
-# That a disk gives in order in the time of a row from anywhere: 32 KiB to 100 on those seen (docs/tuning.md).
-ROW_BYTES = 64 << 10
-
 
 class SingleRows:
     """Rows of ``graph`` that are in memory beside the partitions that are loaded. Backends say how: ``sizes``, ``bring``, ``forget``."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from csaw.engine.law import edge_law
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import replay
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.statistics import BINS, Choices, even
-from csaw.engine.verify.subgraphs import MOVED, Group, count, groups
 from csaw.engine.verify.tables import Laws
 
 

@@ -11,9 +11,8 @@ import pytest
 from csaw.engine import sample
 from csaw.engine.export import export
 from csaw.engine.verify import verify
-from csaw.partition import open_graph
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError
-from csaw.partition.pipeline import IngestOptions, ingest
 
 IDS, BYTES = 20_000, 50_000
 LONG = "x" * BYTES

@@ -7,12 +7,10 @@ from helpers.graphs import random_store
 
 from csaw.engine import registry
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan import host_memory as fit
-from csaw.engine.plan import plan
-from csaw.engine.plan.options import RunOptions
+from csaw.engine.plan import costs, plan
+from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.plan import make_plan
 from csaw.engine.run import prepare
-from csaw.engine.schedule.schedule import Policy
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -87,7 +85,7 @@ def test_a_plan_of_the_longest_walk_takes_no_longer_than_another(tmp_path, algo)
 
 
 def test_a_plan_expects_single_rows_only_where_they_may_be_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit, "ROW_BYTES", 500)  # beside partitions that are as small
+    monkeypatch.setattr(costs, "ROW_BYTES", 500)  # beside partitions that are as small
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=40_000, partitions=9)
     given = {"residency": "disk", "instances": 1, "walk_length": 20, "memory": 200_000}
     rows = prepare(store, "deepwalk", **given).plan.expected

@@ -8,8 +8,8 @@ from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
 from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, open_backend, prepare
-from csaw.engine.schedule.schedule import Policy
 from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()

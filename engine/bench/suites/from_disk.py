@@ -17,8 +17,8 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import copied, room_for
 from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.work import Work
+from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
-from csaw.engine.schedule.schedule import Policy
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 

@@ -18,8 +18,8 @@ from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
 from csaw.engine.bench.suites.walks import UNIFORM
 from csaw.engine.bench.work import Work
+from csaw.engine.plan.options import Policy
 from csaw.engine.run import prepare
-from csaw.engine.schedule.schedule import Policy
 
 CLAIM = (
     "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 times, with balancing 3.5 times, and scheduling "

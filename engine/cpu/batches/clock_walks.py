@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.cpu.kernels.clocks import AT, PREV
-from csaw.engine.schedule.schedule import crowds
+from csaw.engine.schedule.partitions import crowds
 
 TURNS = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.schedule import crowds
+from csaw.engine.schedule.partitions import crowds
 
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
 
@@ -26,7 +26,7 @@ class Walks:
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule.crowds."""
+        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
         return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray, ...]:

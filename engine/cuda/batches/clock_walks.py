@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.schedule.schedule import crowds
+from csaw.engine.schedule.partitions import crowds
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
@@ -53,7 +53,7 @@ class ClockWalks:
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule.crowds."""
+        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
         return crowds(cupy, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[Any]:

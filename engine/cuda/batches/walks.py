@@ -10,7 +10,7 @@ from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.schedule import crowds
+from csaw.engine.schedule.partitions import crowds
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
@@ -45,7 +45,7 @@ class Walks:
             self.walks[:, 0] = self.source
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule.crowds."""
+        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
         return crowds(cupy, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST, DeviceRows
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
-from csaw.engine.schedule.schedule import Partitions
+from csaw.engine.schedule.partitions import Partitions
 
 DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
 

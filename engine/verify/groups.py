@@ -1,0 +1,51 @@
+"""Groups of sampled subgraphs in dense ids, and the counts of what is wrong in them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.trees import count_missing
+
+MOVED = "{} moved to one of some ranges of {}"
+
+
+class Group:
+    """The subgraphs of one group in dense ids; a key is instance * vertices + vertex."""
+
+    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
+        self.start, self.counts, self.source_counts = start, arrays["counts"], arrays["source_counts"]
+        self.src, self.dst, self.sources = (subject.dense(arrays[name]) for name in ("src", "dst", "sources"))
+        self.depth = arrays["depth"].astype(np.int64)
+        self.instance = np.repeat(np.arange(len(self.counts)), self.counts)
+        self.source_instance = np.repeat(np.arange(len(self.counts)), self.source_counts)
+        vertices = subject.view.vertices
+        self.src_key, self.dst_key = self.instance * vertices + self.src, self.instance * vertices + self.dst
+        self.source_key = self.source_instance * vertices + self.sources
+
+
+def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[Group]:
+    """Groups whose vertices exist; counts edges that do not, and sources other than asked for."""
+    for start, arrays in subject.samples.iter_groups():
+        group = Group(subject, start, arrays)
+        wrong["edges"] += count_missing(subject, group.src, group.dst)
+        wrong["sources"] += int((group.sources < 0).sum())
+        if subject.starts_at_all:
+            before = start * int(group.source_counts[0]) if len(group.source_counts) else 0
+            asked = (np.arange(group.sources.size) + before) % subject.view.vertices
+            wrong["sources"] += int((group.sources != asked).sum())
+        if min(group.src.min(initial=0), group.dst.min(initial=0), group.sources.min(initial=0)) >= 0:
+            yield group
+
+
+def count(checks: Checks, wrong: dict[str, int]) -> None:
+    said = {
+        "edges": "sampled edges that are not in the graph",
+        "sources": "sources missing or other than asked for",
+        "depths": "edges that start at a vertex not in the frontier of their depth",
+        "visits": "edges to vertices visited before",
+        "repeats": "edges selected more often than they exist",
+        "sizes": "frontier vertices or depths with another number of edges than asked for",
+    }
+    for name, count in wrong.items():
+        checks.count(name, count, said[name])
