@@ -32,6 +32,7 @@ import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Walk
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.random import draw_subsets
 from csaw.engine.user_code import is_own
@@ -57,7 +58,7 @@ class Backend:
         self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
         self.needs = plan.needs
         self.select, self.weighted = plan.select, plan.request.weighted
-        self.streamed = plan.residency in ("streamed", "disk")
+        self.streamed = plan.residency.streams
         self.params = hooks.params(algorithm)
         self.bias = hooks.edge_bias(algorithm, self.weighted)
         self.others = hooks.others(algorithm, self.weighted)
@@ -123,10 +124,10 @@ class Backend:
             "WEIGHTED": self.weighted,
             "HAS_UPDATE": self.others["update"] is not None,
             "HAS_DEAD_END": self.others["dead_end"] is not None,
-            "UNIFORM": (self.bias.constant or 0) > 0 and self.select in ("uniform", "keys"),
+            "UNIFORM": (self.bias.constant or 0) > 0 and self.select in (Method.UNIFORM, Method.KEYS),
             "NEIGHBOR_WEIGHTS": "weight" in self.bias.reads and self.weighted,
-            "SELECT": self.select,
-            "COLLISION": self.plan.collision,
+            "SELECT": self.select.value,
+            "COLLISION": self.plan.collision.value,
         }
         if isinstance(a, Walk):
             constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
@@ -139,7 +140,7 @@ class Backend:
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),
                 "DETECT": self.plan.detect,
-                "KEYED": bool(a.collective) and self.select == "keys",
+                "KEYED": bool(a.collective) and self.select is Method.KEYS,
             }
         return constants
 

@@ -79,8 +79,10 @@ class Option:
             raise OptionError(f"{flag}: {error}") from error
         except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
-        if self.choices and value not in self.choices:
-            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
+        if self.choices:
+            if value not in self.choices:
+                raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
+            return self.choices[self.choices.index(value)]  # which may be of an enum
         for one in value if self.kind is tuple else (value,) if self.kind in (int, float, Bytes) else ():
             self._in_range(flag, one)
         return value

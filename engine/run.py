@@ -15,6 +15,7 @@ from csaw.engine.devices import Devices, place
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
+from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
@@ -126,7 +127,7 @@ def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]],
     from csaw.engine.cuda.backend import CudaBackend
     from csaw.engine.cuda.graphs.node import Node
 
-    devices = job.devices if job.plan.residency == "pooled" else job.devices[: max(1, units)]
+    devices = job.devices if job.plan.residency is Residency.POOLED else job.devices[: max(1, units)]
     node = Node(len(devices))
     try:
         yield (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.plan.methods import Method
 from csaw.engine.schedule.partitions import crowds
 from csaw.partition.errors import OptionError
 
@@ -75,7 +76,7 @@ class Traversals:
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
         self.out = xp.full(total, self.none, self.dtype)
-        self.keys = xp.empty(total if self.backend.select == "keys" else 0, np.float64)
+        self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:

@@ -19,6 +19,7 @@ from csaw.engine.cpu.specialize import specialize
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 
@@ -132,7 +133,7 @@ class CpuBackend(Backend):
 
     def _files(self) -> tuple[str, ...]:
         if isinstance(self.algorithm, Walk):
-            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select == "rejection" else ())
+            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select is Method.REJECTION else ())
         if self.algorithm.clocks:
             return ("weigh.py", "clocks.py")
         if in_tables(self.plan, self.algorithm):
@@ -143,15 +144,15 @@ class CpuBackend(Backend):
         layout = self.plan.graph_layout
         own = {
             "STREAMED": self.streamed,
-            "TABLE": layout == "table",
-            "SUMS": layout == "ctps",
+            "TABLE": layout.has_alias_tables,
+            "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
         }
         return self.constants() | own
 
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
-        if self.select == "rejection" and self.weighted:
+        if self.select is Method.REJECTION and self.weighted:
             constants = {"TABLE": True, "NEIGHBOR_WEIGHTS": True, "UNDIRECTED": not self.store.directed}
             table_kernels = specialize(("weigh.py",), constants, [WEIGHT])
         elif self.kernels.TABLE or self.kernels.SUMS:  # apart from what draws, so that algorithms of one bias share it

@@ -14,6 +14,7 @@ from csaw.engine.backend import check_bias
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 from csaw.engine.schedule.partitions import Partitions
 
@@ -27,11 +28,11 @@ class HostGraph(Partitions):
     """
 
     def __init__(
-        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: str, bloom: bool, streamed: bool
+        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool
     ) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
-        self.table, self.summed, self.weighted = layout == "table", layout == "ctps", needs.weights
+        self.table, self.summed, self.weighted = layout.has_alias_tables, layout.has_sums, needs.weights
         self.keeps_weights = needs.single_weights  # beside tables that are made of them
         self.edge_bytes = needs.edge.in_partition(layout)  # while its partition is loaded
         edges, none = store.edges, np.dtype(store.id_dtype)

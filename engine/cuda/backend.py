@@ -36,7 +36,10 @@ from csaw.engine.cuda.structs import struct
 from csaw.engine.plan import costs
 from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
@@ -61,7 +64,7 @@ class CudaBackend(Backend):
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
-        self.selects_in_groups = not self.constants()["UNIFORM"] and plan.graph_layout != "ctps"
+        self.selects_in_groups = not self.constants()["UNIFORM"] and not plan.graph_layout.has_sums
         self.in_tables, self.sparse_pools, self.tree_span = (
             in_tables(plan, algorithm),
             sparse_pools(self),
@@ -91,18 +94,18 @@ class CudaBackend(Backend):
 
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
-        if self.plan.residency == "disk":
+        if self.plan.residency is Residency.DISK:
             each = 2 if self.needs.second_order else 1  # rows of an entry
             return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.graph.stored_bytes)
-        if self.select in ("uniform", "alias"):
+        if self.select.exact_number:
             return picks * READ_BYTES
-        if self.select == "rejection":
+        if self.select is Method.REJECTION:
             return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
         return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, one from a row."""
-        whole = self.plan.residency == "disk" or self.select not in ("uniform", "alias", "rejection")
+        whole = self.plan.residency is Residency.DISK or not self.select.by_edge
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def candidates(self, size: int) -> int:
@@ -229,11 +232,11 @@ class CudaBackend(Backend):
 
     def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
-        if residency == "resident":
+        if residency is Residency.RESIDENT:
             return node.resident(partial(self._load_whole, builder))
-        if residency == "pooled":
+        if residency is Residency.POOLED:
             return PooledGraph(store, layout, builder, node, devices, self.needs)
-        room = None if residency == "streamed" else self.plan.host_bytes
+        room = None if residency is Residency.STREAMED else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.only_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
@@ -246,5 +249,5 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout is GraphLayout.CSR or weighed,
         )  # fmt: skip

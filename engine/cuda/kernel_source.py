@@ -7,12 +7,11 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import WEIGHT, Backend
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.hooks import Hook
+from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.residency import Residency
 
-LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
-METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
-COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
-DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
 TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
 POOL_EDGES = 1 << 12  # or where every pick is compared with those before
 FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
@@ -40,7 +39,7 @@ def kernels_of(backend: Backend) -> Unit:
 
 def builder_of(backend: Backend) -> Unit:
     """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
-    rejection = backend.select == "rejection"
+    rejection = backend.select is Method.REJECTION
     constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
@@ -77,7 +76,9 @@ def _has_trees(backend: Backend) -> bool:
         isinstance(a, Walk)
         or a.clocks
         or backend.streamed
-        or (needs.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
+        or (
+            needs.everywhere and backend.plan.residency is Residency.POOLED
+        )  # offsets are searched, and pieces number theirs
         or backend.plan.layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
@@ -102,16 +103,19 @@ def _files(backend: Backend) -> tuple[str, ...]:
 
 def _constants(backend: Backend) -> dict[str, int]:
     own = {
-        "PIECES": backend.plan.residency != "resident",
+        "PIECES": backend.plan.residency.in_pieces,
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.needs.second_order,
         "MEMBER_WEIGHTS": backend.weighs_members,
-        "LAYOUT": LAYOUTS[backend.plan.graph_layout],
+        "LAYOUT": backend.plan.graph_layout.code,
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
         own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
-    constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
-    constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]
+    constants |= {
+        "SELECT": backend.select.code,
+        "COLLISION": backend.plan.collision.code,
+        "DETECT": DETECT[backend.plan.detect],
+    }
     return {name: int(value) for name, value in constants.items()}

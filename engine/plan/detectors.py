@@ -7,13 +7,16 @@ none        this run selects another way
 """
 
 from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Collision, Method
 from csaw.partition.errors import OptionError
 
 DETECTORS = ("strided", "contiguous", "linear")
+CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the kernels' text
 
 
 def choose_detector(
-    algorithm: Algorithm, select: str, collision: str, layout: str, gpu: bool, forced: str | None
+    algorithm: Algorithm, select: Method, collision: Collision, layout: GraphLayout, gpu: bool, forced: str | None
 ) -> str:
     """The detector of a run on graph layout ``layout``; refuses a ``forced`` one that would do nothing."""
     if forced is not None and forced not in DETECTORS:
@@ -23,7 +26,7 @@ def choose_detector(
         raise OptionError(f"--detect {forced}: {reason}; leave --detect out")
     if reason:
         return "none"
-    if layout == "ctps":
+    if layout.has_sums:
         if forced in ("strided", "contiguous"):
             raise OptionError(
                 f"--detect {forced}: with --layout ctps a thread compares its few picks; use --layout csr, or --detect linear"
@@ -36,12 +39,12 @@ def choose_detector(
     return forced or ("strided" if gpu else "contiguous")
 
 
-def _needless(algorithm: Algorithm, select: str, collision: str) -> str | None:
+def _needless(algorithm: Algorithm, select: Method, collision: Collision) -> str | None:
     """Why a run has no collisions to detect, if so."""
     if not isinstance(algorithm, Traversal) or algorithm.clocks:
         return f"{algorithm.name()} selects one neighbor at a time, which collides with none"
-    if select != "its":
+    if select is not Method.ITS:
         return f"selection is by {select}, which draws no neighbor twice; it is for --select its"
     if algorithm.replace:
         return "neighbors are drawn with replacement"
-    return "--collision updated takes what is selected out of the space" if collision == "updated" else None
+    return "--collision updated takes what is selected out of the space" if collision is Collision.UPDATED else None

@@ -8,8 +8,10 @@ from operator import mul
 from typing import Any
 
 from csaw.engine.plan.costs import expected, met_row, row_cost
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
@@ -24,7 +26,7 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
         raise OptionError(
             f"--layout {limits.layout}: on the CPU this run reads {' or '.join(possible)}; other layouts are for GPUs"
         )
-    if limits.residency in ("streamed", "pooled"):
+    if limits.residency in (Residency.STREAMED, Residency.POOLED):
         raise OptionError(
             f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
         )
@@ -37,21 +39,21 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     )
     sums = SUM_BYTES * store.edges + 4 * store.vertices
     layout = limits.layout or possible[0]
-    if layout == "ctps" and (fixed + graph + sums + in_flight * row > budget or limits.residency == "disk"):
+    if layout.has_sums and (fixed + graph + sums + in_flight * row > budget or limits.residency is Residency.DISK):
         if limits.layout:
             raise OptionError(
                 f"--layout ctps takes {sums:,} bytes beside the graph, all in memory; raise --memory, or leave out --layout and --residency"
             )
-        layout = "csr"
-    graph += sums if layout == "ctps" else 0
+        layout = GraphLayout.CSR
+    graph += sums if layout.has_sums else 0
     whole = fixed + graph + in_flight * row
-    if limits.residency == "resident" and whole > budget:
+    if limits.residency is Residency.RESIDENT and whole > budget:
         raise BudgetError(
             f"{store.path}: {whole:,} bytes hold the whole graph and the samples in flight, and {budget:,} are allowed; raise --memory to {whole:,}, "
             f"or leave out --residency"
         )
-    residency = limits.residency or ("resident" if whole <= budget else "disk")
-    if residency == "disk":
+    residency = limits.residency or (Residency.RESIDENT if whole <= budget else Residency.DISK)
+    if residency is Residency.DISK:
         refuse_far(shape, "--memory")
         largest, slots = store.largest_partition * per_edge, 2 if second_order else 1
         batch = (limits.batch or 1) * row
@@ -63,19 +65,19 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
                 f"smaller partitions with csaw partition --partition-size"
             )
         in_flight = limits.batch or max(1, min(instances, min(budget // 4, budget - fixed - slots * largest) // row))
-    membership = "filter" if filters and residency == "resident" else "search"
+    membership = "filter" if filters and residency is Residency.RESIDENT else "search"
     fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
-    if residency == "disk":
+    if residency is Residency.DISK:
         room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
         one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
         fit["expected"] = expected(shape, room, in_flight, per_edge, residency, one)
     return fit
 
 
-def _host_layouts(shape: Shape) -> tuple[str, ...]:
+def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
     if shape.needs.alias_tables:
-        return ("table",)
+        return (GraphLayout.TABLE,)
     store, a = shape.store, shape.algorithm
     if shape.needs.running_sums:
         frontier: int = getattr(a, "frontier_size", 1)
@@ -84,7 +86,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     elif shape.needs.clock_sums:
         each = a.walk_length  # type: ignore[attr-defined]
     else:
-        return ("csr",)
+        return (GraphLayout.CSR,)
     parents = shape.request.instances * each
     worth = shape.detect is None and min(parents, store.edges) * met_row(store) >= SUMMED_EDGES * store.edges
-    return ("ctps", "csr") if worth else ("csr", "ctps")
+    return (GraphLayout.CTPS, GraphLayout.CSR) if worth else (GraphLayout.CSR, GraphLayout.CTPS)

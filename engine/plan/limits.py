@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
 
 
@@ -32,8 +34,8 @@ class Limits:
     host_bytes: int
     device_bytes: int  # of each GPU
     batch: int | None
-    layout: str | None
-    residency: str | None
+    layout: GraphLayout | None
+    residency: Residency | None
     policy: Policy
 
 
@@ -46,7 +48,7 @@ def refuse_far(shape: Shape, budget: str) -> None:
         )
 
 
-def fields(layout: str, membership: str, residency: str, batch: int, row: int, graph: int, fixed: int, budget: int, scratch: int = 0) -> dict[str, Any]:  # fmt: skip
+def fields(layout: GraphLayout, membership: str, residency: Residency, batch: int, row: int, graph: int, fixed: int, budget: int, scratch: int = 0) -> dict[str, Any]:  # fmt: skip
     """Fields of a Plan; ``row`` is bytes of an instance in flight."""
     return {
         "graph_layout": layout, "membership": membership, "residency": residency, "batch": batch, "batch_bytes": batch * row, "graph_bytes": graph,

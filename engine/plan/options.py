@@ -4,6 +4,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from csaw.engine.option import Bytes, Option
+from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Collision, Method
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
 
 SAMPLE, RUN, OUTPUT, BASELINES = (
@@ -38,32 +42,32 @@ class RunOptions:
     """
 
     # fmt: off
-    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N, a file of vertex ids, or an array [default: mostly all]", object)  # noqa: RUF009 - a field
+    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N, a file of vertex ids, or an array [default: mostly all]", object)
     instances: int | None = declared(None, SAMPLE, "samples to draw [default: by the sources]", int, low=1)
     seed: int = declared(0, SAMPLE, "same seed, same sample, on any machine", int, low=0, high=2**64 - 1)
     weighted: bool | None = declared(None, SAMPLE, "use edge weights [default: if there are any]", bool)
     edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge, one line over e, such as "e.weight * e.dst_degree ** -0.5"')
 
-    device: Any = declared("auto", RUN, "auto, cpu, cuda, cuda:1, or cuda:0,1; auto is a GPU if it holds the graph", object)  # noqa: RUF009 - a field
+    device: Any = declared("auto", RUN, "auto, cpu, cuda, cuda:1, or cuda:0,1; auto is a GPU if it holds the graph", object)
     memory: int | None = declared(None, RUN, "memory to use, such as 4GiB; a larger graph is streamed [default: what is free]", Bytes, low=1)
     gpu_memory: int | None = declared(None, RUN, "the same for each GPU [default: nine tenths of what is free]", Bytes, low=1)
     threads: int | None = declared(None, RUN, "threads [default: all processors]", int, low=1, high=MOST_THREADS)
     batch_size: int | None = declared(None, RUN, "instances in flight [default: by the memory]", int, low=1)
-    residency: str | None = declared(None, RUN, "where the graph is: on each GPU (or in memory), over several GPUs, in host memory, in the store [default: the first that fits]",
-                                     choices=("resident", "pooled", "streamed", "disk"))
-    layout: str | None = declared(None, RUN, "form of the graph that a step reads; entries and alias are for GPUs [default: the fastest that fits]",
-                                  choices=("csr", "entries", "table", "alias", "ctps"))
+    residency: Residency | None = declared(None, RUN, "where the graph is: on each GPU (or in memory), over several GPUs, in host memory, in the store [default: the first that fits]",
+                                     choices=tuple(Residency))
+    layout: GraphLayout | None = declared(None, RUN, "form of the graph that a step reads; entries and alias are for GPUs [default: the fastest that fits]",
+                                  choices=tuple(GraphLayout))
     transit_parallel: str = declared("auto", RUN, "on a GPU, draw the neighbors of vertices that are near each other together; auto: in hops that gain by it",
                                      choices=("auto", "on", "off"))
     checksums: bool = declared(True, RUN, "compare every byte that is read of the graph with its checksum", bool)
 
     ids: str = declared("original", OUTPUT, "vertex ids to write: those of the input, or numbers from 0", choices=("original", "dense"))
 
-    select: str | None = declared(None, BASELINES, "selection method [default: the cheapest exact one]", choices=("uniform", "alias", "rejection", "its", "keys"))
-    collision: str = declared("bipartite", BASELINES, "what --select its does about a neighbor that is selected already: bipartite region search, draw again, update the sums",
-                              choices=("bipartite", "repeated", "updated"))
+    select: Method | None = declared(None, BASELINES, "selection method [default: the cheapest exact one]", choices=tuple(Method))
+    collision: Collision = declared(Collision.BIPARTITE, BASELINES, "what --select its does about a neighbor that is selected already: bipartite region search, draw again, update the sums",
+                              choices=tuple(Collision))
     detect: str | None = declared(None, BASELINES, "how it finds out that a neighbor is selected already: by a bitmap (strided is for GPUs) or a list",
-                                  choices=("strided", "contiguous", "linear"))
+                                  choices=DETECTORS)
     batching: bool = declared(True, BASELINES, "off: on a GPU, sample an instance at a time", bool)
     workload_aware: bool = declared(True, BASELINES, "off: stream partitions in their order", bool)
     balancing: bool = declared(True, BASELINES, "off: on a GPU, as many threads for every partition", bool)

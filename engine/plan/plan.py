@@ -13,9 +13,12 @@ from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
 from csaw.engine.plan.host_memory import on_host
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape
+from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
+from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select, tries
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
@@ -40,8 +43,8 @@ class Request:
     seed: int
     instances: int
     sources: str
-    select: str
-    collision: str
+    select: Method
+    collision: Collision
     group_size: int
     ids: str
 
@@ -58,9 +61,9 @@ class Plan:
     layout: str
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
-    graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
+    graph_layout: GraphLayout  # what a step reads
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
-    residency: str  # resident | pooled: over several GPUs | streamed: from host memory | disk
+    residency: Residency
     threads: int
     transit: str  # parents whose rows are near each other draw together: auto, hop by hop | on | off
     detect: str  # how a repeated candidate is found: see detectors.py
@@ -82,11 +85,11 @@ class Plan:
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
 
     @property
-    def select(self) -> str:
+    def select(self) -> Method:
         return self.request.select
 
     @property
-    def collision(self) -> str:
+    def collision(self) -> Collision:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
@@ -148,7 +151,7 @@ def _share(instances: int, devices: int, group: int) -> int:
 
 def transfer_units(plan: Plan, store: Any) -> int:
     """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
-    if plan.residency not in ("streamed", "disk"):
+    if not plan.residency.streams:
         return len(store.partitions)
     return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
 

@@ -9,7 +9,7 @@ from helpers.invariance import assert_same
 from csaw.engine.backend import TALLY
 from csaw.engine.cpu.kernels.select import MORE_TRIES, TRIES
 from csaw.engine.plan.detectors import DETECTORS
-from csaw.engine.plan.selection import COLLISIONS
+from csaw.engine.plan.methods import Collision
 from csaw.engine.random import words
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError
@@ -74,9 +74,9 @@ def test_counts_are_those_of_a_slow_reference(tmp_path):
 def test_what_each_way_with_collisions_costs(tmp_path):
     store = store_of(tmp_path / "g.zarr", STAR, directed=True)
     options = {"fanout": (PICKS,), "sources": [0], "instances": INSTANCES}
-    counts = {c: run(store, tmp_path / "s.zarr", None, c, **options)[1] for c in COLLISIONS}
+    counts = {c: run(store, tmp_path / "s.zarr", None, c, **options)[1] for c in Collision}
     picks = INSTANCES * PICKS
-    for c in COLLISIONS:
+    for c in Collision:
         assert counts[c]["iterations"] == picks + counts[c]["collisions"]
     assert counts["repeated"]["draws"] == counts["repeated"]["iterations"]
     assert picks <= counts["bipartite"]["draws"] < counts["bipartite"]["iterations"] < counts["repeated"]["iterations"]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.partitions import crowds
 
@@ -56,10 +57,10 @@ class Walks:
         kernels, graph = backend.kernels, backend.graph.arrays
         seed, length = np.uint64(backend.seed), self.length
         state = (self.source, self.at, self.prev, self.step, self.alive, self.out)
-        if backend.select == "rejection":
+        if backend.select is Method.REJECTION:
             within = bounds(backend.algorithm)
             kernels.walk_by_rejection(todo, self.first, graph, backend.params, within, seed, length, *state, bad, tally)
-        elif backend.select in ("uniform", "alias"):
+        elif backend.select.exact_number:
             kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)

@@ -42,7 +42,7 @@ class Hops:
         self.backend.kernels.launch("ungroup", blocks, BLOCK, parents.size, np.uint32(size), number, drawn, children)
 
     def _hop(self, parents: Any, children: Any, size: int, slot: int, grouped: Any = None, count: Any = None) -> None:
-        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
+        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
         staged = BLOCK if by_sums else self._staged(parents.size, size)
         hop = struct(
             "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),

@@ -9,6 +9,7 @@ from csaw.engine.backend import ALL
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.partitions import crowds
 
@@ -116,16 +117,16 @@ class Walks:
             most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
             return min(-(-n // block), max(most // share, 1))
 
-        if backend.select == "rejection":
+        if backend.select is Method.REJECTION:
             name = "walk_by_rejection"
             kernels.launch(
                 name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
             )
-        elif backend.select in ("uniform", "alias"):
+        elif backend.select.exact_number:
             kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
-        if backend.select == "its" or backend.needs.may_be_hopeless or backend.checks_vertices:
+        if backend.select is Method.ITS or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.gpu_memory import owners
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
@@ -18,7 +19,7 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], needs: Needs) -> None:  # fmt: skip
+    def __init__(self, store: Any, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Any, ...], needs: Needs) -> None:  # fmt: skip
         super().__init__(store, strength=needs.row_weights)
         self.layout, self.weighted, self.keeps_rows = layout, needs.weights, not needs.only_tables
         own = builder.device.number
@@ -51,7 +52,7 @@ class PooledGraph(Pieces):
         weights = cupy.empty(part.edges, np.float32) if self.weighted else None
         self.transfer_bytes += staging.upload(part, indices, weights)
         self.transfers += 1
-        if self.layout != "table":
+        if not self.layout.has_alias_tables:
             return indices, weights, None
         table = cupy.empty(ALIAS_IDS * part.edges, self.store.id_dtype)
         self.place(part.number, indices, weights, table)

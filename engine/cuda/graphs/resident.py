@@ -15,6 +15,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
@@ -27,7 +28,7 @@ class DeviceGraph:
     and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
+    def __init__(self, store: Any, layout: GraphLayout, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
@@ -44,7 +45,7 @@ class DeviceGraph:
         self.possible: Any = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self._read()
-        if membership != "search" or layout != "csr":
+        if membership != "search" or layout is not GraphLayout.CSR:
             self._build(host_indptr)
         if not keeps_indices:
             self.indices = None
@@ -87,16 +88,16 @@ class DeviceGraph:
         if self.members is not None:
             for block, blocks in rows_of.items():
                 launch("build_members", blocks, block, 0, vertices, self.members)
-        if self.layout == "entries":
+        if self.layout is GraphLayout.ENTRIES:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
-        elif self.layout == "ctps":
+        elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             bad = cupy.zeros(3, np.int64)
             for block, blocks in rows_of.items():
                 launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
             self.check(bad)
-        elif self.layout in ("table", "alias"):
+        elif self.layout.has_alias_tables:
             self.entries = cupy.empty(self.built_bytes, np.uint8)
             self._build_alias(indptr)
 

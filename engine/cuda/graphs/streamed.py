@@ -15,6 +15,7 @@ from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST, DeviceRows
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 from csaw.engine.schedule.partitions import Partitions
 
@@ -33,7 +34,7 @@ class StreamedGraph(Pieces, Partitions):
     def __init__(
         self,
         store: Any,
-        layout: str,
+        layout: GraphLayout,
         builder: Kernels,
         host: HostPartitions,
         capacity: int,
@@ -58,10 +59,10 @@ class StreamedGraph(Pieces, Partitions):
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
-        return self.rows is not None or (self.host.whole and self.layout == "csr")
+        return self.rows is not None or (self.host.whole and self.layout is GraphLayout.CSR)
 
     def _slot(self) -> tuple[Any, Any, Any]:
-        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout == "table" else None
+        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout.has_alias_tables else None
         weights = cupy.empty(self.edges, np.float32) if self.weighted else None
         return cupy.empty(self.edges, self.store.id_dtype), weights, table
 
@@ -156,7 +157,7 @@ class StreamedGraph(Pieces, Partitions):
     def _make_ready(self, number: int) -> None:
         self._arrive(number)
         self.place(number, *self.slots[self.slot_of[number]])
-        if self.layout == "table":
+        if self.layout.has_alias_tables:
             self.tell()
             self.build_table(self.builder, self.store.partitions[number])
 

@@ -3,9 +3,6 @@
 #include "collide.cuh"
 #include "coins.cuh"
 
-#define SELECT_UNIFORM 0
-#define SELECT_KEYS 4
-
 struct Frontier {
     const i64 *instance, *slot, *vertex, *previous, *source;
     const i64 *seen_from, *seen_to, *seen;  // the instance's vertices so far, sorted: seen[seen_from .. seen_to)
