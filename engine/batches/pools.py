@@ -6,21 +6,21 @@ small, or where ``tries`` numbers did not suffice, is listed instead, and ``size
 nothing tells one edge of the pool from another.
 """
 
-from typing import Any
-
 import numpy as np
 
+from csaw.engine.backend import Backend
 from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.contracts import Array
 from csaw.engine.plan.selection import tries
 
 
 class Pools(Traversals):
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
 
-    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with these frontier entries: number the pools, and draw of those that are not small."""
         xp, self.depth = self.xp, self.depth + 1
         self.pending = xp.zeros(0, np.int64)
@@ -28,7 +28,7 @@ class Pools(Traversals):
             return
         self.size = self.sizes[self.depth]
         self.tries = tries(max(self.size, 0))
-        self.picks: list[tuple[Any, Any, Any]] = []  # instance, src, dst; in order within an instance
+        self.picks: list[tuple[Array, Array, Array]] = []  # instance, src, dst; in order within an instance
         if self.backend.needs.everywhere and self.depth == 0:
             self._number_graph()
         else:
@@ -37,7 +37,7 @@ class Pools(Traversals):
         self.listed = xp.flatnonzero((self.pool > 0) & ((self.pool <= self.tries) & (self.size > 0) | (self.size < 0)))
         self._try()
 
-    def _number(self, local: Any, slot: Any, vertex: Any) -> None:
+    def _number(self, local: Array, slot: Array, vertex: Array) -> None:
         """Pools of a frontier: ``pool`` edges from number ``base`` on; entry e has the numbers upto[e] .. upto[e + 1] - 1."""
         xp, degree = self.xp, self.backend.graph.degrees(vertex)
         self.upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree)])
@@ -45,7 +45,7 @@ class Pools(Traversals):
         self.base = self.upto[bounds[:-1]]
         self.pool = self.upto[bounds[1:]] - self.base
         self.pool_slot = xp.concatenate([slot, xp.zeros(1, np.int64)])[bounds[:-1]]
-        self.frontier: tuple[Any, Any] | None = (local, vertex)
+        self.frontier: tuple[Array, Array] | None = (local, vertex)
         self.dead += int((degree == 0).sum()) if self.size != 0 else 0
 
     def _number_graph(self) -> None:
@@ -72,7 +72,7 @@ class Pools(Traversals):
         self._hold(owner[begin], xp.zeros_like(begin), vertex[begin], xp.full_like(begin, -1))
         self._reserve(xp.diff(xp.concatenate([begin, xp.full(1, order.size, np.int64)])))
 
-    def _locate(self, number: Any, owner: Any) -> tuple[Any, Any, Any]:
+    def _locate(self, number: Array, owner: Array) -> tuple[Array, Array, Array]:
         """The entry of each number, its vertex, and the place within its row."""
         xp = self.xp
         if self.frontier is None:

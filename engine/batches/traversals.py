@@ -4,13 +4,12 @@ An entry's slot is its number in the instance's order of sampling, sources first
 are the backend's (``backend.xp`` is NumPy or its like on a GPU), which selects the neighbors; the order of things is decided here.
 """
 
-from typing import Any
-
 import numpy as np
 
-from csaw.engine.backend import ALL
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.contracts import Array
 from csaw.engine.plan.methods import Method
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
@@ -21,9 +20,9 @@ class Traversals:
 
     comes_back = False  # to partitions where it has been, at the same depth
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
-    offset: Any
+    offset: Array
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp
         self.instances, width = sources.shape
@@ -32,19 +31,19 @@ class Traversals:
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)
-        self.sampled: list[tuple[Any, ...]] = []  # a depth: instance, src, dst
+        self.sampled: list[tuple[Array, ...]] = []  # a depth: instance, src, dst
         self.tables = [self.sources.astype(self.dtype)]
         self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
-        self.samples: dict[str, Any] = {}  # once all is done
+        self.samples: dict[str, Array] = {}  # once all is done
         self.depth = -1
         self.dead = 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
         self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
 
-    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with these frontier entries."""
         self.depth += 1
         self._hold(local, slot, vertex, previous)
@@ -56,7 +55,7 @@ class Traversals:
         if size != 0:
             self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
 
-    def _hold(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Make these the entries that neighbors are selected for."""
         self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
         self.instance = local + self.first
@@ -64,7 +63,7 @@ class Traversals:
         self.source = self.sources[local, 0]
         self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
 
-    def _reserve(self, capacity: Any) -> None:
+    def _reserve(self, capacity: Array) -> None:
         """Give every entry room for so many neighbors."""
         xp, self.capacity = self.xp, capacity
         if self.hops:
@@ -80,9 +79,9 @@ class Traversals:
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:
-            self.backend.graph.leave()  # what suits one depth need not suit the next
+            self.backend.partitions.leave()  # what suits one depth need not suit the next
 
-    def _capacities(self, size: int) -> Any:
+    def _capacities(self, size: int) -> Array:
         """The most neighbors that each entry can add."""
         if size < 0 and self.algorithm.geometric is None:
             return self.degree
@@ -101,8 +100,8 @@ class Traversals:
         return self.xp.minimum(wanted, self.degree)
 
     def wants(self) -> np.ndarray:
-        """Partitions that entries wait for: see crowds in schedule/partitions.py."""
-        return crowds(self.xp, self.backend.graph, self.needs())
+        """Partitions that entries wait for: see schedule/crowds.py."""
+        return crowds(self.xp, self.backend.partitions, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
@@ -110,7 +109,7 @@ class Traversals:
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
-    def needs(self) -> tuple[Any, ...]:
+    def needs(self) -> tuple[Array, ...]:
         """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
         here = self.vertex[self.pending]
         if not self.backend.needs.second_order:
@@ -118,12 +117,12 @@ class Traversals:
         previous = self.previous[self.pending]
         return here, self.xp.where(previous < 0, here, previous)
 
-    def _ready(self) -> Any:
+    def _ready(self) -> Array:
         """Pending entries whose rows are loaded; the others stay pending."""
         if not self.backend.streamed:
             ready, self.pending = self.pending, self.pending[:0]
             return ready
-        readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+        readable = [self.backend.partitions.can_read(vertices) for vertices in self.needs()]
         mask = readable[0] & readable[-1]
         ready, self.pending = self.pending[mask], self.pending[~mask]
         return ready
@@ -149,14 +148,14 @@ class Traversals:
             entry, cell = self._smallest_keys(entry, cell)
         return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
 
-    def _found_cells(self) -> tuple[Any, Any]:
+    def _found_cells(self) -> tuple[Array, Array]:
         """Entry and cell of everything that was found, in order."""
         xp = self.xp
         entry = xp.repeat(xp.arange(self.vertex.size), self.found)
         order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
         return entry, self.start[entry] + order
 
-    def _settle(self, local: Any, src: Any, dst: Any) -> None:
+    def _settle(self, local: Array, src: Array, dst: Array) -> None:
         """These edges are what a depth sampled, in order of instance; go on to the next."""
         xp = self.xp
         self.sampled.append((local, src, dst))
@@ -180,7 +179,7 @@ class Traversals:
         previous = xp.repeat(self.vertex, size)
         return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
 
-    def _smallest_keys(self, entry: Any, cell: Any) -> tuple[Any, Any]:
+    def _smallest_keys(self, entry: Array, cell: Array) -> tuple[Array, Array]:
         """Of all pools of an instance together, the neighbors with the smallest keys; equal ones in order of entry and neighbor."""
         xp = self.xp
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
@@ -190,7 +189,7 @@ class Traversals:
         keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
         return entry[keep], cell[keep]
 
-    def _new_slots(self, local: Any) -> Any:
+    def _new_slots(self, local: Array) -> Array:
         """The slots of newly sampled vertices, in order; ``local`` is sorted."""
         xp = self.xp
         count = xp.bincount(local, minlength=self.instances)
@@ -198,7 +197,7 @@ class Traversals:
         self.slots += count
         return slot
 
-    def _first_visits(self, local: Any, dst: Any) -> Any:
+    def _first_visits(self, local: Array, dst: Array) -> Array:
         """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
         xp, vertices = self.xp, self.backend.store.vertices
         key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
@@ -210,7 +209,7 @@ class Traversals:
         self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
         return xp.sort(new)
 
-    def _samples(self) -> dict[str, Any]:
+    def _samples(self) -> dict[str, Array]:
         """The sample store's arrays, in order of instance."""
         if self.hops:
             return {f"hop_{i}": table for i, table in enumerate(self.tables)}
@@ -232,7 +231,7 @@ class Traversals:
         samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
         return self.backend.to_host(samples)
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return self.samples
 
     def edges(self) -> int:
@@ -244,7 +243,7 @@ class Traversals:
         return self.dead
 
 
-def fresh(xp: Any, values: Any) -> Any:
+def fresh(xp: Array, values: Array) -> Array:
     """Which of sorted values differ from the one before."""
     first = xp.ones(values.size, bool)
     first[1:] = values[1:] != values[:-1]

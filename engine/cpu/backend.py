@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import TALLY, WEIGHT, Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import Walks
@@ -22,6 +23,7 @@ from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
+from csaw.engine.specialization import WEIGHT
 
 SLICE = 2048  # frontier entries a task
 
@@ -30,8 +32,9 @@ class CpuBackend(Backend):
     """Runs a plan's batches in threads; ``stop`` ends the current one with KeyboardInterrupt."""
 
     xp: ModuleType = np
+    graph: HostGraph
 
-    def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
+    def __init__(self, plan: Plan, store: Store, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
         check_own_hooks(self)
         self.tallied = np.zeros(len(TALLY), np.int64)
@@ -42,7 +45,7 @@ class CpuBackend(Backend):
             0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
         ).advance()  # compile before the clock runs
 
-    def begin(self, first: int, sources: np.ndarray) -> Any:
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:

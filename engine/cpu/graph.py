@@ -6,17 +6,16 @@ Kernels see whole arrays and never know what is resident; the scheduler takes ca
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
-from csaw.engine.schedule.partitions import Partitions
 
 PIECE = 1 << 20  # vertices whose degrees are looked at together
 
@@ -52,6 +51,7 @@ class HostGraph(Partitions):
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first) + 1, np.uint8), part_of,
         )  # fmt: skip
+        self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
@@ -60,10 +60,6 @@ class HostGraph(Partitions):
     @property
     def indptr(self) -> np.ndarray:
         return self.arrays.indptr
-
-    @property
-    def loaded(self) -> np.ndarray:
-        return self.arrays.loaded[:-1]
 
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
         """Neighbors of each vertex."""
@@ -91,14 +87,14 @@ class HostGraph(Partitions):
         """Whether the rows of vertices are in memory."""
         return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
 
-    def room_to_reach(self, batch: Any) -> float:
+    def room_to_reach(self, batch: WaitingBatch) -> float:
         return self.rows.room_for(batch.needs())
 
     @property
     def in_place_bytes(self) -> int:
         return self.rows.bytes
 
-    def reach(self, batch: Any, room: float) -> bool:
+    def reach(self, batch: WaitingBatch, room: float) -> bool:
         """Read the rows that a batch waits for, as many as there is room for."""
         return self.rows.read(batch.needs(), room)
 

@@ -14,6 +14,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.contracts import Array, Batch, Store
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
@@ -51,10 +52,11 @@ class CudaBackend(Backend):
     """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
+    graph: DeviceGraph | PooledGraph | StreamedGraph
     failures = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
 
     def __init__(
-        self, plan: Plan, store: Any, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
+        self, plan: Plan, store: Store, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
     ) -> None:
         super().__init__(plan, store, algorithm)
         check_own_hooks(self)
@@ -75,7 +77,7 @@ class CudaBackend(Backend):
         self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
         self.kernels.set_graph(self.graph.address())
 
-    def begin(self, first: int, sources: np.ndarray) -> Any:
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -96,7 +98,7 @@ class CudaBackend(Backend):
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
         if self.plan.residency is Residency.DISK:
             each = 2 if self.needs.second_order else 1  # rows of an entry
-            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.graph.stored_bytes)
+            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
         if self.select.exact_number:
             return picks * READ_BYTES
         if self.select is Method.REJECTION:
@@ -112,7 +114,7 @@ class CudaBackend(Backend):
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
-    def geometric_sizes(self, instance: Any, slot: Any, most: Any) -> Any:
+    def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
         """How many neighbors each frontier entry asks for, at most ``most``."""
         sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
         self.kernels.over(
@@ -120,19 +122,19 @@ class CudaBackend(Backend):
         )
         return sizes
 
-    def draw_numbers(self, instance: Any, slot: Any, bound: Any, tries: int) -> Any:
+    def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         """[n, tries] numbers below ``bound``."""
         out = cupy.empty((instance.size, tries), np.int64)
         self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)
         return out
 
-    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+    def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
         """Few, so the host draws them."""
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
 
-    def select_neighbors(self, f: Traversals, entries: Any) -> None:
+    def select_neighbors(self, f: Traversals, entries: Array) -> None:
         """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
-        if not self.streamed:
+        if not isinstance(self.graph, StreamedGraph):
             return self._select(f, entries)
         here = self.graph.partition_of(f.vertex[entries])
         loaded = np.flatnonzero(self.graph.loaded).tolist()
@@ -140,7 +142,7 @@ class CudaBackend(Backend):
             loaded, lambda part, _: self._select_queue(f, entries if part < 0 else entries[here == part])
         )
 
-    def _select_queue(self, f: Traversals, entries: Any) -> None:
+    def _select_queue(self, f: Traversals, entries: Array) -> None:
         """All of a partition's entries in a launch, or an instance's."""
         if self.plan.policy.batching:
             return self._select(f, entries)
@@ -149,7 +151,7 @@ class CudaBackend(Backend):
             self._select(f, entries[local == instance])
         return None
 
-    def _select(self, f: Traversals, entries: Any) -> None:
+    def _select(self, f: Traversals, entries: Array) -> None:
         if entries.size == 0:
             return
         frontier = struct(
@@ -175,7 +177,7 @@ class CudaBackend(Backend):
                 self._select_rows(frontier, f, entries[of_size], room[of_size], block)
         self.check()
 
-    def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Any, room: Any, block: int) -> None:
+    def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Array, room: Array, block: int) -> None:
         """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
         if entries.size == 0:
             return
@@ -202,7 +204,7 @@ class CudaBackend(Backend):
         """Raise the bias error that a kernel has noted; waits for the kernels."""
         self.graph.check(self.bad)
 
-    def to_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
+    def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
         """Copies in pinned memory, beside what the device is doing for the next batch."""
         with cupy.cuda.Device(self.device.id), self.copies:  # of which page-locked memory is made, too
             hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
@@ -230,7 +232,9 @@ class CudaBackend(Backend):
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
-    def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
+    def _load_graph(
+        self, builder: Kernels, node: Node, devices: tuple[Device, ...]
+    ) -> DeviceGraph | PooledGraph | StreamedGraph:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
         if residency is Residency.RESIDENT:
             return node.resident(partial(self._load_whole, builder))

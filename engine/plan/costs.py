@@ -1,8 +1,7 @@
 """What reading a graph costs, in bytes that are copied in order in the same time: for the plan, and for the scheduler while it runs."""
 
-from typing import Any
-
 from csaw.engine.algorithm import Walk
+from csaw.engine.contracts import Store
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.residency import Residency
 
@@ -17,7 +16,7 @@ def row_cost(shape: Shape, per_edge: int) -> float:
     return (2 if shape.needs.second_order else 1) * (ROW_BYTES + met_row(shape.store) * per_edge)
 
 
-def met_row(store: Any) -> float:
+def met_row(store: Store) -> float:
     """About how many neighbors the vertices have that a frontier meets, hubs more often than others."""
     return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
+from csaw.engine.contracts import Store
 from csaw.engine.plan import costs
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
@@ -69,7 +70,7 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
     )
 
 
-def owners(store: Any, devices: int) -> list[int]:
+def owners(store: Store, devices: int) -> list[int]:
     """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
     return [
         min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm
+from csaw.engine.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy
@@ -18,7 +19,7 @@ class Shape:
     ``detect`` is the detector of repeated candidates that was asked for, if any.
     """
 
-    store: Any
+    store: Store
     algorithm: Algorithm
     request: Any  # of plan.py
     needs: Needs

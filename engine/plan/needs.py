@@ -1,12 +1,12 @@
 """What a run needs of its graph: made once from the graph, the algorithm and the request, and read by the plan, both backends and the bench."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.contracts import Store
 from csaw.engine.plan.hop_tables import from_whole_rows
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
@@ -89,7 +89,7 @@ class Needs:
 
 
 def find_needs(
-    store: Any, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
+    store: Store, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
 ) -> Needs:
     """What a run needs that draws from ``store`` with a method of selection; ``weighted``: whether it respects weights.
 
@@ -129,7 +129,7 @@ def find_needs(
 
 
 def _edge_bytes(
-    store: Any, select: Method, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
+    store: Store, select: Method, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
 ) -> EdgeBytes:
     """Bytes of an edge of ``store``, for a run with these needs, which are explained at Needs."""
     item = np.dtype(store.id_dtype).itemsize

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from csaw.engine.contracts import Store
 from csaw.engine.option import Bytes, Option
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
@@ -92,7 +93,7 @@ class RunOptions:
         """Which parts of scheduling are switched on."""
         return Policy(self.batching, self.workload_aware, self.balancing, self.in_place)
 
-    def weighs(self, store: Any) -> bool:
+    def weighs(self, store: Store) -> bool:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
             raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.contracts import Store
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
@@ -98,7 +99,7 @@ class Plan:
 
 
 def make_plan(
-    store,
+    store: Store,
     algorithm: Algorithm,
     sources: Sources,
     devices: tuple[Any, ...] = (),
@@ -149,7 +150,7 @@ def _share(instances: int, devices: int, group: int) -> int:
     return instances if devices <= 1 else -(-instances // (TURNS * devices * group)) * group
 
 
-def transfer_units(plan: Plan, store: Any) -> int:
+def transfer_units(plan: Plan, store: Store) -> int:
     """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
     if not plan.residency.streams:
         return len(store.partitions)
@@ -157,7 +158,7 @@ def transfer_units(plan: Plan, store: Any) -> int:
 
 
 def _instance_bytes(
-    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
+    store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
 ) -> tuple[int, int]:
     """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
     item = needs.edge.id
@@ -182,7 +183,7 @@ def _instance_bytes(
     return row, row + widest * FRONTIER_BYTES
 
 
-def _least_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
+def _least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
     """Bytes that an instance takes in a sample at least."""
     item = np.dtype(store.id_dtype).itemsize
     if isinstance(algorithm, Walk):

@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
-from csaw.engine.schedule.schedule import Schedule
+from csaw.engine.contracts import Array, Batch, WaitingBatch
+from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, CsawError
 
@@ -25,7 +26,7 @@ class Drawn(Protocol):
     def arrays(self, rows: slice) -> Arrays:
         """Copies in host memory; of walks and hops only some instances, of subgraphs always all."""
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         """All arrays where they were drawn."""
 
 
@@ -46,7 +47,7 @@ class FinishedBatch:
         """NumPy arrays by name, copied from the device when asked for; may be called in any thread. ``rows`` counts instances from ``first``."""
         return self.drawn.arrays(rows)
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         """The arrays where they were drawn, not copied: CuPy's on a GPU, NumPy's on the CPU; both speak DLPack.
 
         Vertices are dense ids (rows of the graph store), all ones where there is none. Arrays that had to make room are in host memory.
@@ -64,7 +65,7 @@ class InHostMemory:
     def arrays(self, rows: slice) -> Arrays:
         return {name: array[rows] for name, array in self.held.items()}
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return self.held
 
 
@@ -79,12 +80,14 @@ class Batches:
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size, self.seconds = plan.batch, 0.0
         try:
-            self.schedule = Schedule(backend.graph, plan.capacity if backend.streamed else None, plan.policy, stopped)
+            self.schedule = (
+                Schedule(backend.partitions, plan.capacity, plan.policy, stopped) if backend.streamed else None
+            )
         except BaseException:
             self._close_backend()
             raise
 
-    def begin(self, first: int, last: int) -> Any:
+    def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, of which nothing is drawn yet."""
         return self.backend.begin(first, self.sources.take(first, last, self.flat))
 
@@ -109,28 +112,40 @@ class Batches:
         batch = self.begin(first, last)
         self.backend.wait()
         clock = time.perf_counter()
-        self._run(batch)
+        self._finish(batch)
         seconds = time.perf_counter() - clock
         return _finished(batch, first, last), seconds
 
+    @property
+    def counters(self) -> Counters:
+        """What scheduling did so far."""
+        return Counters() if self.schedule is None else self.schedule.counters
+
     def close(self) -> None:
         """Give back the backend's threads and memory, also those of the graph, which the schedule has too."""
-        del self.schedule
+        self.schedule = None
         self._close_backend()
 
     def _close_backend(self) -> None:
         with suppress(*self.backend.failures):  # a device that has failed cannot
             self.backend.close()
 
-    def _run(self, batch: Any) -> None:
-        self.schedule.run(batch)
+    def run(self, batch: Batch) -> None:
+        """Draw a batch that has begun to its end; a GPU's last kernels may still run."""
+        if self.schedule is None:
+            batch.advance()
+        else:
+            self.schedule.run(cast(WaitingBatch, batch))  # which a backend begins on a streamed graph
+
+    def _finish(self, batch: Batch) -> None:
+        self.run(batch)
         self.backend.wait()
 
     def _attempt(self, first: int, last: int) -> FinishedBatch | None:
         """One batch; None where memory does not suffice, and then batches are half as large from here on."""
         try:
             batch = self.begin(first, last)
-            self._run(batch)
+            self._finish(batch)
             return _finished(batch, first, last)
         except MemoryError as error:
             if isinstance(error, CsawError):
@@ -149,5 +164,5 @@ def kept(batch: FinishedBatch) -> FinishedBatch:
     return replace(batch, drawn=InHostMemory(batch.arrays()))
 
 
-def _finished(batch: Any, first: int, last: int) -> FinishedBatch:
+def _finished(batch: Batch, first: int, last: int) -> FinishedBatch:
     return FinishedBatch(first, last - first, batch.edges(), batch.dead_ends(), batch)

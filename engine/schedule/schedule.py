@@ -4,14 +4,13 @@ The partition with the most waiting instances comes next, in place of the one th
 what is kept meanwhile still serves walkers that come back. All instances of a batch share the schedule, so one transfer serves them all.
 """
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.plan.options import Policy
 
 
@@ -33,27 +32,23 @@ class Stopped(Exception):
 
 
 class Schedule:
-    """Advances batches to their end with ``capacity`` bytes of partitions in memory at once (None: all are there already)."""
+    """Advances batches to their end with ``capacity`` bytes of partitions in memory at once."""
 
     def __init__(
-        self, graph: Any, capacity: int | None, policy: Policy, stopped: Callable[[], bool] = lambda: False
+        self, graph: Partitions, capacity: int, policy: Policy, stopped: Callable[[], bool] = lambda: False
     ) -> None:
         self.graph, self.policy, self.stopped = graph, policy, stopped
-        self.capacity = math.inf if capacity is None else capacity
+        self.capacity = capacity
         self.counters = Counters()
-        self.size = np.zeros(0, np.int64)  # of each partition, where they come and go
-        if capacity is not None:
-            self.size = graph.sizes()
-            graph.leave()
-        self.held: list[int] = np.flatnonzero(
-            graph.loaded
-        ).tolist()  # what takes room, the one that came longest ago first
+        self.size = graph.sizes()
+        graph.leave()
+        # The partitions that take room, the one that came longest ago first.
+        self.held: list[int] = np.flatnonzero(graph.loaded).tolist()
         self.coming: int | None = None  # the last of them, while it is still being copied
         self.latest = -1  # that came in order
 
-    def run(self, batch: Any) -> None:
-        if self.capacity == math.inf:
-            return batch.advance()
+    def run(self, batch: WaitingBatch) -> None:
+        """Draw a batch to its end; Stopped where ``stopped`` says so before."""
         self.graph.leave()
         while (wants := self._advance(batch)).size:
             if self.stopped():
@@ -69,7 +64,7 @@ class Schedule:
             self.counters.load_seconds += time.perf_counter() - clock
         return self._load(self.coming) if self.coming is not None else None
 
-    def _advance(self, batch: Any) -> np.ndarray:
+    def _advance(self, batch: WaitingBatch) -> np.ndarray:
         """One launch, to its end; what is waited for then."""
         clock = time.perf_counter()
         batch.advance()
@@ -77,7 +72,7 @@ class Schedule:
         self.counters.advance_seconds += time.perf_counter() - clock
         return wants
 
-    def _suits_in_place(self, batch: Any, wants: np.ndarray) -> bool:
+    def _suits_in_place(self, batch: WaitingBatch, wants: np.ndarray) -> bool:
         """Whether reading in place what is waited for takes less time than copying it.
 
         For walks both are of one step: of n walkers those that step out of what is loaded read, and as many of the other partitions must come.
@@ -94,7 +89,7 @@ class Schedule:
             return False
         return step < cost[missing].sum()
 
-    def _reach(self, batch: Any) -> bool:
+    def _reach(self, batch: WaitingBatch) -> bool:
         """Read in place, in the room that partitions leave; they make way until there is room for what is waited for, or for half of all."""
         wanted = min(self.graph.room_to_reach(batch), self.capacity / 2)
         while (room := self.capacity - sum(int(self.size[part]) for part in self.held)) < wanted and self.held:

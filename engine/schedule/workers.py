@@ -97,7 +97,7 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threa
     """One worker, from its backend's beginning to its end."""
     with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
         _draw_and_write(batches, units, threads)
-        backend, graph, counters = batches.backend, batches.backend.graph, batches.schedule.counters
+        backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
         kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
             transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,

@@ -63,10 +63,11 @@ class ColdStore(GraphStore):
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         with tempfile.TemporaryDirectory(dir=context.out) as folder:
-            cold = Graph(graph.label, _on_disk(graph.store, Path(folder)))
+            store = _on_disk(graph.store, Path(folder))
+            cold = Graph(graph.label, store)
             for work in context.wanted(WORKS):
                 try:
-                    yield _row(context, cold, work, Path(folder, "samples.zarr"))
+                    yield _row(context, cold, store, work, Path(folder, "samples.zarr"))
                 except (CsawError, MemoryError) as error:
                     yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
             for work in context.wanted([FEW]):
@@ -113,16 +114,16 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
     return ColdStore(store)
 
 
-def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
+def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path) -> Row:
     rates, shares, took, reads = [], [], [], []
-    for results in _runs(context, graph, work, out, WAYS[WHOLE], graph.store.reads.clear):
-        reads = list(graph.store.reads)
+    for results in _runs(context, graph, work, out, WAYS[WHOLE], store.reads.clear):
+        reads = list(store.reads)
         before = _bytes_from_disk()
-        alone = graph.store.seconds_of(reads)
-        read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
+        alone = store.seconds_of(reads)
+        read_bytes = sum(store.partitions[number].edges for number in reads) * store.id_dtype.itemsize
         if _bytes_from_disk() - before < read_bytes // 2:
             raise OptionError(
-                f"{graph.store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
+                f"{store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
             )
         took.append(results["run_seconds"])
         rates.append(results["seps_run"])

@@ -1,11 +1,16 @@
 """A batch of walks in progress on the CPU."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
+
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
 
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
 
@@ -15,7 +20,7 @@ class Walks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = sources.astype(np.int64)
         self.at = self.source.copy()
@@ -27,7 +32,7 @@ class Walks:
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
+        """Partitions that walkers wait for: see schedule/crowds.py."""
         return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray, ...]:

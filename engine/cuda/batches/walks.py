@@ -1,17 +1,21 @@
 """A batch of walks on a GPU."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.backend import CudaBackend
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
@@ -24,17 +28,17 @@ class Walks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
-        self.at: Any = None  # where walkers wait for partitions
-        self.back: Any = None
-        self.alive: Any = None
-        self.queue: Any = None
+        self.at: Array = None  # where walkers wait for partitions
+        self.back: Array = None
+        self.alive: Array = None
+        self.queue: Array = None
         if backend.streamed:
             self.at, self.back = (
                 self.source.copy(),
@@ -46,10 +50,10 @@ class Walks:
             self.walks[:, 0] = self.source
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
-        return crowds(cupy, self.backend.graph, self.needs())
+        """Partitions that walkers wait for: see schedule/crowds.py."""
+        return crowds(cupy, self.backend.partitions, self.needs())
 
-    def needs(self) -> tuple[Any, ...]:
+    def needs(self) -> tuple[Array, ...]:
         """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
         waiting = cupy.flatnonzero(self.alive)
         here = self.at[waiting]
@@ -83,7 +87,7 @@ class Walks:
         backend, loaded = self.backend, self.backend.graph.loaded
         while True:
             if not backend.plan.policy.balancing:
-                self.queue = backend.graph.partition_of(self.at).astype(np.uint32)
+                self.queue = backend.partitions.partition_of(self.at).astype(np.uint32)
             backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
             wants = () if backend.plan.policy.balancing else self.wants()
             if not any(loaded[here] and loaded[before] for here, before, _ in wants):
@@ -132,7 +136,7 @@ class Walks:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return {"walks": self.walks, "lengths": self.lengths}
 
     def edges(self) -> int:
