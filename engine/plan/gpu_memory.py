@@ -1,5 +1,6 @@
 """Where a graph is while GPUs sample it, in which layout, and how many instances at a time: what their memory allows."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ from csaw.engine.algorithm import Traversal, Walk
 from csaw.engine.contracts import Store
 from csaw.engine.plan import costs
 from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
+from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import member_slots
 from csaw.engine.plan.residency import Residency
@@ -23,7 +24,7 @@ ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 NEAR_BYTES = 64 << 30
 
 
-def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
     forced = limits.residency
     if forced is Residency.POOLED:
@@ -37,12 +38,12 @@ def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[s
             raise
         refused = {"resident": str(error)}
     try:
-        return _pooled(shape, devices, limits) | {"refused": refused}
+        return replace(_pooled(shape, devices, limits), refused=refused)
     except CsawError as error:
-        return _streamed(shape, devices, limits) | {"refused": refused | {"pooled": str(error)}}
+        return replace(_streamed(shape, devices, limits), refused=refused | {"pooled": str(error)})
 
 
-def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
+def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     """The whole graph on each GPU, in the widest layout that fits and is worth building."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     possible = _layouts(shape)
@@ -63,7 +64,9 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
             scratch, more = _scratch(shape, budget - fixed - graph - least)
             fixed += more
             in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return fields(layout, membership, Residency.RESIDENT, in_flight, row, graph, fixed, budget, scratch)
+            return MemoryPlan(
+                layout, membership, Residency.RESIDENT, in_flight, in_flight * row, graph, fixed, budget, scratch
+            )
     raise BudgetError(
         f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
         f"--residency and --layout"
@@ -77,7 +80,7 @@ def owners(store: Store, devices: int) -> list[int]:
     ]
 
 
-def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """The graph spread over GPUs that read each other's memory, a batch on each."""
     store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
     if count < 2:
@@ -98,7 +101,9 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
     scratch, more = _scratch(shape, budget - need)
     fixed += more
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-    return fields(_piece_layout(shape), "search", Residency.POOLED, in_flight, row, graph, fixed, budget, scratch)
+    return MemoryPlan(
+        _piece_layout(shape), "search", Residency.POOLED, in_flight, in_flight * row, graph, fixed, budget, scratch
+    )
 
 
 def _selects_from_rows(shape: Shape) -> bool:
@@ -133,7 +138,7 @@ def _piece_layout(shape: Shape) -> GraphLayout:
     return GraphLayout.TABLE if shape.needs.alias_tables else GraphLayout.CSR
 
 
-def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
@@ -156,13 +161,15 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     )
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * edge.piece
-    fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
     in_place: float | None = None
     if limits.policy.in_place and residency is Residency.DISK and store.is_plain and limits.policy.balancing:
         in_place = costs.row_cost(shape, edge.stored)
     elif limits.policy.in_place and residency is Residency.STREAMED and (not needs.alias_tables or needs.only_tables):
         in_place = costs.READ_BYTES
-    return fit | {"expected": costs.expected(shape, room, in_flight, edge.kept, residency, in_place)}
+    expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
+    return MemoryPlan(
+        _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, scratch, expected
+    )
 
 
 def _layouts(shape: Shape) -> tuple[GraphLayout, ...]:
