@@ -103,6 +103,9 @@ def read_array(array: StoredArray, out: np.ndarray, limit: Any = None) -> None:
         if limit is not None:
             check_within(array.file(number), part, limit)
 
+    if array.chunks == 1:  # starting a thread takes longer than reading a small partition
+        read(0)
+        return
     with ThreadPoolExecutor(min(THREADS, array.chunks)) as threads:
         list(threads.map(read, range(array.chunks)))
 

@@ -16,7 +16,7 @@ from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
-from csaw.engine.cpu.specialize import specialize
+from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
@@ -39,7 +39,7 @@ class CpuBackend(Backend):
         check_own_hooks(self)
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
-        self.kernels = specialize(self._files(), self._constants(), self.hooks())
+        self.kernels = Kernels(self._constants(), self.hooks())
         self.graph = self._load_graph()
         self.begin(
             0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
@@ -114,7 +114,15 @@ class CpuBackend(Backend):
             )
 
         tables = self.needs.independent_picks
-        way = by_table if tables else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
+        way = (
+            by_table
+            if tables
+            else from_pools
+            if f.trying
+            else by_sums
+            if self.plan.graph_layout == "ctps"
+            else from_rows
+        )
         self.in_slices(entries, SLICE, way)
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
@@ -134,15 +142,6 @@ class CpuBackend(Backend):
         self.graph.rows.close()
         self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
-    def _files(self) -> tuple[str, ...]:
-        if isinstance(self.algorithm, Walk):
-            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select is Method.REJECTION else ())
-        if self.algorithm.clocks:
-            return ("weigh.py", "clocks.py")
-        if in_tables(self.plan, self.algorithm):
-            return ("hops.py",)
-        return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.needs.in_pools else ())
-
     def _constants(self) -> dict[str, Any]:
         layout = self.plan.graph_layout
         own = {
@@ -156,10 +155,7 @@ class CpuBackend(Backend):
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
         if self.select is Method.REJECTION and self.weighted:
-            constants = {"TABLE": True, "NEIGHBOR_WEIGHTS": True, "UNDIRECTED": not self.store.directed}
-            table_kernels = specialize(("weigh.py",), constants, [WEIGHT])
-        elif self.kernels.TABLE or self.kernels.SUMS:  # apart from what draws, so that algorithms of one bias share it
-            table_kernels = specialize(("weigh.py",), self._constants(), [self.bias])
+            table_kernels = Kernels({"TABLE": True, "NEIGHBOR_WEIGHTS": True}, [WEIGHT])
         graph = HostGraph(
             self.store, self.kernels, table_kernels, self.params, self.threads, self.needs,
             layout=self.plan.graph_layout,

@@ -18,6 +18,10 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
 PIECE = 1 << 20  # vertices whose degrees are looked at together
+PIECES, PIECE_EDGES = (
+    32,
+    1 << 12,
+)  # of a partition that threads share, and what one has at least: handing it out takes as long as fewer edges
 
 
 class HostGraph(Partitions):
@@ -155,11 +159,12 @@ class HostGraph(Partitions):
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
         """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
-        cuts = np.linspace(part.first_edge, part.first_edge + part.edges, 33).astype(np.int64)
+        pieces = min(PIECES, 1 + part.edges // PIECE_EDGES)
+        cuts = np.linspace(part.first_edge, part.first_edge + part.edges, pieces + 1).astype(np.int64)
         bounds = np.searchsorted(self.indptr, cuts)
         bounds = np.clip(bounds, part.first_vertex, part.last_vertex)
         bounds[0], bounds[-1] = part.first_vertex, part.last_vertex
-        bads = np.zeros((32, 3), np.int64)
+        bads = np.zeros((pieces, 3), np.int64)
         list(self.threads.map(work, bounds[:-1].tolist(), bounds[1:].tolist(), bads))
         self.check(bads)
 

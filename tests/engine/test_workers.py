@@ -10,6 +10,7 @@ from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.cpu import specialize
+from csaw.engine.hooks import Hook
 from csaw.engine.run import execute, manifest, open_backend, prepare
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import sample_groups
@@ -77,17 +78,18 @@ def test_another_kind_of_error_stops_all(tmp_path):
 
 
 def test_kernels_that_two_threads_ask_for_at_once_are_loaded_once(monkeypatch):
-    load, loaded = specialize._load, []
+    load, loaded = specialize._imported, []
 
     def slowly(name, text):
         loaded.append(name)
         time.sleep(0.1)
         return load(name, text)
 
-    monkeypatch.setattr(specialize, "_load", slowly)
+    monkeypatch.setattr(specialize, "_imported", slowly)
+    hook = Hook("asked_for_at_once", "def asked_for_at_once():\n    return 1.0\n", frozenset())
     with ThreadPoolExecutor(2) as threads:
-        asked = [threads.submit(specialize.specialize, (), {"ASKED_FOR_AT_ONCE": True}, []) for _ in range(2)]
+        asked = [threads.submit(lambda: specialize.Kernels({}, [hook]).asked_for_at_once) for _ in range(2)]
     one, other = (future.result() for future in asked)
     assert one is other
     assert len(loaded) == 1
-    del sys.modules[one.__name__]
+    del sys.modules[one.__module__]
