@@ -16,7 +16,7 @@ ALGORITHM = "Options of {}"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # whose opposite has a name of its own
 MANY = 4  # algorithms that have an option, from which on they are not listed
-LAST = ("resume", "overwrite", "dry_run", "as_json", "help")
+LAST = ("resume", "overwrite", "dry_run", "as_json")
 
 
 class Grouped(click.Option):
@@ -50,7 +50,8 @@ class SampleCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
-                group = OUTPUT if param.name in LAST else getattr(param, "group", SAMPLE)
+                last = param.name in LAST or param is self.get_help_option(ctx)
+                group = OUTPUT if last else getattr(param, "group", SAMPLE)
                 groups.setdefault(group, []).append(record)
         for group in sorted(groups, key=_place):
             with formatter.section(group):
@@ -98,7 +99,6 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option as click has it; only the engine judges its value, so that both ways in are told the same."""
     flag = "--" + name.replace("_", "-")
-    help = one.help[:1].upper() + one.help[1:]
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
@@ -107,19 +107,20 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
     else:
         how["type"] = TYPES.get(one.kind, click.STRING)
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, help=f"{help}{_notes(one, owners)}.", **how)
+    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
 
 
-def _notes(one: Option, owners: list[str] | None) -> str:
-    """The default, the range, and of an option of few algorithms their names."""
-    notes = []
-    if one.default is not None and "[default" not in one.help:
+def help_of(one: Option, owners: list[str] | None = None) -> str:
+    """The help of an option, with its default, its range, and, where few algorithms have it, their names."""
+    text, _, said = one.help.partition(" [default: ")
+    notes = [f"default: {said.removesuffix(']')}"] if said else []
+    if one.default is not None and not said:
         shown = ",".join(map(str, one.default)) if isinstance(one.default, tuple) else one.default
         notes.append(f"default: {('off', 'on')[shown] if isinstance(shown, bool) else shown}")
     if one.interval:
         notes.append(one.interval)
     owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""
-    return (f" [{'; '.join(notes)}]" if notes else "") + owned
+    return f"{text[:1].upper()}{text[1:]}" + (f" [{'; '.join(notes)}]" if notes else "") + owned
 
 
 def given(options: dict[str, Any]) -> Iterator[tuple[str, Any]]:

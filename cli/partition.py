@@ -65,6 +65,8 @@ def partition(input_: str, out: str, compression: str, as_json: bool, progress: 
         csaw partition web-Google.txt.gz web.zarr --partitions 8
     """
     from csaw.cli import console
+    from csaw.cli.graphs import describe, graph_sections
+    from csaw.cli.report import print_report
     from csaw.partition import IngestOptions, ingest
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
@@ -78,4 +80,7 @@ def partition(input_: str, out: str, compression: str, as_json: bool, progress: 
         click.echo(f"csaw: {input_} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
-    console.print_json(report) if as_json else console.print_table([("store", out), *report.items()])
+    if as_json:
+        console.print_json(report)
+    else:
+        print_report(graph_sections(describe(store), {**report, "warnings": []}))  # they are told above

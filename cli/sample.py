@@ -50,6 +50,8 @@ def sample(
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
     """
     from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import plan_sections, run_sections
     from csaw.datasets.resolve import resolve
     from csaw.engine.plan.options import options as run_options
     from csaw.engine.run import execute, prepare
@@ -66,9 +68,7 @@ def sample(
     job = prepare(resolve(graph), algo, **own, **dict(given({k: v for k, v in options.items() if k not in own})))
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-        console.print_json(plan) if as_json else console.print_table(
-            [*job.plan.request.as_dict().items(), *job.plan.as_dict().items()]
-        )
+        console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
         return
     try:
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
@@ -77,5 +77,4 @@ def sample(
         safe = f"finished groups are safe; run the same command with --resume to complete {out}"
         raise KeyboardInterrupt(*[safe] * partial.exists()) from error
     results = {key: value for key, value in results.items() if key != "plan"}
-    happened = [(key, value) for key, value in results.items() if value or key in ("sampled_edges", "dead_ends")]
-    console.print_json(results) if as_json else console.print_table([("sample", out), *happened])
+    console.print_json(results) if as_json else print_report(run_sections(results, out))

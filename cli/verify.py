@@ -36,13 +36,22 @@ def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> 
     if as_json:
         print_json(report.as_dict())
     else:
-        width = max(len(one.name) for one in report.checks)
-        for one in report.checks:
-            p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
-            click.echo(f"{one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
+        _print_checks(report)
         click.echo(f"{store}: {_summary(report)}")
     if not report.ok:
         ctx.exit(3)
+
+
+def _print_checks(report: "Report") -> None:
+    """A line for each check, under headings: first what is right or wrong, then what is judged by chance."""
+    law = [one.p_value is not None or not one.tested for one in report.checks]
+    width = max(len(one.name) for one in report.checks)
+    for heading, of_law in (("Files and rules", False), ("Law of the algorithm", True)):
+        if of_law in law:
+            click.echo(heading)
+        for one in (one for one, its in zip(report.checks, law, strict=True) if its == of_law):
+            p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
+            click.echo(f"  {one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
 
 
 def _summary(report: "Report") -> str:

@@ -90,8 +90,8 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes")}
-        return shown | {"select": self.select}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "layout")}
+        return shown | {"sample_layout": self.layout, "select": self.select}
 
 
 def make_plan(
