@@ -13,9 +13,9 @@ NAME_WIDTH = 20
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print names, papers and defaults as JSON.")
 def algorithms(as_json: bool) -> None:
-    """List the algorithms with their options and papers.
+    """List the algorithms with their papers and options.
 
     \b
     Example:

@@ -57,7 +57,7 @@ def print_json(value: Any) -> None:
 
 
 def check_folder(file: str, option: str) -> None:
-    """BadParameter where ``file`` could not be written at the end: its folder is not there. OptionError inside a store."""
+    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError inside a store."""
     from csaw.partition.replace import check_name
 
     if file != "-" and not Path(file).absolute().parent.is_dir():

@@ -13,7 +13,7 @@ BAR = 40
 
 @click.command()
 @click.argument("store", type=values.Place())
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
 def info(store: str, as_json: bool) -> None:
     """Show what is inside a graph store or a sample store.
 
@@ -45,7 +45,7 @@ def _print_graph(shown: dict[str, Any]) -> None:
 
 
 def _describe(path: str) -> dict[str, Any]:
-    """Plain data about the store; what is neither kind of store goes to open_graph, whose error says what is wrong with it."""
+    """The store as plain data. A path that is neither kind of store goes to open_graph, whose error says what is wrong with it."""
     if _is_samples(Path(path)):
         from csaw.engine.samples import describe
 
@@ -56,7 +56,7 @@ def _describe(path: str) -> dict[str, Any]:
 
 
 def _is_samples(path: Path) -> bool:
-    """Whether it is a sample store, whole, damaged or unfinished."""
+    """Whether ``path`` is a sample store, be it whole, damaged or unfinished."""
     from csaw.partition.replace import GRAPH, SAMPLES, standing
 
     found = standing(path.resolve())
@@ -77,7 +77,7 @@ def _graph(store: Any) -> dict[str, Any]:
 
 
 def _histogram(indptr: Any) -> list[dict[str, int]]:
-    """Vertices by degree: none, then bins that double."""
+    """Numbers of vertices by degree: 0, then bins whose width doubles."""
     import numpy as np
 
     degrees = np.diff(indptr)

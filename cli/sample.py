@@ -1,4 +1,4 @@
-"""``csaw sample``. Its options are those that the engine declares, of a run and of algorithms."""
+"""``csaw sample``. The engine declares the options of a run and of algorithms."""
 
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,20 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--algo",
     default="deepwalk",
-    help="A name of csaw algorithms, or FILE.py:CLASS. With --help: the options of that algorithm.",
+    help="Name of an algorithm, as csaw algorithms lists them, or FILE.py:CLASS; with --help, its options are shown alone.",
 )
 @click.option(
-    "--option", "own", multiple=True, callback=_own, help="NAME=VALUE, another way to give an algorithm's option."
+    "--option",
+    "own",
+    multiple=True,
+    callback=_own,
+    metavar="NAME=VALUE",
+    help="An option of the algorithm, given by name.",
 )
-@click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a sample.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
+@click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
 def sample(
     graph: str,
     out: str,
@@ -43,7 +48,7 @@ def sample(
 ) -> None:
     """Draw a sample of GRAPH into the store OUT.
 
-    GRAPH is a store of csaw partition, a text edge list, or a dataset such as karate or rmat:scale=16.
+    GRAPH is a graph store, a text edge list, or the name of a dataset such as karate or rmat:scale=16.
 
     \b
     Example:
