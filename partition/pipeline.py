@@ -142,7 +142,7 @@ class _Ingest:
                 writer.end_partition()
             if self.options.duplicates == "error" and writer.multigraph:
                 raise FormatError(
-                    f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
+                    f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
                 )
 
     def _built(self, buckets: Buckets) -> Iterator[Rows]:

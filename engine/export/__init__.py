@@ -72,7 +72,7 @@ def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dic
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
     if not getattr(format, "NUMBERS_EDGES", False):
         if given is not None:
-            raise OptionError("--graph: expected with --format pyg or torch, which say where edges are in it")
+            raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
         return {}, {}
     if given is not None:
         return {"graph": open_graph(given)}, {}

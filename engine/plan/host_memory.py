@@ -22,12 +22,10 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     possible = _host_layouts(shape)
     if limits.layout not in (None, *possible):
         raise OptionError(
-            f"--layout {limits.layout}: on the CPU this run reads {' or '.join(possible)}; other layouts are for GPUs"
+            f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other layouts are for GPUs"
         )
     if limits.residency in ("streamed", "pooled"):
-        raise OptionError(
-            f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
-        )
+        raise OptionError(f"--residency {limits.residency} is for GPUs; on the CPU, use resident or disk")
     per_edge, second_order = shape.needs.edge.reserved, shape.needs.second_order
     filters = store.edges if second_order else 0  # 8 bits an edge
     fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
@@ -40,15 +38,15 @@ def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
     if layout == "ctps" and (fixed + graph + sums + in_flight * row > budget or limits.residency == "disk"):
         if limits.layout:
             raise OptionError(
-                f"--layout ctps takes {sums:,} bytes beside the graph, all in memory; raise --memory, or leave out --layout and --residency"
+                f"--layout ctps needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
             )
         layout = "csr"
     graph += sums if layout == "ctps" else 0
     whole = fixed + graph + in_flight * row
     if limits.residency == "resident" and whole > budget:
         raise BudgetError(
-            f"{store.path}: {whole:,} bytes hold the whole graph and the samples in flight, and {budget:,} are allowed; raise --memory to {whole:,}, "
-            f"or leave out --residency"
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
+            f"or run without --residency"
         )
     residency = limits.residency or ("resident" if whole <= budget else "disk")
     if residency == "disk":

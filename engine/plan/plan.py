@@ -122,7 +122,7 @@ def make_plan(
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
-            "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
+            "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
     limits = Limits(
@@ -137,7 +137,7 @@ def make_plan(
     )  # fmt: skip
     reason = why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size)
     if reason and options.transit_parallel == "on":
-        raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
+        raise OptionError(f"--transit-parallel on: {reason}; use auto or off")
     return replace(plan, transit="off") if reason else plan
 
 

@@ -47,7 +47,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> s
     chosen = forced or next(method for method in SELECTS if can[method])
     if not can[chosen]:
         usable = ", ".join(method for method in SELECTS if can[method])
-        raise OptionError(f"--select {forced} cannot draw {algorithm.name()} with this bias; possible are {usable}")
+        raise OptionError(f"--select {forced} cannot draw {algorithm.name()} with this bias; it can use {usable}")
     if chosen == "rejection":
         bounds(algorithm)
     return chosen
