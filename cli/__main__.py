@@ -8,12 +8,12 @@ AGAIN_SECONDS = 0.02
 STARTING = (
     "Thread.start",
     "ThreadPoolExecutor.submit",
-)  # what waits for threads at the end fails over one that has half begun
+)  # waiting for threads at the end fails over one that has only half begun
 
 
 def run() -> None:
-    """The command line. An interruption waits for the end of an import, where libraries catch it or print it and go on, and of a thread's start."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as nohup asks for
+    """Run the command line. An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a thread."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as nohup asks
         signal.signal(signal.SIGALRM, _interrupted)
         signal.signal(signal.SIGINT, _interrupted)
     try:
@@ -24,7 +24,7 @@ def run() -> None:
         print("Error: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is left to do is nothing that could be said about
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on, there is nothing left to say about an interruption
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

@@ -67,7 +67,7 @@ def check(path: Path, entry: Entry, shown: str) -> str:
         raise WrongFileError(f"{shown}: expected the file of {entry.name}, found something that is not a regular file")
     size = path.stat().st_size
     if size == 0:
-        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found nothing: it is empty")
+        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found an empty file")
     check_size(size, entry, shown)
     with open(path, "rb") as file:
         check_start(file.read(SHOWN), entry, shown)

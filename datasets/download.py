@@ -26,7 +26,7 @@ ATTEMPTS = 4
 BUSY = (408, 429, 500, 502, 503, 504)  # answers worth another attempt
 LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EISDIR, errno.ENOTDIR,
          errno.EFBIG, errno.EEXIST)  # fmt: skip
-ELSEWHERE = "without a network, or for another version of it, fetch the file elsewhere and give csaw its path"
+ELSEWHERE = "without a network, or for another version of the dataset, fetch the file elsewhere and give csaw its path"
 log = logging.getLogger("csaw")
 
 
@@ -40,7 +40,7 @@ def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *,
         return target, download(entry, target, progress)
     try:
         if not target.exists():
-            raise WrongFileError(f"{target}: a symbolic link to nothing")
+            raise WrongFileError(f"{target}: a symbolic link to a file that does not exist")
         return target, check(target, entry, str(target))
     except WrongFileError as error:
         if not replace or target.is_dir():
@@ -67,7 +67,7 @@ def download(entry: Entry, target: Path, progress: Progress | None = None) -> st
             part.discard()
             raise StoreError(f"{error}; nothing of it was kept. Fetch it again; {ELSEWHERE}") from error
         except KeyboardInterrupt as error:
-            kept = f"{part.size:,} bytes are kept, the same command goes on from there" if part.can_go_on else ""
+            kept = f"{part.size:,} bytes are kept; the same command goes on from there" if part.can_go_on else ""
             raise KeyboardInterrupt(kept) from error
     return said
 
@@ -195,5 +195,9 @@ def _explained(url: str, part: Part, error: Exception) -> str:
         return f"{url}: the server answers {error.code} {_reason(error)}"
     if isinstance(error, OSError) and error.errno in LOCAL:
         return f"{part.path}: {error.strerror}"
-    kept = "What has come is kept, run it again to go on" if part.can_go_on else "Run it again later"
+    kept = (
+        "The part that was fetched is kept; run the command again to go on"
+        if part.can_go_on
+        else "Run the command again later"
+    )
     return f"{url} cannot be fetched: {_reason(error)}. {kept}; {ELSEWHERE}"

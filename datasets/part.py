@@ -95,7 +95,7 @@ class Part:
     def _own(self, new: bool) -> None:
         found = os.fstat(self.file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
-            raise StoreError(f"{self.path}: expected a regular file of yours with one name; remove it")
+            raise StoreError(f"{self.path}: expected a regular file that belongs to you and has one name; remove it")
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -47,7 +47,7 @@ def on_disk(entry: Entry, cache_dir: str | Path | None = None) -> Path | None:
     for path in filter(Path.exists, places):
         if not (fault := _fault(entry, path, folder)):
             return path
-        log.warning("%s; it is not used as %s, remove it", fault, entry.name)
+        log.warning("%s; it is not used as %s; remove it", fault, entry.name)
     return None
 
 
@@ -64,9 +64,7 @@ def _status(graph: str) -> os.stat_result | None:
     except OSError as error:
         raise StoreError(f"{shown(graph)} cannot be read: {error.strerror}") from error
     if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-        raise StoreError(
-            f"{shown(graph)} is a pipe or a device; make a store of what comes from it with csaw partition"
-        )
+        raise StoreError(f"{shown(graph)} is a pipe or a device; make a graph store from it with csaw partition first")
     return found
 
 

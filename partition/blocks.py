@@ -107,7 +107,7 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
                     + block.count(newline or b"\n", 0, end)
                 )
                 raise FormatError(
-                    f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
+                    f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge on each line, ended by a line feed"
                 )
             if not total:
                 lines += block.count(newline or b"\n", 0, end)

@@ -10,6 +10,7 @@ from csaw.partition.compile import njit
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import read_group
+from csaw.partition.sizes import format_size
 from csaw.partition.store import GraphStore
 
 
@@ -34,7 +35,9 @@ class StoreCheck:
         """All of them; after the first that does not hold, those that follow from it are left out."""
         found = "checksums" if self.store.checksums else "files (a store of format version 1 has no checksums)"
         wrong = _error(self._read)
-        yield Finding(found, not wrong, wrong or f"{len(self.store.partitions):,} partitions, {self.bytes:,} bytes")
+        yield Finding(
+            found, not wrong, wrong or f"{len(self.store.partitions):,} partition(s), {format_size(self.bytes)}"
+        )
         if wrong:
             return
         yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
@@ -43,6 +46,7 @@ class StoreCheck:
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
 
     def _agrees(self, name: str, said: Any, found: Any) -> Finding:
+        said, found = (("no", "yes")[one] if isinstance(one, bool) else one for one in (said, found))
         return Finding(name, said == found, str(found) if said == found else f"expected {said}, found {found}")
 
     def _read(self) -> None:

@@ -99,7 +99,9 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
         weight = _weight(names, count, (source, target)) if wishes.weight == "auto" else -1
     for one, other, flags in ((source, target, FLAGS[:2]), (source, weight, FLAGS[::2]), (target, weight, FLAGS[1:])):
         if one == other:
-            raise FormatError(f"{where}: column {one + 1} cannot be two things; say which with {' and '.join(flags)}")
+            raise FormatError(
+                f"{where}: column {one + 1} cannot have two roles; choose its role with {' and '.join(flags)}"
+            )
     return Columns(source, target, weight)
 
 
@@ -125,12 +127,12 @@ def _place(where: str, names: Sequence[str] | None, count: int, wish: str, flag:
     found = exact or [k for k, name in enumerate(names or ()) if plain(wish) and plain(name) == plain(wish)]
     if is_number(wish) and not exact:
         if int(wish) > count:
-            raise FormatError(f"{where}: {flag} {wish}: expected a number up to {count}, there are no more columns")
+            raise FormatError(f"{where}: {flag} {wish}: expected a number from 1 to {count}, the number of columns")
         return int(wish) - 1
     if is_number(wish) and exact != [int(wish) - 1]:
         raise FormatError(
-            f"{where}: {flag} {wish}: column {exact[0] + 1} is called so; expected a name or number that means one "
-            f"column: pass over the header with --skip-lines, then give numbers"
+            f"{where}: {flag} {wish}: column {exact[0] + 1} has that name; expected a name or number that means one "
+            f"column: skip the header with --skip-lines and give numbers"
         )
     if len(found) == 1:
         return found[0]

@@ -69,7 +69,9 @@ def _size(where: str, line: bytes) -> tuple[int, int]:
 def refuse_foreign(name: str, head: bytes) -> None:
     """FormatError for what is known to be something else than an edge list."""
     if head.startswith(b"version https://git-lfs"):
-        raise FormatError(f"{name}:1: a Git LFS pointer, not the file it points to; fetch it with git lfs pull")
+        raise FormatError(
+            f"{name}:1: this is a Git LFS pointer, not the file that it points to; fetch the file with git lfs pull"
+        )
     if b"\0" in head[:4096]:
         raise FormatError(f"{name}: binary data; expected text, plain or packed by gzip, bz2 or zstd")
     for pattern, what in CONTENT.items():

@@ -81,5 +81,5 @@ class StringNumbering:
 def number(raw: Spool, bounds: list[int], big: bool, path: str) -> Numbering:
     """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
     if big and bounds[0] < 0:
-        raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")
+        raise FormatError(f"{path}: the file has ids below zero and ids above 2^63; pass --ids string")
     return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64))

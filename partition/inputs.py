@@ -60,7 +60,9 @@ def _reading_end(path: str) -> int:
             waiting.join()
         for end in opened:
             os.close(end)
-        raise StoreError(f"{shown(path)} is a pipe that nobody writes to; start what writes to it first")
+        raise StoreError(
+            f"{shown(path)} is a pipe that no program writes to; start the program that writes to it first"
+        )
     if failed:
         raise failed[0]
     return opened[0]

@@ -23,15 +23,26 @@ from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
 from csaw.partition.write import StoreWriter, cut_points, partition_count
 
-PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
-MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
-SAMPLE = 257  # a source among so many says how large the rows will be
+PIECE_ROWS = 1 << 20  # rows dealt to buckets at a time: enough for each bucket to get many
+MOST_PIECES = 1 << 12  # of rows; each takes 8 KiB for the places where the buckets begin in it
+SAMPLE = 257  # every 257th source is kept, to estimate the lengths of rows
 
 
 def ingest(
     path: str | Path, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None
 ) -> GraphStore:
-    """Make the store ``out`` from the edge list or table at ``path``."""
+    """Make a graph store from an edge list or a table.
+
+    path: the file to read: text, Matrix Market, CSV, Parquet or Arrow, plain or compressed; "-" is standard input.
+    out: path of the store to write; it appears under this name when it is complete.
+    options: how to read the rows and to lay out the store; see IngestOptions.
+    progress: called with the bytes read so far and the size of the file, for text (default: None).
+
+    Returns the open GraphStore; its ``report`` counts what was read, skipped and merged.
+
+    Errors: FormatError with file and line or column for rows that are no edges, or a header that leaves the columns open; OptionError for a
+    wrong option; BudgetError where ``memory`` does not suffice; StoreError where ``out`` is there already or cannot be written.
+    """
     if not isinstance(path, str | os.PathLike):
         raise OptionError(f"INPUT: expected the path of an edge list or a table, found {quoted(path)}")
     name = os.fsdecode(path)
@@ -40,7 +51,10 @@ def ingest(
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
-    """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has."""
+    """Make the graph store ``out`` from rows in memory.
+
+    ``rows`` yields arrays (src, dst, weights or None), piece by piece, and has ``shape``, ``weighted`` and ``counts`` as TextRows has; errors call it ``name``.
+    """
     _check_out(out, options)
     memory = options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     with Draft(
@@ -92,7 +106,7 @@ class _Ingest:
             )
 
     def _read(self) -> Any:
-        """All rows into the spool, and the numbering of their ids."""
+        """Read all rows into the spool and return the numbering of their ids."""
         strings = StringNumbering() if self.rows.shape.strings else None
         low, high, big = 2**64, -(2**63), False
         for src, dst, *weights in self._columns(strings):
@@ -116,7 +130,7 @@ class _Ingest:
                 yield src, dst, *([weights] if self.weighted else [])
 
     def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
-        """Partitions in order; their cuts count repeats, which are merged only now."""
+        """Write the partitions in order. They were cut before repeated edges are merged, so they may end up smaller than planned."""
         indptr = np.concatenate([[0], np.cumsum(buckets.degrees)])
         item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
         limit = self.options.partition_bytes or min(256 << 20, max(self.memory // 8, 1 << 20))
@@ -128,7 +142,7 @@ class _Ingest:
                 writer.end_partition()
             if self.options.duplicates == "error" and writer.multigraph:
                 raise FormatError(
-                    f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
+                    f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
                 )
 
     def _built(self, buckets: Buckets) -> Iterator[Rows]:

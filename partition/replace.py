@@ -73,7 +73,7 @@ def check(path: Path, kind: str, overwrite: bool) -> None:
         raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
     if found != kind:
         raise StoreError(
-            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced, choose another name"
+            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced; choose another name"
         )
     if not overwrite:
         raise StoreError(f"{path} exists; choose another name or pass --overwrite")
@@ -188,7 +188,7 @@ def require_not_aside(path: Path) -> None:
 
 
 def _stopped(path: Path) -> str:
-    return f"{path}: a csaw was stopped while it replaced this; rename {_aside(path)} to it"
+    return f"{path}: csaw was stopped while it replaced this; rename {_aside(path)} to it"
 
 
 def _remove(old: Path | None, path: Path) -> None:

@@ -128,7 +128,7 @@ class TextRows:
         if counts[parser.ERROR]:
             self._raise(block, line + int(counts[parser.ERROR_LINE]), int(counts[parser.ERROR]), counts)
         if counts[parser.BIG] and counts[parser.NEGATIVE]:
-            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+            raise FormatError(f"{self.path}: the file has ids below zero and ids above 2^63; pass --ids string")
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             self.counts[name] += int(counts[at])
         self.counts["edges"] += src.size

@@ -256,7 +256,7 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
         )
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found {sizes[other]}: {row_shown(odd.text)}; an edge list has one "
-        f"edge a row; --on-error skip passes over rows that differ"
+        f"edge in each row; pass --on-error skip to skip rows that differ"
     )
 
 

@@ -34,7 +34,7 @@ class Stored:
         while rest:
             done = os.preadv(self.handle, [rest], position)
             if done <= 0:
-                raise StoreError("a temporary file has become shorter; run it again")
+                raise StoreError("a temporary file has become shorter during the run; run the command again")
             rest, position = rest[done:], position + done
         return out
 

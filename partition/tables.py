@@ -105,8 +105,8 @@ class TableRows:
             row = int(np.argmax(bad))
             found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
-                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r}; {int(bad.sum())} "
-                f"rows among {batch.num_rows} are so; --on-error skip passes over them"
+                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r} ({int(bad.sum())} "
+                f"of {batch.num_rows} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
 
@@ -127,7 +127,7 @@ class TableRows:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
-                f"{self.path}: damaged, or not what its suffix says ({error}); write or fetch it again"
+                f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); write or fetch it again"
             ) from error
 
 

@@ -27,7 +27,9 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
     from csaw.engine.plan.plan import default_threads
 
     if graphs and paper:
-        raise OptionError(f"--graphs {paper} and {graphs[0]}: expected one of them, the paper's graphs or your own")
+        raise OptionError(
+            f"--graphs {paper} and {graphs[0]}: expected either the paper's graphs or your own, found both"
+        )
     devices = place(device)
     gpu = devices[0] if devices else None
     named = (
@@ -52,5 +54,5 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             yield {"suite": name, "claim": suite.CLAIM, "holds": verdict.holds, "found": verdict.found}
     if not found:
         raise OptionError(
-            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; leave it out to see them"
+            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without --only to see the names"
         )

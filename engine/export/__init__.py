@@ -33,9 +33,15 @@ def format_of(out: Path) -> str:
 
 def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None,
            overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
-    """Write ``out`` whole or not at all, and say what was written, and what was left out for which reason.
+    """Write a sample store as a file of another format. The file is written whole or not at all.
 
-    ``graph`` is where the sampled graph is, for formats that say where edges are in it (default: where it was sampled, if it is there).
+    samples_path: the sample store. out: path of the file to write.
+    format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
+    graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
+    overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances written so far.
+
+    Returns a summary as plain data; ``left_out`` gives the reason for each array that is missing. OptionError for a format that is unknown, StoreError
+    where a store is missing or damaged or ``out`` cannot be written.
     """
     out = Path(out)
     check(out, FILE, overwrite)
@@ -66,7 +72,7 @@ def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dic
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
     if not getattr(format, "NUMBERS_EDGES", False):
         if given is not None:
-            raise OptionError("--graph: expected with --format pyg or torch, which say where edges are in it")
+            raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
         return {}, {}
     if given is not None:
         return {"graph": open_graph(given)}, {}

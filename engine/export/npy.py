@@ -54,7 +54,7 @@ def _kind(samples: Samples, stored: np.dtype) -> np.dtype:
     width = _width(samples.words)
     if width > WIDEST:
         raise OptionError(
-            f"an .npy file gives every string id the room of the longest, which has {width:,} characters, and {WIDEST:,} is the most; "
+            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} characters, and {WIDEST:,} are allowed; "
             f"export to .parquet or .txt"
         )
     return np.dtype(f"<U{max(width, 1)}")

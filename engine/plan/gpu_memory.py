@@ -48,7 +48,7 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     possible = _layouts(shape)
     if limits.layout is not None and limits.layout not in possible:
-        raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
+        raise OptionError(f"--layout {limits.layout} cannot serve this run; it can use {', '.join(possible)}")
     needs, edge = shape.needs, shape.needs.edge
     build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
     fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
@@ -68,7 +68,7 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
                 layout, membership, Residency.RESIDENT, in_flight, in_flight * row, graph, fixed, budget, scratch
             )
     raise BudgetError(
-        f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
+        f"{store.path}: the graph and the samples in flight need {fixed + graph + least:,} bytes on a GPU, and {budget:,} are allowed; raise --gpu-memory, or run without "
         f"--residency and --layout"
     )
 

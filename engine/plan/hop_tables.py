@@ -35,20 +35,20 @@ def in_tables(plan: Any, algorithm: Algorithm) -> bool:
 
 
 def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_size: int) -> str | None:
-    """Why parents cannot be grouped by where their rows are; None where they can."""
+    """The reason why parents cannot be grouped by the place of their rows; None where they can."""
     if plan.device == "cpu":
-        return "it groups parents on a GPU, and this run is on the CPU"
+        return "only GPUs group parents, and this run is on the CPU"
     if isinstance(algorithm, Traversal) and plan.residency is Residency.POOLED:
-        return "the graph is pooled, and rows of other GPUs are no nearer to each other than to this one"
+        return "the graph is spread over several GPUs, and reading rows of other GPUs gains nothing by grouping"
     if isinstance(algorithm, Traversal) and plan.residency is not Residency.RESIDENT:
-        return f"the graph is {plan.residency}, so that parents are grouped by partition already"
+        return f"the graph is {plan.residency}, and its parents are already grouped by partition"
     if not in_tables(plan, algorithm):
-        return f"it is for tables of neighbors, uniform or by a fixed bias, and {algorithm.name()} with --select {plan.select} and these options makes none"
+        return f"only neighbor samples of a few picks with a uniform or fixed bias can be grouped; {algorithm.name()} with --select {plan.select} and these options cannot"
     if ids.itemsize > 4:
-        return f"grouped vertices take 32 bits, and this graph's ids {8 * ids.itemsize}"
+        return f"grouping needs vertex ids of 32 bits, and those of this graph have {8 * ids.itemsize}"
     widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
     if plan.batch * widest >= PARENTS:
-        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents and at most {PARENTS - 1:,} can be grouped: lower --batch-size to {(PARENTS - 1) // widest:,}"
+        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents, and at most {PARENTS - 1:,} can be grouped; lower --batch-size to {(PARENTS - 1) // widest:,}"
     return None
 
 

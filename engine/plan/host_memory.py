@@ -32,8 +32,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     whole = fixed + graph + batch * shape.row
     if limits.residency is Residency.RESIDENT and whole > budget:
         raise BudgetError(
-            f"{store.path}: {whole:,} bytes hold the whole graph and the samples in flight, and {budget:,} are allowed; raise --memory to {whole:,}, "
-            f"or leave out --residency"
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
+            f"or run without --residency"
         )
     if limits.residency is Residency.DISK or whole > budget:
         return _from_disk(shape, limits, layout, graph, fixed)
@@ -45,12 +45,10 @@ def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
     possible = _host_layouts(shape)
     if limits.layout not in (None, *possible):
         raise OptionError(
-            f"--layout {limits.layout}: on the CPU this run reads {' or '.join(possible)}; other layouts are for GPUs"
+            f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other layouts are for GPUs"
         )
     if limits.residency in (Residency.STREAMED, Residency.POOLED):
-        raise OptionError(
-            f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
-        )
+        raise OptionError(f"--residency {limits.residency} is for GPUs; on the CPU, use resident or disk")
 
 
 def _sums(store: Store) -> int:
@@ -65,7 +63,7 @@ def _layout(shape: Shape, limits: Limits, without_sums: int) -> GraphLayout:
         return layout
     if limits.layout:
         raise OptionError(
-            f"--layout ctps takes {sums:,} bytes beside the graph, all in memory; raise --memory, or leave out --layout and --residency"
+            f"--layout ctps needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
         )
     return GraphLayout.CSR
 

@@ -62,6 +62,6 @@ def refuse_far(shape: Shape, budget: str) -> None:
     """OptionError where questions could not be answered from the partitions that are loaded."""
     if shape.needs.asks_far:
         raise OptionError(
-            f"{shape.algorithm.name()} with a graph that is streamed: only edge_bias may ask e.is_neighbor, of e.prev or e.src, and not where walkers "
+            f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may call e.is_neighbor, and only for e.prev or e.src, and not where walkers "
             f"have clocks; raise {budget} so that the whole graph fits"
         )

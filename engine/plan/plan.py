@@ -69,8 +69,8 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes")}
-        return shown | {"select": self.select}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "layout")}
+        return shown | {"sample_layout": self.layout, "select": self.select}
 
 
 def make_plan(
@@ -113,7 +113,7 @@ def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
-            "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
+            "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
     return Limits(
@@ -124,7 +124,7 @@ def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
 def _grouped(plan: Plan, reason: str | None) -> Plan:
     """The plan without grouping of parents, where there is a ``reason`` against it; OptionError if grouping was asked for."""
     if reason and plan.transit == "on":
-        raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
+        raise OptionError(f"--transit-parallel on: {reason}; use auto or off")
     return replace(plan, transit="off") if reason else plan
 
 

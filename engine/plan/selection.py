@@ -24,7 +24,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
     chosen = forced or usable[0]
     if chosen not in can:
         raise OptionError(
-            f"--select {forced} cannot draw {algorithm.name()} with this bias; possible are {', '.join(usable)}"
+            f"--select {forced} cannot draw {algorithm.name()} with this bias; it can use {', '.join(usable)}"
         )
     if chosen is Method.REJECTION:
         bounds(algorithm)

@@ -40,7 +40,7 @@ def attributes_of(path: Path) -> dict[str, Any]:
         )
     version = attributes.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
-        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade it")
+        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
     if path.name.endswith(".partial"):
         raise StoreError(f"{path} is not finished; run the same csaw sample again with --resume")
     _check_attributes(path / "zarr.json", attributes)
@@ -53,7 +53,7 @@ def _check_there(path: Path) -> None:
         if partial.exists():
             done = len(list((partial / "groups").glob("[0-9]*.json")))
             raise StoreError(
-                f"{path} is not finished ({done} groups are); run the same csaw sample again with --resume"
+                f"{path} is not finished: only {done} groups are complete; run the same csaw sample again with --resume"
             )
         raise StoreError(f"{path} does not exist; make one with csaw sample")
     if not (path / "zarr.json").is_file():

@@ -11,7 +11,7 @@ def obstacle(samples: Samples, store: GraphStore) -> str:
     """Why sampled edges cannot be found in ``store``; empty if they can."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted is None:
-        return f"{samples.path} does not say what its graph's fingerprint is"
+        return f"{samples.path} does not say which fingerprint its graph has"
     if wanted != store.fingerprint:
         return f"{store.path} has the fingerprint {store.fingerprint}, and {samples.path} is of a graph with {wanted}"
     return (

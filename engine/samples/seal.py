@@ -80,7 +80,7 @@ def _joined_path(partial: Path, name: str) -> Path:
 def _marker(draft: Draft, group: int) -> dict[str, Any]:
     if (marker := files.read_marker(marker_path(draft.partial, group))) is None:
         raise StoreError(
-            f"{marker_path(draft.partial, group)} has changed while this ran; run the same command with --resume"
+            f"{marker_path(draft.partial, group)} has changed during this run; run the same command with --resume"
         )
     return marker
 

@@ -32,9 +32,9 @@ class Drawn(Protocol):
 
 @dataclass(frozen=True)
 class FinishedBatch:
-    """The samples of ``instances`` consecutive instances from number ``first`` on.
+    """The samples of ``instances`` consecutive instances, of which number ``first`` is the first one.
 
-    ``edges`` counts sampled edges, ``dead_ends`` walks and frontier entries that ended because there was no neighbor to go to.
+    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that ended because they had no neighbor to go to.
     """
 
     first: int
@@ -44,14 +44,17 @@ class FinishedBatch:
     drawn: Drawn
 
     def arrays(self, rows: slice = ALL) -> Arrays:
-        """NumPy arrays by name, copied from the device when asked for; may be called in any thread. ``rows`` counts instances from ``first``."""
+        """Copy the samples to NumPy arrays, by name; any thread may call this.
+
+        ``rows``: instances to copy, counted from ``first`` (default: all). Arrays are those of :func:`draw_batches`.
+        """
         return self.drawn.arrays(rows)
 
     def on_device(self) -> dict[str, Array]:
-        """The arrays where they were drawn, not copied: CuPy's on a GPU, NumPy's on the CPU; both speak DLPack.
+        """The arrays where they were drawn, without a copy: CuPy arrays on a GPU, NumPy arrays on the CPU; both support DLPack.
 
-        Vertices are dense ids (rows of the graph store), all ones where there is none. Arrays that had to make room are in host memory.
-        Work on them in a stream of your own must be over before the batch is dropped, whose memory is used again.
+        Vertices are dense ids (rows of the graph store); an entry without a vertex has all bits set. Arrays that had to make room are in host memory.
+        A stream of your own must have finished its work on them before the batch is dropped: the memory is used again.
         """
         return self.drawn.on_device()
 

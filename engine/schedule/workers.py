@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
 LARGEST = ("seconds", "kernel_seconds", "kernel_deviation")  # of workers side by side
-SAFE = "finished groups are safe, --resume completes the rest"
+SAFE = "finished groups are safe; --resume completes the rest"
 Losses = tuple[type[Exception], ...]
 
 
@@ -74,7 +74,7 @@ def sample_groups(
         except losses as error:
             lost.append(error)
             if len(lost) < len(backends):
-                log.warning("a GPU has failed: %s; the others do its part", error)
+                log.warning("a GPU has failed: %s; the other GPUs take over its work", error)
         except Stopped:
             pass  # by what another worker or the user did, which is said there
         except BaseException:

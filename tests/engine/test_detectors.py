@@ -88,9 +88,9 @@ def test_what_each_way_with_collisions_costs(tmp_path):
 @pytest.mark.parametrize(
     ("algo", "options", "reason"),
     [
-        ("neighbor", {"detect": "strided"}, "on the CPU one thread selects"),
-        ("neighbor", {"detect": "linear", "collision": "updated"}, "--collision updated takes what is selected"),
-        ("neighbor", {"detect": "linear", "select": "keys"}, "selection is by keys"),
+        ("neighbor", {"detect": "strided"}, "on the CPU a single thread selects"),
+        ("neighbor", {"detect": "linear", "collision": "updated"}, "--collision updated removes selected neighbors"),
+        ("neighbor", {"detect": "linear", "select": "keys"}, "this run selects by keys"),
         ("neighbor", {"detect": "linear", "replace": True}, "drawn with replacement"),
         ("deepwalk", {"detect": "linear"}, "one neighbor at a time"),
         ("neighbor", {"detect": "bloom"}, f"expected one of {', '.join(DETECTORS)}"),

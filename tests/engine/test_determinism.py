@@ -164,7 +164,7 @@ def test_questions_that_loaded_partitions_cannot_answer_are_refused(tmp_path):
     far = "2.0 if e.is_neighbor(e.dst, e.prev) else 1.0"
     near = "2.0 if e.is_neighbor(e.prev, e.dst) else 1.0"
     for algo, bias in (("deepwalk", far), ("multidimensional", near)):
-        with pytest.raises(OptionError, match="only edge_bias may ask e.is_neighbor"):
+        with pytest.raises(OptionError, match="only edge_bias may call e.is_neighbor"):
             prepare(store, algo, edge_bias=bias, **given)
         arrays_of(store, tmp_path / "s.zarr", algo, edge_bias=bias, weighted=False, instances=5)
     assert prepare(store, "deepwalk", edge_bias=near, **given).plan.residency == "disk"

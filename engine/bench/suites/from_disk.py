@@ -123,7 +123,7 @@ def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path
         read_bytes = sum(store.partitions[number].edges for number in reads) * store.id_dtype.itemsize
         if _bytes_from_disk() - before < read_bytes // 2:
             raise OptionError(
-                f"{store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
+                f"{store.path} is not on a disk, or stays in the disk's cache; choose a folder on a disk with --out"
             )
         took.append(results["run_seconds"])
         rates.append(results["seps_run"])
@@ -139,14 +139,14 @@ def _bytes_from_disk() -> int:
     try:
         lines = Path("/proc/self/io").read_text().splitlines()
     except OSError as error:
-        raise OptionError(f"this system does not say what is read from disks: {error}") from error
+        raise OptionError(f"this system does not count the bytes that are read from disks: {error}") from error
     return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     """Budgets such that a share of the partitions can be in host memory, and on a GPU; or those that were given."""
     if context.gpu_memory and not context.on_gpu:
-        raise OptionError("--gpu-memory: there is no GPU here; --memory is the budget of the CPU")
+        raise OptionError("--gpu-memory: this run uses no GPU; give the budget of the CPU with --memory")
     if context.memory and (context.gpu_memory or not context.on_gpu):
         return {"memory": context.memory} | ({"gpu_memory": context.gpu_memory} if context.gpu_memory else {})
     plan = prepare(

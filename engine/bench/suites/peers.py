@@ -65,9 +65,9 @@ def rows(context: Context) -> Iterator[Row]:
 def _unfit(store: GraphStore) -> str:
     """Why peers cannot be measured on a graph; empty where they can."""
     if store.directed:
-        return "the graph is directed, and some peers take undirected ones only; give an undirected graph"
+        return "the graph is directed, and some peers take undirected graphs only; use an undirected graph"
     if store.edges > MOST_EDGES:
-        return f"the graph has {store.edges:,} edges, and a copy for every peer exceeds most machines; give one of at most {MOST_EDGES:,}"
+        return f"the graph has {store.edges:,} edges, and a copy for every peer needs more memory than most machines have; use one of at most {MOST_EDGES:,}"
     return ""
 
 
