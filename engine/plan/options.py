@@ -1,15 +1,17 @@
 """The options of a run, whatever its algorithm: each declared once, for the command line, for Python and for what either says of them."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from csaw.engine.contracts import Store
 from csaw.engine.option import Bytes, Option
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.contracts import Store  # whose import takes NumPy's time, which a command's help does without
 
 SAMPLE, RUN, OUTPUT, BASELINES = (
     "What to sample",
@@ -94,7 +96,7 @@ class RunOptions:
         """Which parts of scheduling are switched on."""
         return Policy(self.batching, self.workload_aware, self.balancing, self.in_place)
 
-    def weighs(self, store: Store) -> bool:
+    def weighs(self, store: "Store") -> bool:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
             raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
