@@ -32,7 +32,7 @@ class Report:
 
     @property
     def untested(self) -> bool:
-        """Whether nothing of the law was tested although some of it could have been, with a larger budget or sample."""
+        """Whether nothing of the law was tested although some of it could have been, with a larger budget."""
         law = [check for check in self.checks if check.p_value is not None or not check.tested]
         return not any(check.tested for check in law) and any(check.testable for check in law)
 
