@@ -20,11 +20,7 @@ CONTEXTS = 24  # of each stratum
 BINS = 32
 BLOCK = 16  # successive choices that are tested together
 BLOCKS = 20240229  # seed, fixed: the verdict on a sample never changes
-CUTS = (
-    0.1,
-    0.5,
-    0.99,
-)  # quantiles of the degrees at which choices are made; they separate low degrees, middle ones, high ones and hubs
+CUTS = (0.1, 0.5, 0.99)  # quantiles of the degrees of choices: between low, middle and high degrees, and hubs
 TENTHS = 10
 
 
