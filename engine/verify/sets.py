@@ -103,10 +103,7 @@ def _expected(half: list[float], rest: list[float], picks: int) -> float:
     total, least = sum(half) + sum(rest), min(*half, *rest)
     step = 0.5 / picks**0.5
     time = np.exp(np.arange(np.log(1e-9 / total), np.log(30.0 / least), step))
-    before, marked = (
-        np.zeros((picks, time.size)),
-        np.zeros((picks, time.size)),
-    )  # by the number of others that have arrived
+    before, marked = np.zeros((picks, time.size)), np.zeros((picks, time.size))  # by the number of other arrivals
     before[0] = 1.0
     for bias, inside in [*((b, True) for b in half), *((b, False) for b in rest)]:
         absent = np.exp(-bias * time)
