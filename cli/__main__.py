@@ -8,7 +8,7 @@ AGAIN_SECONDS = 0.02
 STARTING = (
     "Thread.start",
     "ThreadPoolExecutor.submit",
-)  # waiting for threads at the end fails over one that has only half begun
+)  # a wait for threads fails where one has only half begun
 
 
 def run() -> None:

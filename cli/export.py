@@ -17,7 +17,7 @@ import click
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def export(samples: str, out: str, format: str | None, graph: str | None, overwrite: bool, as_json: bool) -> None:
-    """Write the sample store SAMPLES as the file OUT, for other programs.
+    """Write SAMPLES, a sample store, as the file OUT.
 
     The name of OUT chooses the format: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
 

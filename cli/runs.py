@@ -43,12 +43,12 @@ PLACE = (
     Line("membership", "how edges are looked up"),
 )
 MEMORY = (
-    Line("budget_bytes", "allowed", size),
     Line("graph_bytes", "graph", size),
     Line("fixed_bytes", "offsets and tables", size),
     Line("batch_bytes", "instances in flight", size),
     Line("scratch_edges", "candidates at a time", EDGES),
 )
+BUDGETS = {"cpu": (Line("budget_bytes", "--memory", size),), "cuda": (Line("budget_bytes", "--gpu-memory", size),)}
 HOST = (Line("host_bytes", "host memory for partitions, at most", size),)
 FORM = (
     Line("sample_layout", "form of the sample"),
@@ -105,7 +105,7 @@ SELECTION = (
     Line("draws", "random draws"),
     Line("iterations", "candidates drawn"),
     Line("collisions", "candidates selected already"),
-    Line("searches", "comparisons that found out"),
+    Line("searches", "look-ups to find that out"),
     Line("conflicts", "conflicts between threads"),
     Line("rebuilt", "running sums computed anew", EDGES),
 )
@@ -130,13 +130,14 @@ def options_of(algorithm: Any, parameters: Mapping[str, Any]) -> Section:
 def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Section]:
     """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them."""
     asked = [("graph", graph), ("--algo", str(request["algorithm"])), *lines_of(request, REQUEST)]
-    on_gpu = plan["device"] != "cpu"
+    kind = plan["device"].partition(":")[0]
+    memory = BUDGETS[kind] + MEMORY + (HOST if kind == "cuda" else ())
     refused = [(f"--residency {name}", reason) for name, reason in plan["refused"].items()]
     return [
         options_of(request["algorithm"], request["parameters"]),
         (SAMPLE, asked),
         (RUN, lines_of(plan, PLACE)),
-        (f"Memory{' of each GPU' * on_gpu}", lines_of(plan, MEMORY + HOST * on_gpu, zeros=False)),
+        ("Memory of each GPU" if kind == "cuda" else "Memory", lines_of(plan, memory, zeros=False)),
         (OUTPUT, lines_of({**request, **plan}, FORM)),
         (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
         ("Expected of streaming", lines_of(plan["expected"], EXPECTED)),

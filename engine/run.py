@@ -58,9 +58,9 @@ def prepare(
     Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
     ``job.plan.as_dict()`` says how the run will be carried out.
 
-    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for ``algo``; StoreError for a graph that is
-    missing or damaged; BudgetError where the memory does not suffice; BiasError for a bias that is no finite number from 0 on; DeviceError and
-    MissingDependencyError for a device that cannot be used.
+    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for ``algo``; FormatError for a
+    file of sources; StoreError for a graph that is missing or damaged; BudgetError where the memory does not suffice; BiasError for a bias that is no
+    finite number from 0 on; DeviceError and MissingDependencyError for a device that cannot be used.
     """
     if not isinstance(policy, Policy | None):
         raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
@@ -117,7 +117,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
 
     Returns the summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and the plan.
 
-    Errors: StoreError where ``out`` cannot be written, is there already, or is a sample of another request, and where the graph has changed; BiasError for a bad
+    Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or is a sample of another request, and where the graph has changed; BiasError for a bad
     bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
     """
     began = time.perf_counter()

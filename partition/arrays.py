@@ -1,6 +1,6 @@
-"""One-dimensional Zarr arrays that grow at their end: nobody holds a whole one.
+"""Writing one-dimensional Zarr arrays that grow at their end, so that no whole array is in memory.
 
-Chunk files without a codec are the array's bytes, so they are written as they come; for the others a chunk is held until it is full.
+Chunk files without a codec hold the bytes of the array and are written as they come. For compressed files, a chunk is held in memory until it is full.
 """
 
 import os
@@ -16,7 +16,7 @@ CHUNK_BYTES = 16 << 20  # a multiple of a checksum's block
 
 
 class PlainArray:
-    """``extend`` it, then ``close`` it. An array smaller than a chunk has a chunk of its own size."""
+    """An array without compression: call ``extend`` for each piece, then ``close``. An array smaller than a chunk has a chunk of its own size."""
 
     held_size = 0
     packed = False
@@ -28,7 +28,7 @@ class PlainArray:
         (path / "c").mkdir(parents=True)
 
     def extend(self, data: np.ndarray) -> None:
-        """Append."""
+        """Append the elements of ``data``, one-dimensional."""
         while data.size:
             part, data = np.split(data, [self.chunk - self.size % self.chunk])
             with self._file(self.size // self.chunk).open("ab") as out:
@@ -39,7 +39,7 @@ class PlainArray:
                 self.sums.end_block()
 
     def close(self) -> str:
-        """Fill the last chunk with zeros, say what the files are, and return the digest that vouches for them."""
+        """Fill the last chunk with zeros, write zarr.json and the checksums, and return their digest."""
         chunk = max(1, min(self.size, self.chunk))
         if missing := -self.size % chunk:
             os.truncate(self._file(self.size // chunk), chunk * self.dtype.itemsize)
@@ -56,7 +56,7 @@ class PlainArray:
 
 
 class PackedArray(PlainArray):
-    """The same with chunks packed by LZ4; a checksum is of a whole file."""
+    """An array whose chunks are compressed by LZ4; it has one checksum for each file."""
 
     packed = True
 
@@ -66,7 +66,7 @@ class PackedArray(PlainArray):
         self.files: list[int] = []  # their checksums
 
     def extend(self, data: np.ndarray) -> None:
-        """Append; what does not fill a chunk is held."""
+        """Append the elements of ``data``; those that do not fill a chunk stay in memory."""
         while data.size:
             part, data = np.split(data, [self.chunk - self.held_size])
             self.held.append(part)
@@ -76,14 +76,14 @@ class PackedArray(PlainArray):
                 self._write(self.chunk)
 
     def close(self) -> str:
-        """Write what is held."""
+        """Write the elements that are still in memory, then as in PlainArray."""
         chunk = max(1, min(self.size, self.chunk))
         if self.held:
             self._write(chunk)
         return self._describe(chunk, np.array(self.files, DTYPE))
 
     def _write(self, chunk: int) -> None:
-        """What is held as a file, with zeros up to a whole chunk."""
+        """Write the elements in memory as the file of ``chunk``, with zeros up to a whole chunk."""
         from numcodecs import blosc
 
         data = np.concatenate([*self.held, np.zeros(chunk - self.held_size, self.dtype)])

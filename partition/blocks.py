@@ -1,4 +1,4 @@
-"""Bytes of an input, decompressed by magic number and cut at line ends."""
+"""The bytes of an input, decompressed as its first bytes say, in blocks that end at line ends."""
 
 import bz2
 import gzip
@@ -11,7 +11,7 @@ from typing import Any
 from csaw.partition.errors import FormatError, MissingDependencyError
 from csaw.partition.inputs import open_input
 
-BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
+BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
 LONGEST_LINE = 16 << 20
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
@@ -20,7 +20,7 @@ FOREIGN_MAGIC = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-PIECE = 1 << 18  # what was read before a broken end still counts
+PIECE = 1 << 18  # bytes read at a time, so that lines before a broken end still count
 
 
 def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
@@ -42,7 +42,7 @@ def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
 
 
 class Bz2Members(io.RawIOBase):
-    """What bz2 streams, one after the other in a file, hold. ``bz2.BZ2File`` takes a later one that is damaged for the end of the file."""
+    """The contents of the bz2 streams that follow each other in a file. ``bz2.BZ2File`` would take a damaged later stream for the end of the file."""
 
     def __init__(self, packed: io.BufferedReader) -> None:
         self.packed, self.member, self.begun = packed, bz2.BZ2Decompressor(), False
@@ -79,13 +79,13 @@ def _zstd(reader: Any) -> io.BufferedIOBase:
 
 
 def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[memoryview]:
-    """Blocks of whole lines. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
+    """Yield blocks of whole lines. FormatError, with the line, where compressed data end too early or a line has more than LONGEST_LINE bytes."""
     stream, raw = open_bytes(path)
     total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
     rest, lines, given, newline = b"", 0, 0, b""
     with raw, stream:
         while True:
-            # twice what there is of a line, so that each of its bytes is copied a few times at most
+            # twice the bytes of the line so far, so that each of them is copied only a few times
             block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
             block[:filled] = rest
             try:
@@ -121,7 +121,7 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
 
 
 def lines_before(path: str, size: int, newline: bytes) -> int:
-    """Lines in the first ``size`` bytes of text: counted only when an error needs them."""
+    """Number of lines in the first ``size`` bytes of text; counted only for an error."""
     stream, raw = open_bytes(path)
     lines = 0
     with raw, stream:
@@ -132,7 +132,10 @@ def lines_before(path: str, size: int, newline: bytes) -> int:
 
 
 def readable_lines(path: str) -> int:
-    """Whole lines before the break of a gzip or bz2 file: the library's readers drop the piece in which it lies. 0 for what cannot be read twice."""
+    """Number of whole lines before the damaged place of a gzip or bz2 file, where library readers would drop the piece with that place.
+
+    0 for an input that cannot be read twice.
+    """
     if not Path(path).is_file():
         return 0
     with open(path, "rb") as file:

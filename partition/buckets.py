@@ -1,6 +1,6 @@
-"""Directed entries in buckets of rows: dealt from the edges piece by piece, then built to CSR bucket by bucket, each by several threads.
+"""Directed edges in buckets of rows: several threads deal the edges to buckets piece by piece, then build CSR rows bucket by bucket.
 
-A bucket is a contiguous range of vertices. A sample of the edges says where to cut, so that all buckets are about as large.
+A bucket is a contiguous range of vertices. The ranges are cut by a sample of the edges, so that all buckets have about the same size.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ NO_WEIGHTS = np.empty(0, np.float32)
 
 
 class Rows(NamedTuple):
-    """CSR of the vertices first .. last - 1; ``indptr`` from zero, ``weights`` empty without any."""
+    """CSR rows of the vertices first .. last - 1: ``indptr`` int64 from 0, ``indices`` dense ids, ``weights`` float32, empty in an unweighted graph."""
 
     first: int
     indptr: np.ndarray
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
         return self.first + self.indptr.size - 1
 
     def split(self, vertex: int) -> tuple[Self, Self]:
-        """The rows before ``vertex`` and the others."""
+        """The rows before ``vertex``, and the others."""
         at = vertex - self.first
         edge = self.indptr[at]
         before = type(self)(self.first, self.indptr[: at + 1], self.indices[:edge], self.weights[:edge])
@@ -39,7 +39,10 @@ class Rows(NamedTuple):
 
 
 class Buckets:
-    """All entries by bucket. ``degrees`` (repeats counted), ``reached`` and ``loops`` are known when they are dealt."""
+    """All directed edges by bucket.
+
+    After ``fill``: ``degrees`` [V] with repeats, ``reached`` [V] (whether a vertex is a target), ``loops`` (number of self loops).
+    """
 
     def __init__(
         self, numbering: Any, entries: int, sample: np.ndarray, *, undirected: bool, drop_loops: bool, weighted: bool
@@ -54,7 +57,7 @@ class Buckets:
         self.loops = 0
 
     def fill(self, raw: Spool, budget: Budget, piece_rows: int) -> None:
-        """Deal all edges, about ``piece_rows`` at a time, using up ``raw``."""
+        """Deal all edges of ``raw`` to the buckets, about ``piece_rows`` at a time; ``raw`` is empty afterwards."""
         self.dealt, ends = Spool(budget), []
         for columns, piece_ends, loops in in_order(self._deal, grouped(raw.drain(), piece_rows)):
             count_degrees(columns[0], self.degrees)
@@ -77,7 +80,10 @@ class Buckets:
         return [a, b, w] if self.weighted else [a, b], ends, loops
 
     def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, int]]:
-        """Rows in order of the vertices, with the number of repeats merged in each bucket."""
+        """Yield the rows of each bucket in order of the vertices, with the number of repeated edges merged in it.
+
+        ``policy``: what to do with repeats; ``name``: of the input, for errors.
+        """
         work = ((number, policy, name) for number in range(self.cuts.size - 1))
         yield from in_order(self._build, work)
         self.dealt.close()
@@ -98,7 +104,7 @@ class Buckets:
 
 
 def cut_rows(built: Iterator[Rows], cuts: np.ndarray) -> Iterator[tuple[Rows, bool]]:
-    """The same rows, with a cut where a partition ends: the second of the pair says that it ends there."""
+    """Yield the same rows, cut where partitions end, each with a bool that says whether a partition ends with it."""
     ends = iter(cuts[1:].tolist())
     end = next(ends)
     for rows in built:
@@ -111,7 +117,7 @@ def cut_rows(built: Iterator[Rows], cuts: np.ndarray) -> Iterator[tuple[Rows, bo
 
 
 def grouped(pieces: Iterable[tuple[np.ndarray, ...]], least: int) -> Iterator[tuple[tuple[np.ndarray, ...], ...]]:
-    """Pieces together that have ``least`` rows or more."""
+    """Yield runs of pieces that together have at least ``least`` rows."""
     held: list[tuple[np.ndarray, ...]] = []
     for piece in pieces:
         held.append(piece)

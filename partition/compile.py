@@ -16,7 +16,7 @@ __all__ = ["cache_dir", "inner", "njit", "prange"]
 
 
 def cache_dir() -> Path:
-    """Where csaw keeps what can be made again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
+    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
     return Path(os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw")
 
 
@@ -24,7 +24,7 @@ numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined
 
 
 class _LockedCacheFile(IndexDataCacheFile):
-    """Saves one at a time: two processes that compile a function for different types would give their code the same file name."""
+    """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name."""
 
     def save(self, key: Any, data: Any) -> None:
         with open(self._index_path + ".lock", "w") as lock:

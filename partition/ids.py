@@ -1,4 +1,4 @@
-"""Original ids to dense ones: the dense id of a vertex is the rank of its original id."""
+"""The numbering of vertices: the dense id of a vertex is the rank of its original id."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from csaw.partition.parallel import in_order
 from csaw.partition.spool import Spool
 from csaw.partition.words import Words
 
-TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
+TABLE_FACTOR = 4  # a table covers the whole range of ids if that is at most this many times the number of edges
 
 
 class Numbering:
-    """Made from all ids; ``vertex_ids`` is None when they are 0 .. V - 1."""
+    """Dense ids of integer ids. ``vertex_ids`` are the original ids by dense id; None when they are 0 .. V - 1."""
 
     def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype) -> None:
         self.table = None
@@ -41,7 +41,7 @@ class Numbering:
         return None if identity else self.ids
 
     def dense(self, ids: np.ndarray) -> np.ndarray:
-        """Dense ids, in the place of ``ids`` where they fit: new memory costs as much as the look-up."""
+        """Dense ids of ``ids``, in the same memory where they fit: new memory would cost as much as the look-up."""
         out = ids if ids.dtype == self.dtype else np.empty(ids.size, self.dtype)
         if self.table is not None:
             rank_by_table(ids, self.base, self.table, out)
@@ -51,7 +51,7 @@ class Numbering:
 
 
 class StringNumbering:
-    """Words by their bytes; provisional numbers while reading, ranks afterwards."""
+    """Dense ids of string ids, ranked by their bytes. While rows are read, strings get provisional numbers."""
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
@@ -79,7 +79,7 @@ class StringNumbering:
 
 
 def number(raw: Spool, bounds: list[int], big: bool, path: str) -> Numbering:
-    """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
+    """The numbering of the integer ids of ``raw``, which lie in bounds[0] .. bounds[1]; ``big``: whether some are 2^63 or more."""
     if big and bounds[0] < 0:
         raise FormatError(f"{path}: the file has ids below zero and ids above 2^63; pass --ids string")
     return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64))

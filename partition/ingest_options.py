@@ -64,7 +64,7 @@ class IngestOptions:
                 raise OptionError(
                     f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
                 )
-        _ = self.wishes  # which refuses what no column is called
+        _ = self.wishes  # raises OptionError for a wish that no column can have
         _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
         for flag, value, said in (
             ("--partition-size", self.partition_bytes, "at least 1 byte"),

@@ -1,4 +1,4 @@
-"""Work on pieces by a few threads, results in the order of the pieces. Kernels, reads and writes let go of the interpreter meanwhile."""
+"""A few threads work on pieces; results come in the order of the pieces. Kernels, reads and writes release the interpreter meanwhile."""
 
 import os
 from collections import deque
@@ -12,7 +12,7 @@ THREADS = max(
 
 
 def in_order(work: Callable[..., Any], pieces: Iterable[tuple]) -> Iterator[Any]:
-    """``work(*piece)`` of each; one more than there are threads waits, so that none of them does."""
+    """Yield ``work(*piece)`` of each piece. One piece more than there are threads is queued, so that no thread waits."""
     with ThreadPoolExecutor(THREADS) as threads:
         waiting: deque[Future] = deque()
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""Rows of a text file as arrays of ids and weights, with everything counted that is not a row."""
+"""The rows of a text file as arrays of ids and weights, with counts of all other lines."""
 
 import threading
 from codecs import BOM_UTF8
@@ -31,14 +31,14 @@ WRONG = {
 
 
 class Room(threading.local):
-    """Where a thread parses to: large arrays that many blocks share, because memory in small pages costs as much as the parsing."""
+    """Memory into which a thread parses: large arrays that many blocks share, because getting memory in small pages costs as much as parsing."""
 
     rows = used = 0
     dtype: type = np.uint32
     columns: tuple[np.ndarray, ...] = ()
 
     def take(self, rows: int, dtype: type, weighted: bool) -> tuple[np.ndarray, ...]:
-        """Columns for up to ``rows`` rows; whoever fills them counts what is ``used``."""
+        """Columns with room for ``rows`` rows; the caller adds the rows that it fills to ``used``."""
         if self.used + rows > self.rows or dtype != self.dtype:
             self.rows, self.used, self.dtype = max(rows, ROOM_ROWS), 0, dtype
             self.columns = (
@@ -50,7 +50,10 @@ class Room(threading.local):
 
 
 class TextRows:
-    """Iterate for (src, dst, weights or None): uint32, int64, uint64 or, for string ids, lists of bytes. ``counts`` is complete afterwards."""
+    """Rows of a text file.
+
+    Iterating yields (src, dst, weights or None): ids as uint32, int64 or uint64 [n] or, for strings, lists of bytes. ``counts`` is complete afterwards.
+    """
 
     def __init__(self, path: str, options: "IngestOptions", progress: Callable | None = None) -> None:
         self.path, self.skip_errors, self.room = path, options.on_error == "skip", Room()
@@ -84,7 +87,7 @@ class TextRows:
         self._check_counts()
 
     def _check_counts(self) -> None:
-        """A Matrix Market file must hold what it declares; a first row 'vertices edges' is worth a warning."""
+        """Raise FormatError where a Matrix Market file has other counts than it declares; warn about a first row 'vertices edges'."""
         rows, declared = self.counts["edges"] + self.counts["skipped"], self.shape.declared
         if self.shape.exact and rows != declared["edges"]:
             raise FormatError(
@@ -154,7 +157,7 @@ class TextRows:
 
 
 def _head(path: str, blocks: Iterator[memoryview]) -> bytes:
-    """The blocks that hold the rows which say what the file is."""
+    """The first blocks of the file, up to the rows that decide its format."""
     pieces = [bytes(next(blocks, b"")).removeprefix(BOM_UTF8)]
     rows, size = 0, 0
     while pieces[-1] and size < LONGEST_HEAD:

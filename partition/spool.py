@@ -1,4 +1,4 @@
-"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in one file beyond it."""
+"""Columns of numbers that arrive in pieces and are read back in whole or in part. They are in memory up to a limit, and in one file beyond it."""
 
 import os
 import tempfile
@@ -22,7 +22,7 @@ class Budget:
 
 
 class Stored:
-    """A column in a spool's file: what a slice reads is an array."""
+    """A column in the file of a spool; slicing it reads an array."""
 
     def __init__(self, handle: int, start: int, column: np.ndarray) -> None:
         self.handle, self.start, self.dtype, self.size = handle, start, column.dtype, column.size
@@ -40,7 +40,10 @@ class Stored:
 
 
 class Spool:
-    """``append`` tuples of equally long arrays; iterate over them, or ``gather`` a part of each. Several threads may read."""
+    """Pieces of columns: ``append`` takes a tuple of equally long arrays, iterating yields these tuples, ``gather`` reads a part of each.
+
+    Several threads may read.
+    """
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -79,13 +82,13 @@ class Spool:
             yield tuple(column[:] for column in piece)
 
     def drain(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """Iterate, letting go of each piece."""
+        """Yield the pieces and free each of them."""
         while self.pieces:
             yield tuple(column[:] for column in self.pieces.popleft())
         self.close()
 
     def gather(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of each piece the rows from its ``lows`` to before its ``highs``, joined."""
+        """The rows lows[i] .. highs[i] - 1 of each piece i, joined."""
         spans = [slice(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
         columns = zip(*self.pieces, strict=True)
         return tuple(np.concatenate([c[span] for c, span in zip(column, spans, strict=True)]) for column in columns)

@@ -1,7 +1,7 @@
-"""A batch of traversal samples in progress: one frontier a depth, entries in order of (instance, slot).
+"""A batch of traversals in progress: a frontier for each depth, with entries in order of (instance, slot).
 
-An entry's slot is its number in the instance's order of sampling, sources first; it addresses the entry's random numbers. The arrays
-are the backend's (``backend.xp`` is NumPy or its like on a GPU), which selects the neighbors; the order of things is decided here.
+The slot of an entry is its number in the order in which its instance was sampled, sources first; it is part of the address of the entry's random numbers.
+The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the neighbors; this module decides their order.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ MOST_PICKS = 1 << 24  # of a vertex by chance
 
 
 class Traversals:
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
 
-    comes_back = False  # to partitions where it has been, at the same depth
+    comes_back = False  # whether entries return to partitions that they have left, at the same depth
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
     offset: Array
 
@@ -31,9 +31,9 @@ class Traversals:
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)
-        self.sampled: list[tuple[Array, ...]] = []  # a depth: instance, src, dst
+        self.sampled: list[tuple[Array, ...]] = []  # for each depth: instance, src, dst
         self.tables = [self.sources.astype(self.dtype)]
-        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
+        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of each instance
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
         self.samples: dict[str, Array] = {}  # once all is done
@@ -56,7 +56,7 @@ class Traversals:
             self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
 
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
-        """Make these the entries that neighbors are selected for."""
+        """Make these the entries for which neighbors are selected."""
         self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
         self.instance = local + self.first
         self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
@@ -64,7 +64,7 @@ class Traversals:
         self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
 
     def _reserve(self, capacity: Array) -> None:
-        """Give every entry room for so many neighbors."""
+        """Give every entry room for ``capacity`` neighbors: a number for each entry."""
         xp, self.capacity = self.xp, capacity
         if self.hops:
             size = self.sizes[self.depth]
@@ -79,10 +79,10 @@ class Traversals:
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:
-            self.backend.partitions.leave()  # what suits one depth need not suit the next
+            self.backend.partitions.leave()  # reading in place may suit one depth and not the next
 
     def _capacities(self, size: int) -> Array:
-        """The most neighbors that each entry can add."""
+        """The largest number of neighbors that each entry can add."""
         if size < 0 and self.algorithm.geometric is None:
             return self.degree
         if self.algorithm.collective:
@@ -104,13 +104,13 @@ class Traversals:
         return crowds(self.xp, self.backend.partitions, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
+        """Cost of reading the needed rows in place, as bytes that are copied in the same time: of this step and of the rest of the batch, of which only this depth is known."""
         entries = self.pending
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
+        """The vertex whose row each pending entry needs; for second-order biases also a second array with the previous vertex, whose row it needs too."""
         here = self.vertex[self.pending]
         if not self.backend.needs.second_order:
             return (here,)
@@ -118,7 +118,7 @@ class Traversals:
         return here, self.xp.where(previous < 0, here, previous)
 
     def _ready(self) -> Array:
-        """Pending entries whose rows are loaded; the others stay pending."""
+        """Take the pending entries whose rows are loaded; the others stay pending."""
         if not self.backend.streamed:
             ready, self.pending = self.pending, self.pending[:0]
             return ready
@@ -131,7 +131,7 @@ class Traversals:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
             if not self.vertex.size and not self.hops and not self.algorithm.collective:
-                self.depth = len(self.sizes)  # nobody is left to go on
+                self.depth = len(self.sizes)  # no entry is left to go on
                 break
             self.backend.select_neighbors(self, self._ready())
             if self.pending.size:
@@ -140,7 +140,7 @@ class Traversals:
         self.samples = self._samples()
 
     def _next_depth(self) -> None:
-        """What was found, in order, and the frontier it makes."""
+        """Put the edges that were found in order, and make the next frontier of them."""
         if self.hops:
             return self._next_hop()
         entry, cell = self._found_cells()
@@ -149,14 +149,14 @@ class Traversals:
         return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
 
     def _found_cells(self) -> tuple[Array, Array]:
-        """Entry and cell of everything that was found, in order."""
+        """The entry and the cell of each neighbor that was found, in order."""
         xp = self.xp
         entry = xp.repeat(xp.arange(self.vertex.size), self.found)
         order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
         return entry, self.start[entry] + order
 
     def _settle(self, local: Array, src: Array, dst: Array) -> None:
-        """These edges are what a depth sampled, in order of instance; go on to the next."""
+        """Keep these edges, in order of instance, as the sample of this depth, and go on to the next."""
         xp = self.xp
         self.sampled.append((local, src, dst))
         if self.depth + 1 == len(self.sizes):
@@ -180,7 +180,7 @@ class Traversals:
         return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
 
     def _smallest_keys(self, entry: Array, cell: Array) -> tuple[Array, Array]:
-        """Of all pools of an instance together, the neighbors with the smallest keys; equal ones in order of entry and neighbor."""
+        """The neighbors with the smallest keys of all pools of an instance together; equal keys in order of entry and neighbor."""
         xp = self.xp
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, cell = entry[order], cell[order]
@@ -190,7 +190,7 @@ class Traversals:
         return entry[keep], cell[keep]
 
     def _new_slots(self, local: Array) -> Array:
-        """The slots of newly sampled vertices, in order; ``local`` is sorted."""
+        """The slots of newly sampled vertices, in order. ``local``: the instance of each within the batch, sorted."""
         xp = self.xp
         count = xp.bincount(local, minlength=self.instances)
         slot = xp.arange(local.size) - xp.repeat(xp.cumsum(count) - count, count) + self.slots[local]
@@ -198,7 +198,7 @@ class Traversals:
         return slot
 
     def _first_visits(self, local: Array, dst: Array) -> Array:
-        """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
+        """Whether each sampled vertex is the first occurrence of a vertex that is new to its instance; the new ones are added to ``seen``."""
         xp, vertices = self.xp, self.backend.store.vertices
         key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
         order = xp.argsort(key, kind="stable")
@@ -210,7 +210,7 @@ class Traversals:
         return xp.sort(new)
 
     def _samples(self) -> dict[str, Array]:
-        """The sample store's arrays, in order of instance."""
+        """The arrays of a sample store, in order of instance."""
         if self.hops:
             return {f"hop_{i}": table for i, table in enumerate(self.tables)}
         xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
@@ -244,7 +244,7 @@ class Traversals:
 
 
 def fresh(xp: Array, values: Array) -> Array:
-    """Which of sorted values differ from the one before."""
+    """Whether each of sorted ``values`` differs from the one before it."""
     first = xp.ones(values.size, bool)
     first[1:] = values[1:] != values[:-1]
     return first

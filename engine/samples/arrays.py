@@ -13,14 +13,17 @@ from csaw.partition.errors import StoreError
 
 
 class Rows:
-    """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 is in ``checksums``."""
+    """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 are in ``checksums``.
+
+    Slicing it reads and checks files.
+    """
 
     def __init__(self, store: Path, name: str, checksums: dict[str, str]):
         check_file(store, f"{name}/zarr.json", checksums)
         self.store, self.name = store, name
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
-        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were found to be as written
+        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were checked
 
     def __len__(self) -> int:
         return self.shape[0]

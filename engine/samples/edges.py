@@ -1,4 +1,4 @@
-"""Any sample as a list of edges: instance, src, dst, depth."""
+"""Samples of any layout as lists of edges: instance, src, dst, depth."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ Edges = dict[str, np.ndarray]
 
 
 def iter_edges(samples: Samples) -> Iterator[tuple[int, Edges]]:
-    """Instances done so far, and the edges of a group, in the ids of the store."""
+    """Yield, for each group, the number of instances so far and its edges, with the ids of the store."""
     for start in range(0, samples.instances, samples.group_size):
         stop = min(start + samples.group_size, samples.instances)
         edges = edges_between(samples, start, stop)
@@ -19,7 +19,7 @@ def iter_edges(samples: Samples) -> Iterator[tuple[int, Edges]]:
 
 
 def edges_between(samples: Samples, start: int, stop: int) -> Edges:
-    """The edges of instances start to stop, which are counted from 0, in the ids of the store."""
+    """The edges of the instances start .. stop - 1, with the ids of the store; ``instance`` counts from 0."""
     by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs}
     return by_layout[samples.layout](samples, samples.group(start, stop))
 
@@ -31,7 +31,7 @@ def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
 
 
 def _of_hops(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
-    """Breadth first within an instance."""
+    """The edges of neighbor samples, breadth first within each instance."""
     hops, pieces = list(arrays.values()), []
     for depth in range(len(hops) - 1):
         src, dst = hops[depth], hops[depth + 1]

@@ -1,4 +1,4 @@
-"""Which arrays a sample store holds, and which vertex ids are in them.
+"""The arrays of a sample store, and the vertex ids in them.
 
     walks      walks [instances, walk_length + 1]   lengths [instances]: steps taken
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
@@ -38,7 +38,7 @@ def chunk_name(index: int, dimensions: int) -> str:
 
 @dataclass(frozen=True)
 class Identifiers:
-    """From the engine's dense ids to those a store holds."""
+    """The conversion of the engine's dense ids to the ids of a store."""
 
     kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of words beside
     dtype: np.dtype
@@ -62,7 +62,7 @@ class Identifiers:
         return cls("original", wide, _unused(table), table)
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
-        """A group's array with the ids and element type that it has in the store; the array itself where these are the same."""
+        """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
         if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
             return np.ascontiguousarray(array, self.type_of(name)[0])
         out = np.empty(array.size, self.dtype)
@@ -70,13 +70,13 @@ class Identifiers:
         return out.reshape(array.shape)
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """The bytes to write for a group's array, a piece at a time; the next piece may use the memory of the last one again."""
+        """Yield the bytes to write for the array ``name`` of a group, in pieces; the next piece may use the memory of the last one."""
         if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
             return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
         return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
-        """The input's ids of dense ones, in a piece of memory that stays in the cache; all ones become the fill value."""
+        """Convert dense ids to those of the input, in a piece of memory that stays in the cache; all bits set becomes the fill value."""
         room = np.empty(PIECE // self.dtype.itemsize, self.dtype)
         for start in range(0, dense.size, room.size):
             some = dense[start : start + room.size]
@@ -88,13 +88,13 @@ class Identifiers:
         _relabel(dense, np.array(-1).astype(dense.dtype)[()], table, table.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
-        """Element type and fill value of an array."""
+        """Element type and fill value of the array ``name``."""
         kind = KINDS.get(WHOLE.get(name, name), VERTEX)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
 def _unused(ids: np.ndarray) -> int:
-    """A value that no vertex has: -1, all ones, or the lowest number where possible."""
+    """A fill value that no vertex has: -1, otherwise an end of the range of the type, otherwise the lowest number that is free."""
     limits = np.iinfo(ids.dtype)
     if ids.dtype.kind == "i" and not (ids < 0).any():
         return -1
@@ -110,7 +110,7 @@ def _relabel(dense, nothing, table, fill, out):
 
 
 def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
-    """The arrays of subgraphs, as a group brings them, of the instances between each two of ``bounds``; views, no copies."""
+    """Cut the arrays of subgraphs into those of the instances between each two of ``bounds``; they are views, not copies."""
     ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in ("counts", "source_counts")}
     for start, stop in pairwise(bounds):
         part = {name: arrays[name][start:stop] for name in ends}

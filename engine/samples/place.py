@@ -1,4 +1,4 @@
-"""Where samples may be written: what may stand at OUT and at OUT.partial, and whether it is of the same run."""
+"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it belongs to the same run."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
 
 PARTIAL = ".partial"
-FIRST_DRAWS = 1  # of manifests that do not say
+FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
 
 def partial_of(path: Path) -> Path:
@@ -24,9 +24,9 @@ def partial_of(path: Path) -> Path:
 
 
 def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
-    """StoreError unless a sample may be written to ``path``, and first to its OUT.partial.
+    """Raise StoreError unless a sample may be written to ``path``, and before that to its OUT.partial.
 
-    ``overwrite`` allows to replace a sample, finished or not; ``resume`` to go on in an unfinished one.
+    ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
     if path.name.endswith(PARTIAL):
@@ -46,7 +46,7 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
 
 
 def _is_unfinished(partial: Path) -> bool:
-    """Whether a folder is one that csaw has made: a sample store, or one whose manifest was about to be written."""
+    """Whether csaw has made a folder: it is a sample store, or one whose manifest was about to be written."""
     found = replace.standing(partial)
     return found == KIND or (
         found == replace.FOLDER and [child.name for child in partial.iterdir()] == ["zarr.json" + files.TEMPORARY]
@@ -54,9 +54,9 @@ def _is_unfinished(partial: Path) -> bool:
 
 
 def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
-    """Whether the sample at ``path`` is this very run's and intact, so that nothing is left to resume. StoreError if it is another's.
+    """Whether the sample at ``path`` is that of this run and intact, so that nothing is left to resume. StoreError if it is that of another run.
 
-    A kill may have left what it replaced in ``partial``, a complete sample of another run; that goes.
+    If a kill has left a complete sample of another run in ``partial``, which this one replaced, it is removed.
     """
     if os.path.lexists(partial):
         if not (
@@ -79,7 +79,7 @@ def _differs(place: Path, attributes: dict[str, Any]) -> bool:
 
 
 def require_equal(place: Path, wanted: dict[str, Any]) -> None:
-    """StoreError naming the first entry in which the store at ``place`` is of another run."""
+    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs."""
     found = files.read_json(place / "zarr.json")["attributes"]
     manifest = _dictionary(found, "manifest")
     request = _dictionary(manifest, "request")

@@ -2,7 +2,7 @@
 
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole is not known yet
+OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole array is not known yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
 OUT                              OUT.partial renamed, once everything is there and synced
 """
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class SampleWriter(Draft):
-    """A store in the making. ``write`` takes groups in any order, from any thread; ``finish`` gives it its name."""
+    """Writes a sample store. ``write`` takes groups in any order, from any thread; ``finish`` gives the store its name."""
 
     def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
                  vertex_ids: np.ndarray | Words | None = None, ids: str = "original", resume: bool = False,
@@ -46,7 +46,7 @@ class SampleWriter(Draft):
         identifiers = Identifiers.choose(dense_dtype, vertex_ids, ids)
         super().__init__(place.partial_of(self.path), layout, instances, group_size, identifiers)
         self.bytes_written = 0
-        self.finished = False  # also when an earlier run has finished it (resume only)
+        self.finished = False  # with ``resume``, an earlier run may have finished it
         self.replaces = overwrite or resume
         self._lock: Lock | None = None
         self._counting = threading.Lock()
@@ -101,7 +101,7 @@ class SampleWriter(Draft):
         return self._done
 
     def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Commit one group; ids in ``arrays`` are dense, all ones where there is none."""
+        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
@@ -113,7 +113,7 @@ class SampleWriter(Draft):
         return f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command with --resume"
 
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Mistakes of the caller, before they reach the disk."""
+        """Raise ValueError for arrays of the wrong shape, before anything is written."""
         rows = self.rows(group)
         ragged = {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"}
         for name, array in arrays.items():
@@ -135,7 +135,7 @@ class SampleWriter(Draft):
         return {"checksums": checksums, "widths": widths}
 
     def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """What fills up the last group: all chunks of an array are equally long."""
+        """The rows that fill up the last group, since all chunks of an array have the same length."""
         missing = min(self.group_size, self.instances) - len(array)
         dtype, fill = self.identifiers.type_of(name)
         if missing:
@@ -158,7 +158,7 @@ class SampleWriter(Draft):
         return checksum
 
     def finish(self, results: dict[str, Any]) -> None:
-        """Give the store its name, once every group is done; ``results`` are counts and timings."""
+        """Complete the store and give it its name; every group must be done. ``results``: counts and timings."""
         if self.finished:
             return
         if len(self._done) < self.groups:
@@ -184,7 +184,7 @@ class SampleWriter(Draft):
         self.close()
 
     def close(self) -> None:
-        """Let other processes go on here; finished groups stay."""
+        """Release the lock, so that another process can go on; finished groups stay."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -1,4 +1,7 @@
-"""Instances to arrays, batch after batch: the one loop of take, begin, run and wait; smaller batches when memory is short."""
+"""Drawing instances batch after batch: the only loop that takes sources, begins a batch, runs it and waits.
+
+Batches become smaller when memory is short.
+"""
 
 import logging
 import time
@@ -21,13 +24,13 @@ Arrays = dict[str, np.ndarray]
 
 
 class Drawn(Protocol):
-    """Arrays of samples, wherever they are."""
+    """The drawn samples of a batch, on a device or in host memory."""
 
     def arrays(self, rows: slice) -> Arrays:
-        """Copies in host memory; of walks and hops only some instances, of subgraphs always all."""
+        """Copy the arrays to host memory. Of walks and hops only the instances ``rows``; of subgraphs always all, ``rows`` is ignored."""
 
     def on_device(self) -> dict[str, Array]:
-        """All arrays where they were drawn."""
+        """All arrays in the memory in which they were drawn."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class FinishedBatch:
 
 @dataclass(frozen=True)
 class InHostMemory:
-    """Arrays that have left their device."""
+    """Arrays that were copied from their device to host memory."""
 
     held: Arrays
 
@@ -73,9 +76,9 @@ class InHostMemory:
 
 
 class Batches:
-    """Draws ranges of a job's instances on one backend, which it owns from here on: ``close`` closes it.
+    """Draws ranges of a job's instances on one backend. It owns the backend; ``close`` closes it.
 
-    ``size`` is how many instances a batch has: as many as planned, and fewer once memory was short. ``seconds`` is the host's time in ``draw``.
+    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``seconds``: time that the host spent in ``draw``.
     """
 
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -91,17 +94,20 @@ class Batches:
             raise
 
     def begin(self, first: int, last: int) -> Batch:
-        """The backend's batch of the instances first .. last - 1, of which nothing is drawn yet."""
+        """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
         return self.backend.begin(first, self.sources.take(first, last, self.flat))
 
     def draw(self, first: int, last: int) -> list[FinishedBatch]:
-        """The instances first .. last - 1, in order, in batches of ``size`` or fewer; BudgetError where not even one instance fits."""
+        """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.
+
+        BudgetError where a single instance does not fit.
+        """
         clock = time.perf_counter()
         drawn: list[FinishedBatch] = []
         while first < last:
             upto = min(first + self.size, last)
             batch = self._attempt(first, upto)
-            if batch is None:  # what is there already makes room
+            if batch is None:  # batches that are drawn already move to host memory
                 drawn = [kept(batch) for batch in drawn]
                 self.backend.release()
                 continue
@@ -111,7 +117,7 @@ class Batches:
         return drawn
 
     def draw_timed(self, first: int, last: int) -> tuple[FinishedBatch, float]:
-        """One batch, and the seconds that sampling alone took: it has begun before the clock runs. MemoryError where it does not fit."""
+        """Draw one batch; return it and the seconds that sampling took, without the time to begin the batch. MemoryError where it does not fit."""
         batch = self.begin(first, last)
         self.backend.wait()
         clock = time.perf_counter()
@@ -125,12 +131,12 @@ class Batches:
         return Counters() if self.schedule is None else self.schedule.counters
 
     def close(self) -> None:
-        """Give back the backend's threads and memory, also those of the graph, which the schedule has too."""
+        """Free the backend's threads and memory, and those of the graph, to which the schedule refers too."""
         self.schedule = None
         self._close_backend()
 
     def _close_backend(self) -> None:
-        with suppress(*self.backend.failures):  # a device that has failed cannot
+        with suppress(*self.backend.failures):  # a device that has failed cannot be closed
             self.backend.close()
 
     def run(self, batch: Batch) -> None:
@@ -145,7 +151,7 @@ class Batches:
         self.backend.wait()
 
     def _attempt(self, first: int, last: int) -> FinishedBatch | None:
-        """One batch; None where memory does not suffice, and then batches are half as large from here on."""
+        """Draw one batch. None where the memory does not suffice; later batches then have half as many instances."""
         try:
             batch = self.begin(first, last)
             self._finish(batch)
@@ -163,7 +169,7 @@ class Batches:
 
 
 def kept(batch: FinishedBatch) -> FinishedBatch:
-    """The same batch with its arrays in host memory."""
+    """The same batch, with its arrays copied to host memory."""
     return replace(batch, drawn=InHostMemory(batch.arrays()))
 
 

@@ -56,7 +56,7 @@ def test_a_plan_says_the_layout_of_the_graph_and_the_form_of_the_sample_apart(sa
 
 
 def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
-    plan = {"device": "cuda:0", "graph_bytes": 5 << 30, "policy": {"batching": False}, "host_bytes": 1 << 20,
+    plan = {"device": "cuda:0", "budget_bytes": 8 << 30, "graph_bytes": 5 << 30, "policy": {"batching": False}, "host_bytes": 1 << 20,
             "expected": {"transfers": 1234, "bytes": 3 << 30, "seconds": 0.0625}, "refused": {"resident": "too large"}}  # fmt: skip
     request = {"algorithm": "deepwalk", "parameters": {}, "sources": "list 0f x 2", "weighted": False}
     found = {heading: dict(lines) for heading, lines in plan_sections("g.zarr", request, plan)}
@@ -66,7 +66,11 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
         "time for loading": "62.5 ms",
     }
     assert found["Faster residencies that cannot be used"] == {"--residency resident": "too large"}
-    assert found["Memory of each GPU"] == {"graph": "5 GiB", "host memory for partitions, at most": "1 MiB"}
+    assert found["Memory of each GPU"] == {
+        "--gpu-memory": "8 GiB",
+        "graph": "5 GiB",
+        "host memory for partitions, at most": "1 MiB",
+    }
     assert found["Baselines of the papers, for comparison"] == {"--batching": "off"}
     assert found["What to sample"]["--sources"] == "a list of vertices (digest 0f); 2 for each instance"
 
@@ -96,7 +100,7 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     said("datasets", "generate", "karate", "k.zarr")
     job = prepare("k.zarr", "deepwalk", walk_length=2, device="cpu")
     results = execute(job, "w.zarr")
-    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.HOST, runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
+    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
               runs.SELECTION, runs.LOADING)  # fmt: skip
     known = {line.key for group in groups for line in group}
     shown_otherwise = {"algorithm", "parameters", "policy", "expected", "refused", "plan"}

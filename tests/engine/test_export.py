@@ -184,7 +184,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
     path = stored(tmp_path, "walks", np.array(["a", "\udcff", "c", "d"]))
     export(path, tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
-    with pytest.raises(OptionError, match="not UTF-8"):
+    with pytest.raises(OptionError, match="not valid UTF-8"):
         export(path, tmp_path / "out.parquet")
 
 
