@@ -70,7 +70,7 @@ def seconds(value: Any) -> str:
 
 def rate(value: Any) -> str:
     """Edges a second, such as ``4 M edges/s``."""
-    from csaw.engine.bench.rows import short
+    from csaw.engine.bench.bench_row import short
 
     return short(value, "edges/s") if _is_number(value) else plain(value)
 

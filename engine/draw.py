@@ -64,7 +64,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
     identifiers = Identifiers.choose(job.store.id_dtype, job.store.stored_ids(), job.plan.request.ids)
-    size, subgraphs = job.plan.batch, job.plan.layout == "subgraphs"
+    size, subgraphs = job.plan.batch, job.plan.sample_layout == "subgraphs"
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are

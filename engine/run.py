@@ -123,7 +123,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     began = time.perf_counter()
     plan = job.plan
     with SampleWriter(
-        out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=plan.request.group_size,
+        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
     ) as writer:  # fmt: skip
         if writer.finished:

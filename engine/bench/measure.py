@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
-from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.loop import Batches

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.bench import suites
+from csaw.engine.bench.bench_row import MACHINE, Row, measured
 from csaw.engine.bench.files import AUTHOR, check_plot, new_file
-from csaw.engine.bench.rows import MACHINE, Row, measured
 from csaw.partition.errors import MissingDependencyError
 
 BAR_INCHES, WIDTH_INCHES = 0.28, 7.0

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from csaw.engine.bench import suites
+from csaw.engine.bench.bench_row import Row, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.machine import about
-from csaw.engine.bench.rows import Row, measured
 from csaw.engine.devices import place
 from csaw.partition.errors import OptionError
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.device_threads import DeviceThread, results_of

@@ -1,7 +1,7 @@
 """Bench rows as lines for people."""
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.rows import MACHINE, Row, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, short, spread
 from csaw.partition.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}

@@ -17,7 +17,7 @@ from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
-PIECE = 1 << 20  # vertices whose degrees are looked at together
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
 PIECES, PIECE_EDGES = (
     32,
     1 << 12,
@@ -83,8 +83,8 @@ class HostGraph(Partitions):
     @cached_property
     def mean_row(self) -> float:
         """Neighbors of the vertex at the end of a random edge."""
-        cuts = range(0, self.store.vertices, PIECE)
-        pieces = (np.diff(self.indptr[first : first + PIECE + 1]).astype(np.float64) for first in cuts)
+        cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
+        pieces = (np.diff(self.indptr[first : first + VERTICES_AT_A_TIME + 1]).astype(np.float64) for first in cuts)
         return sum(float(degrees @ degrees) for degrees in pieces) / max(self.store.edges, 1)
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:

@@ -79,7 +79,7 @@ def _has_trees(backend: Specialization) -> bool:
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
         )  # offsets are searched, and pieces number theirs
-        or backend.plan.layout != "subgraphs"
+        or backend.plan.sample_layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
         return False

@@ -23,7 +23,7 @@ from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
-TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
+TURNS_PER_GPU = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 
@@ -34,7 +34,7 @@ class Plan:
 
     request: Request
     needs: Needs  # what it reads of its graph, wherever it runs
-    layout: str
+    sample_layout: str  # walks | hops | subgraphs
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
     graph_layout: GraphLayout  # what a step reads
@@ -69,8 +69,8 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "layout")}
-        return shown | {"sample_layout": self.layout, "select": self.select}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes")}
+        return shown | {"select": self.select}
 
 
 def make_plan(
@@ -130,7 +130,7 @@ def _grouped(plan: Plan, reason: str | None) -> Plan:
 
 def _share(instances: int, devices: int, group: int) -> int:
     """The most instances that a device should take at a time: of several GPUs each has some turns, in whole groups."""
-    return instances if devices <= 1 else -(-instances // (TURNS * devices * group)) * group
+    return instances if devices <= 1 else -(-instances // (TURNS_PER_GPU * devices * group)) * group
 
 
 def transfer_units(plan: Plan, store: Store) -> int:

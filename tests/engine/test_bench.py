@@ -20,8 +20,8 @@ from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
 from csaw.engine.bench import baseline, files, graphs, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench.bench_row import MACHINE, figure, key, measured, short
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.partition import write_graph
 from csaw.partition.errors import FormatError, StoreError

@@ -7,7 +7,7 @@ from helpers.graphs import random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
-from csaw.engine.cpu.kernels.select import MORE_TRIES, TRIES
+from csaw.engine.cpu.kernels.select import TRIES, TRIES_SHIFT
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.methods import Collision
 from csaw.engine.random import words
@@ -31,7 +31,7 @@ def slow_counts(biases, picks):
     for instance in range(INSTANCES):
         taken = []
         for pick in range(picks):
-            candidate, tries, most = None, 0, TRIES + (pick >> MORE_TRIES)
+            candidate, tries, most = None, 0, TRIES + (pick >> TRIES_SHIFT)
             while candidate is None or candidate in taken:
                 left = [0 if tries == most and i in taken else bias << shift for i, bias in enumerate(biases)]
                 upto, number = list(accumulate(left)), pick + picks * tries

@@ -111,5 +111,5 @@ def test_a_row_of_hops_takes_a_quarter_of_the_memory_at_most(tmp_path, monkeypat
         BudgetError, match=r"an instance takes 8,[0-9,]+ bytes, .* and 6,442,450,944 are allowed; .* \(--fanout\)"
     ):
         prepare(store, "neighbor", **given)
-    assert prepare(store, "neighbor", memory="36GiB", **given).plan.layout == "hops"
-    assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.layout == "walks"
+    assert prepare(store, "neighbor", memory="36GiB", **given).plan.sample_layout == "hops"
+    assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.sample_layout == "walks"

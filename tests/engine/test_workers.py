@@ -41,7 +41,7 @@ def written(job, out, backends, *, resume=False):
     """The sample that these backends draw, unit by unit."""
     plan = job.plan
     with SampleWriter(
-        out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=1000,
+        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=1000,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.vertex_ids(), ids=plan.request.ids, resume=resume, overwrite=False,
     ) as writer:  # fmt: skip
         totals = sample_groups(backends, job.sources, writer, 4, None, (DeviceError,))

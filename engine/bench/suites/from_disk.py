@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import copied, room_for
-from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
@@ -23,7 +23,7 @@ from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
-MOST = 1.3
+MOST_TIMES = 1.3
 # So many partitions at least, of which one in SHARE fits in host memory, and as many in that of a GPU, unless budgets are given.
 PARTITIONS, SHARE = 32, 8
 PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
@@ -176,5 +176,6 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, "nothing was measured")
     worst = min(found, key=lambda row: row["times"])
     return Verdict(
-        worst["times"] >= 1 / MOST, f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}"
+        worst["times"] >= 1 / MOST_TIMES,
+        f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}",
     )

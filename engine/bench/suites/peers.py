@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.bench_row import Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError
-from csaw.engine.bench.rows import Row, Verdict, figure
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.store import Graph, GraphStore

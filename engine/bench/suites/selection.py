@@ -8,9 +8,9 @@ not among them: csaw merges a layer's pools by exponential keys, which do not co
 from collections.abc import Iterator
 from statistics import geometric_mean
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.detectors import DETECTORS

@@ -11,7 +11,7 @@ from csaw.engine.schedule.crowds import crowds
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
-TURNS = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
+INSTANCES_IN_TURN = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
 
 
 class ClockWalks:
@@ -54,7 +54,7 @@ class ClockWalks:
     def advance(self) -> None:
         todo = np.flatnonzero(self.alive)
         share = todo.size // (2 * self.backend.plan.threads)
-        self.backend.in_slices(todo, min(max(share, 1), TURNS), self._task)
+        self.backend.in_slices(todo, min(max(share, 1), INSTANCES_IN_TURN), self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend

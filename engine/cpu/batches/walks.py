@@ -40,8 +40,8 @@ class Walks:
         here = self.at[self.waiting]
         if not self.backend.needs.second_order:
             return (here,)
-        back = self.prev[self.waiting]
-        return here, np.where(back < 0, here, back)
+        previous = self.prev[self.waiting]
+        return here, np.where(previous < 0, here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""

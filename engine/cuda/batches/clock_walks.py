@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
-BLIND = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
+UNCHECKED_ROUNDS = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
 EVENT = record("Event")  # while they are put in order
 SPAN_EVENTS = 4  # events that a span of time holds, about
 
@@ -88,7 +88,7 @@ class ClockWalks:
                 self.rounds += 1
             self.tally.fill(0)
             kernels.over("find_clocks", walkers, self._clocks())
-            if backend.streamed or self.rounds > BLIND:
+            if backend.streamed or self.rounds > UNCHECKED_ROUNDS:
                 backend.check()
                 looks = self.looks.get()
                 queued, _, unfinished, full = looks[:4].tolist()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
 ROOM_BYTES = 1 << 30  # for instances drawn at a time
-GROWTH = 8  # how much more room those get that were short of it
+ROOM_GROWTH = 8  # how much more room those get that were short of it
 ALIGNMENT = 16
 LARGEST_SPAN = 1 << 30  # slots are 32 bits
 
@@ -66,9 +66,9 @@ class Trees:
             short, found, dead = (int(number) for number in totals.get())
             if not short:
                 break
-            missing, span = again[:short], GROWTH * span
+            missing, span = again[:short], ROOM_GROWTH * span
             if span > LARGEST_SPAN:
-                raise MemoryError(f"{short} instances of more than {span // GROWTH:,} edges each")
+                raise MemoryError(f"{short} instances of more than {span // ROOM_GROWTH:,} edges each")
             totals[:1] = 0
         self.found += found
         self.dead += dead

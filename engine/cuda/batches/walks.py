@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
 SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
-NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
+NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
 class Walks:
@@ -36,13 +36,13 @@ class Walks:
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
         self.at: Array = None  # where walkers wait for partitions
-        self.back: Array = None
+        self.previous: Array = None
         self.alive: Array = None
         self.queue: Array = None
         if backend.streamed:
-            self.at, self.back = (
+            self.at, self.previous = (
                 self.source.copy(),
-                cupy.full(sources.size, NOTHING[self.source.dtype], self.source.dtype),
+                cupy.full(sources.size, NO_VERTEX[self.source.dtype], self.source.dtype),
             )
             self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
             self.lengths.fill(0)
@@ -59,8 +59,8 @@ class Walks:
         here = self.at[waiting]
         if not self.backend.needs.second_order:
             return (here,)
-        back = self.back[waiting]
-        return here, cupy.where(back == NOTHING[back.dtype], here, back)
+        previous = self.previous[waiting]
+        return here, cupy.where(previous == NO_VERTEX[previous.dtype], here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
@@ -102,7 +102,7 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
         return struct(
-            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, previous=self.previous,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken,
         )  # fmt: skip
 

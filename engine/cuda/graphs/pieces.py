@@ -16,8 +16,8 @@ from csaw.engine.plan.needs import ALIAS_IDS
 from csaw.partition import Partition
 
 OFFSET = (1 << OFFSET_BITS) - 1
-AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
-PIECE = record("Piece")
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
+PIECE_RECORD = record("Piece")
 
 
 class Pieces:
@@ -39,7 +39,7 @@ class Pieces:
         self.used = len(store.partitions)
         self.readable = np.zeros(self.used + rows, np.uint8)
         self.loaded = self.readable[: self.used]
-        self.pieces = np.zeros(self.readable.size, PIECE)
+        self.pieces = np.zeros(self.readable.size, PIECE_RECORD)
         self.device_readable = cupy.asarray(self.readable)
         self.device_pieces = cupy.zeros(self.pieces.nbytes, np.uint8)
 
@@ -65,8 +65,8 @@ class Pieces:
     def mean_row(self) -> float:
         """Neighbors of the vertex at the end of a random edge."""
         squares = 0.0
-        for first in range(0, self.store.vertices, AT_A_TIME):
-            some = cupy.arange(first, min(first + AT_A_TIME, self.store.vertices))
+        for first in range(0, self.store.vertices, VERTICES_AT_A_TIME):
+            some = cupy.arange(first, min(first + VERTICES_AT_A_TIME, self.store.vertices))
             squares += float((self.degrees(some).astype(np.float64) ** 2).sum())
         return squares / max(self.store.edges, 1)
 
@@ -96,7 +96,7 @@ class Pieces:
     def tell(self) -> None:
         """Bring what kernels know up to date, in the order of the current stream."""
         self.device_readable[: self.used].set(self.readable[: self.used])
-        self.device_pieces[: self.used * PIECE.itemsize].set(self.pieces[: self.used].view(np.uint8))
+        self.device_pieces[: self.used * PIECE_RECORD.itemsize].set(self.pieces[: self.used].view(np.uint8))
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""

@@ -14,19 +14,19 @@ from csaw.engine.schedule.single_rows import SingleRows
 if TYPE_CHECKING:
     from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
-MOST = 1 << 14  # rows at a time
+MOST_ROWS = 1 << 14  # rows at a time
 STAGED = 1 << 20  # edges that are read before they are copied
 
 
 class DeviceRows(SingleRows):
     """Rows of a ``StreamedGraph``. Kernels find one by its vertex's offset, which says in which piece a row is and where in the graph it begins."""
 
-    most = MOST
+    most = MOST_ROWS
 
     def __init__(self, graph: "StreamedGraph") -> None:
         super().__init__(graph)
         self.partitions = len(graph.store.partitions)
-        self.home = cupy.arange(self.partitions + MOST)  # the partition that a piece is of
+        self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that a piece is of
         self.slot: int | None = None
         self.stage: tuple[np.ndarray, np.ndarray] | None = None
 

@@ -14,7 +14,7 @@ import numpy as np
 from csaw.engine.contracts import Array, Partitions, Store, WaitingBatch
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
-from csaw.engine.cuda.graphs.single_rows import MOST, DeviceRows
+from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
@@ -43,7 +43,7 @@ class StreamedGraph(Pieces, Partitions):
         few: bool,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, strength=needs.row_weights, rows=MOST if single else 0)
+        super().__init__(store, strength=needs.row_weights, rows=MOST_ROWS if single else 0)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
         self.edge_bytes = needs.edge.piece  # in a slot
         self.stored_bytes = needs.edge.stored  # of an edge, as far as it is read

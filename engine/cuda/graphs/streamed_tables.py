@@ -9,7 +9,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.plan.needs import ALIAS_IDS
 
-MAKING = 3  # times what copying the rows takes: that, building the table, and bringing it back
+TABLE_COST = 3  # times what copying the rows takes: that, building the table, and bringing it back
 
 
 class StreamedTables(StreamedGraph):
@@ -35,7 +35,7 @@ class StreamedTables(StreamedGraph):
         """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
         tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
-        return np.where(made, tables, MAKING * super().costs())
+        return np.where(made, tables, TABLE_COST * super().costs())
 
     def _begin_copy(self, number: int) -> None:
         """Begin to copy a partition's table; nothing yet where it has to be made."""

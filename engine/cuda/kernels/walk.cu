@@ -145,7 +145,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         o.steps[n] = w.step;
         if (STREAMED) {
             o.at[n] = w.here;
-            o.back[n] = w.back;
+            o.previous[n] = w.back;
             o.alive[n] = !ended && w.step < o.length;
         }
     }

@@ -27,7 +27,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     i64 begin, end, length;  // the walkers of this launch, and the steps of each
     vertex_t* walks;
     int* steps;
-    vertex_t *at, *back;   // STREAMED: where walkers wait for a partition,
+    vertex_t *at, *previous;   // STREAMED: where walkers wait for a partition,
     unsigned char* alive;  // and which have not ended
     const u32* queue;      // the partition that each walker waited for when several launches began side by side,
     i64 only;              // and the one that this launch serves; -1: all that are loaded
@@ -128,7 +128,7 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     o.steps[w.number] = w.step;
     if (STREAMED) {
         o.at[w.number] = w.here;
-        o.back[w.number] = w.back;
+        o.previous[w.number] = w.back;
         o.alive[w.number] = !last;
     }
     if (ended && !PREFILLED)
@@ -140,7 +140,7 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
 __device__ __forceinline__ void take_up(Walker& w, const Output& o)
 {
     w.here = o.at[w.number];
-    w.back = o.back[w.number];
+    w.back = o.previous[w.number];
     w.step = o.steps[w.number];
     find_rows(w);
 }
