@@ -96,6 +96,10 @@ DONE = (
 SPEED = (
     Line("sampling_seconds", "sampling", seconds),
     Line("seps_sampling", "rate of sampling", rate),
+    Line("kernels_seconds", "finding or compiling kernels", seconds),
+    Line("loading_seconds", "loading the graph, building its layout", seconds),
+    Line("waiting_seconds", "waiting for the disk", seconds),
+    Line("sealing_seconds", "sealing the store", seconds),
     Line("run_seconds", "whole run", seconds),
     Line("seps_run", "rate of the whole run", rate),
     Line("kernel_seconds", "in kernels of a streamed graph", seconds),

@@ -45,6 +45,9 @@ class Backend(Specialization, ABC):
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         super().__init__(plan, store, algorithm)
         self.stop = threading.Event()
+        self.kernels_seconds = self.loading_seconds = (
+            0.0  # to find or compile kernels; to load the graph and build its layout
+        )
 
     # Batches
 

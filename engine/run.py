@@ -132,16 +132,21 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         units = -(-(writer.groups - len(writer.done)) // size)
         with backends_of(job, units) as (backends, losses):
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began)
+        clock = time.perf_counter()
+        writer.seal()
+        sealing = time.perf_counter() - clock
+        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began, sealing)
         writer.finish(results)
     return results
 
 
-def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float) -> dict[str, Any]:
+def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float, sealing: float) -> dict[str, Any]:
     """Counts and timings of a run."""
     return {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
+        "kernels_seconds": round(totals.kernels_seconds, 6), "loading_seconds": round(totals.loading_seconds, 6),
+        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(sealing, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,

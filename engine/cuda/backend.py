@@ -1,6 +1,7 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
+import time
 from functools import cached_property, partial
 from itertools import pairwise
 from types import ModuleType
@@ -73,8 +74,12 @@ class CudaBackend(Backend):
             tree_span(self),
         )
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
-        self.kernels = Kernels(kernels_of(self), device)
-        self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
+        clock = time.perf_counter()
+        self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
+        self.kernels_seconds = time.perf_counter() - clock
+        self.graph = self._load_graph(builder, node, devices)
+        self.wait()
+        self.loading_seconds = time.perf_counter() - clock - self.kernels_seconds
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:

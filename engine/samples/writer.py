@@ -157,16 +157,21 @@ class SampleWriter(Draft):
             self.bytes_written += path.stat().st_size
         return checksum
 
-    def finish(self, results: dict[str, Any]) -> None:
-        """Complete the store and give it its name; every group must be done. ``results``: counts and timings."""
-        if self.finished:
-            return
+    def seal(self) -> None:
+        """Complete the arrays and write the checksums of all files; every group must be done."""
         if len(self._done) < self.groups:
             missing = min(set(range(self.groups)) - self._done)
             raise StoreError(f"{self.partial}: group {missing} is not done; {self._way_out()}")
         with files.writing(self.partial, self._way_out):
             if not is_sealed(self.partial):
                 seal(self)
+
+    def finish(self, results: dict[str, Any]) -> None:
+        """Seal the store if it is not yet sealed, and give it its name. ``results``: counts and timings."""
+        if self.finished:
+            return
+        self.seal()
+        with files.writing(self.partial, self._way_out):
             for folder in ("groups", "parts"):
                 shutil.rmtree(self.partial / folder, ignore_errors=True)
             (self.partial / "results").mkdir(exist_ok=True)

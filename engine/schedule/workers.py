@@ -4,6 +4,7 @@ Units are handed out one at a time, so that a slow device does not hold up the o
 """
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -21,7 +22,8 @@ from csaw.engine.schedule.schedule import Stopped
 log = logging.getLogger(__name__)
 
 WRITERS = 8  # groups written at a time: a disk is busy only if several files wait for it
-LARGEST = ("seconds", "kernel_seconds", "kernel_deviation")  # the largest of all workers counts
+# Of these, the largest of all workers counts: they work side by side.
+LARGEST = ("seconds", "kernels_seconds", "loading_seconds", "waiting_seconds", "kernel_seconds", "kernel_deviation")
 SAFE = "finished groups are safe; --resume completes the rest"
 Losses = tuple[type[Exception], ...]
 
@@ -49,6 +51,9 @@ class Totals:
     kernel_seconds: float = 0.0
     kernel_deviation: float = 0.0
     seconds: float = 0.0
+    kernels_seconds: float = 0.0
+    loading_seconds: float = 0.0
+    waiting_seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
         for field in fields(Totals):
@@ -101,13 +106,16 @@ def sample_groups(
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
     """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
     with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
+        clock = time.perf_counter()
         _draw_and_write(batches, units, threads)
+        waited = time.perf_counter() - clock - batches.seconds
         backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
         kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
             transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
             evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
-            kernel_deviation=kernel_deviation, seconds=batches.seconds, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+            kernel_deviation=kernel_deviation, seconds=batches.seconds, kernels_seconds=backend.kernels_seconds, loading_seconds=backend.loading_seconds,
+            waiting_seconds=waited, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
         )  # fmt: skip
 
 
