@@ -1,5 +1,6 @@
 """``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130."""
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -13,6 +14,9 @@ STARTING = (
 
 def run() -> None:
     """Run the command line. An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a thread."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # NumPy's linear algebra, which csaw does without, starts a thread for each processor
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as nohup asks
         signal.signal(signal.SIGALRM, _interrupted)
         signal.signal(signal.SIGINT, _interrupted)

@@ -54,6 +54,9 @@ def sample(
     Example:
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
     """
+    from csaw.engine.devices import begin_to_open
+
+    begin_to_open(options["device"])
     from csaw.cli import console
     from csaw.cli.report import print_report
     from csaw.cli.runs import plan_sections, run_sections

@@ -33,7 +33,7 @@ def parse_block(
     ``columns`` is the number of columns that each row must have, 0 for any that suffices; columns count from 0, a weight_column of -1 means none;
     ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
     """
-    position, size, rows, wide = 0, text.size, 0, np.uint64(0)
+    position, size, rows, wide = np.int64(0), text.size, np.int64(0), np.uint64(0)
     need = max(second, weight_column) + 1
     ends_first = first == 0 and second == 1
     plain = ends_first and weight_column < 0 and (columns == 2 or columns == 0) and separator == 0

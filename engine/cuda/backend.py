@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
 from csaw.engine.algorithm import Walk
@@ -33,6 +32,7 @@ from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
 from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan import costs
@@ -212,7 +212,7 @@ class CudaBackend(Backend):
     def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
         """Copies in pinned memory, beside what the device is doing for the next batch."""
         with cupy.cuda.Device(self.device.id), self.copies:  # of which page-locked memory is made, too
-            hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
+            hosts = {name: pinned(array.shape, array.dtype) for name, array in arrays.items()}
             for name, array in arrays.items():
                 array.get(out=hosts[name], blocking=False)
             self.copies.synchronize()

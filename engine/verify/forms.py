@@ -116,7 +116,9 @@ class RowLaws(Laws):
         return self.degree[rows[:, 0]] + np.where(prev >= 0, self.degree[prev], 0) + listed
 
     def _table(self, rows: np.ndarray) -> LawTable:
-        v, prev, form = rows[:, 0], self._column(rows, "prev"), self.form
+        # Contiguous, whatever ``rows`` are: a kernel is compiled for each layout of each argument.
+        v, prev = np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(self._column(rows, "prev"))
+        form = self.form
         room = np.concatenate([[0], np.cumsum(self.degree[v] + 1)])
         outcome, chance, common = np.empty(room[-1], np.int64), np.empty(room[-1]), np.empty(room[-1], np.bool_)
         size = np.empty(v.size, np.int64)
@@ -124,7 +126,7 @@ class RowLaws(Laws):
         row_laws(self.view.indptr, self.view.indices, form.bias, form.p, form.q, v, prev, room, *cells)
         if form.goes in ("end", "source", "stays"):
             target = v if form.goes == "stays" else self._column(rows, "source" if form.goes == "source" else "")
-            elsewhere(self.degree, v, target, form.share, form.goes == "stays", room, *cells)
+            elsewhere(self.degree, v, np.ascontiguousarray(target), form.share, form.goes == "stays", room, *cells)
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])
         return LawTable(start, outcome[used], chance[used], common[used] if "prev" in self.columns else None)
