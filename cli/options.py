@@ -103,7 +103,7 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:
-        how["type"] = click.Choice(one.choices)
+        how["type"] = click.Choice([str(choice) for choice in one.choices])
     else:
         how["type"] = TYPES.get(one.kind, click.STRING)
         how["metavar"] = "SIZE" if one.kind is Bytes else None

@@ -6,13 +6,19 @@ from typing import Any
 import click
 
 from csaw.cli.options import SampleCommand, given
+from csaw.engine.plan.options import options as run_options
 
 
 def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in value]
     if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
         raise click.BadParameter(f"expected NAME=VALUE, found {bad[0]!r}")
-    return {name.replace("-", "_"): text for name, _, text in pairs}
+    own = {name.replace("-", "_"): text for name, _, text in pairs}
+    if taken := sorted(own.keys() & run_options().keys()):
+        raise click.BadParameter(
+            f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option"
+        )
+    return own
 
 
 @click.command(cls=SampleCommand)
@@ -61,28 +67,30 @@ def sample(
     from csaw.cli.report import print_report
     from csaw.cli.runs import plan_sections, run_sections
     from csaw.datasets.resolve import resolve
-    from csaw.engine.plan.options import options as run_options
-    from csaw.engine.run import execute, prepare
+    from csaw.engine.run import prepare
     from csaw.engine.samples.place import check_place, partial_of
 
-    partial = partial_of(Path(out))
+    partial_of(Path(out))  # refuses a path that ends in no name, in a dry run too
     if not dry_run:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    if taken := sorted(own.keys() & run_options().keys()):
-        raise click.BadParameter(
-            f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option",
-            param_hint="--option",
-        )
     job = prepare(resolve(graph), algo, **own, **dict(given({k: v for k, v in options.items() if k not in own})))
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
         console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
         return
+    results = {key: value for key, value in _execute(job, out, resume, overwrite).items() if key != "plan"}
+    console.print_json(results) if as_json else print_report(run_sections(results, out))
+
+
+def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
+    """The run's summary; a KeyboardInterrupt says how to go on."""
+    from csaw.cli import console
+    from csaw.engine.run import execute
+    from csaw.engine.samples.place import partial_of
+
     try:
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
-            results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
+            return execute(job, out, resume=resume, overwrite=overwrite, progress=update)
     except KeyboardInterrupt as error:
         safe = f"finished groups are safe; run the same command with --resume to complete {out}"
-        raise KeyboardInterrupt(*[safe] * partial.exists()) from error
-    results = {key: value for key, value in results.items() if key != "plan"}
-    console.print_json(results) if as_json else print_report(run_sections(results, out))
+        raise KeyboardInterrupt(*[safe] * partial_of(Path(out)).exists()) from error
