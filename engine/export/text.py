@@ -84,21 +84,26 @@ class _Words:
         if self.named:
             check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
         out = np.empty(room, np.uint8)
-        signed = rows.dtype.kind == "i"
-        size = _lines(rows.view(np.uint64) if signed else rows, signed, lengths, self.offsets, self.text, DIGITS, out)
+        bits, half = _unsigned(rows)
+        size = _lines(bits, half, lengths, self.offsets, self.text, DIGITS, out)
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
         """Lines ``instance src dst depth``."""
         out = np.empty(room, np.uint8)
-        signed = edges["src"].dtype.kind == "i"
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
             check_names(self.path, np.stack(ids), self.offsets.size - 1)
-        src, dst = (a.view(np.uint64) if signed else a for a in ids)
+        (src, half), (dst, _) = map(_unsigned, ids)
         instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
-        used = _edge_lines(instance, src, dst, depth, signed, self.offsets, self.text, DIGITS, out)
+        used = _edge_lines(instance, src, dst, depth, half, self.offsets, self.text, DIGITS, out)
         return out[:used].data
+
+
+def _unsigned(ids: np.ndarray) -> tuple[np.ndarray, np.uint64]:
+    """The bits of some ids as unsigned numbers, and the first of these that stands for a negative number; 0 where none does."""
+    bits = 8 * ids.dtype.itemsize
+    return ids.view(f"u{ids.dtype.itemsize}"), np.uint64((1 << (bits - 1)) if ids.dtype.kind == "i" else 0)
 
 
 @njit(inline="always")
@@ -136,26 +141,26 @@ def _number(value, digits, out, at):
 
 
 @njit(inline="always")
-def _word(value, signed, offsets, text, digits, out, at):
+def _word(value, half, offsets, text, digits, out, at):
     if text.size:
         for k in range(offsets[value], offsets[value + 1]):
             out[at] = text[k]
             at += 1
         return at
     number = np.uint64(value)
-    if signed and number >> np.uint64(63):
+    if half and number >= half:
         out[at] = MINUS
         at += 1
-        number = ~number + np.uint64(1)
+        number = (half << np.uint64(1)) - number
     return _number(number, digits, out, at)
 
 
 @njit(nogil=True)
-def _lines(rows, signed, lengths, offsets, text, digits, out):
+def _lines(rows, half, lengths, offsets, text, digits, out):
     at = 0
     for row in range(rows.shape[0]):
         for column in range(lengths[row]):
-            at = _word(rows[row, column], signed, offsets, text, digits, out, at)
+            at = _word(rows[row, column], half, offsets, text, digits, out, at)
             out[at] = SPACE
             at += 1
         if lengths[row] > 0:
@@ -166,14 +171,14 @@ def _lines(rows, signed, lengths, offsets, text, digits, out):
 
 
 @njit(nogil=True)
-def _edge_lines(instance, src, dst, depth, signed, offsets, text, digits, out):
+def _edge_lines(instance, src, dst, depth, half, offsets, text, digits, out):
     at = 0
     for i in range(src.size):
         at = _number(instance[i], digits, out, at)
         out[at] = SPACE
-        at = _word(src[i], signed, offsets, text, digits, out, at + 1)
+        at = _word(src[i], half, offsets, text, digits, out, at + 1)
         out[at] = SPACE
-        at = _word(dst[i], signed, offsets, text, digits, out, at + 1)
+        at = _word(dst[i], half, offsets, text, digits, out, at + 1)
         out[at] = SPACE
         at = _number(depth[i], digits, out, at + 1)
         out[at] = NEWLINE

@@ -156,7 +156,8 @@ class Samples:
 
     def _order(self, vertex_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if getattr(self, "_ordered_from", None) is not vertex_ids:
-            ids = np.asarray(vertex_ids).astype(np.uint64 if vertex_ids.dtype == np.uint64 else np.int64)
+            large = vertex_ids.dtype == np.uint64 and vertex_ids.max(initial=0) > np.iinfo(np.int64).max
+            ids = np.asarray(vertex_ids).astype(np.uint64 if large else np.int64)
             order = np.argsort(ids, kind="stable")
             self._ordered_from, self._ordered = vertex_ids, (order, ids[order])
         return self._ordered

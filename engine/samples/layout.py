@@ -6,6 +6,7 @@
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
+Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them and a fill value that none of them is.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,8 @@ from csaw.partition.compile import njit
 from csaw.partition.words import Words
 
 KIND = "samples"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are."""
 LAYOUTS = ("walks", "hops", "subgraphs")
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
@@ -44,9 +46,13 @@ class Identifiers:
     dtype: np.dtype
     fill: int
     table: np.ndarray | Words | None = None
+    version: int = 1  # of the format: the earliest in which they are so
 
     @classmethod
-    def choose(cls, dense_dtype: Any, vertex_ids: np.ndarray | Words | None, ids: str) -> "Identifiers":
+    def choose(
+        cls, dense_dtype: Any, vertex_ids: np.ndarray | Words | None, ids: str, version: int = FORMAT_VERSION
+    ) -> "Identifiers":
+        """Those of a store of the graph with these ``vertex_ids``, in a format of at most this version."""
         dense = np.dtype(dense_dtype).newbyteorder("<")
         all_ones = int(np.array(-1).astype(dense)[()])
         if ids == "dense":
@@ -57,9 +63,9 @@ class Identifiers:
             return cls("names", dense, all_ones, vertex_ids)
         if vertex_ids.dtype.kind not in "iu":
             return cls("names", dense, all_ones, Words.of(vertex_ids))
-        wide = np.dtype("<u8" if vertex_ids.dtype == np.uint64 else "<i8")
-        table = np.ascontiguousarray(vertex_ids, wide)
-        return cls("original", wide, _unused(table), table)
+        dtype = _holding(vertex_ids, version)
+        table = np.ascontiguousarray(vertex_ids, dtype)
+        return cls("original", dtype, _unused(table), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """A group's array with the ids and element type that it has in the store; the array itself where these are the same."""
@@ -91,6 +97,18 @@ class Identifiers:
         """Element type and fill value of an array."""
         kind = KINDS.get(WHOLE.get(name, name), VERTEX)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
+
+
+def _holding(ids: np.ndarray, version: int) -> np.dtype:
+    """The smallest element type that a format of this version has for some ids and a value that is none of them."""
+    if version == 1:
+        return np.dtype("<u8" if ids.dtype == np.uint64 else "<i8")
+    low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, 0)
+    for name in ("<i4", "<i8"):
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max and ids.size <= limits.max:
+            return np.dtype(name)
+    return np.dtype("<u8")
 
 
 def _unused(ids: np.ndarray) -> int:

@@ -96,7 +96,7 @@ def test_hops_round_trip_with_a_fanout_of_zero(tmp_path):
     ("ids", "fill"),
     [
         (np.array([10, 20, 30, 2**62]), -1),
-        (np.array([-5, -1, 3, 8]), -(2**63)),
+        (np.array([-5, -1, 3, 8]), -(2**31)),
         (np.array([-(2**63), -1, 3, 8]), 2**63 - 1),
         (np.array([1, 2, 3, 2**63], np.uint64), 2**64 - 1),
         (np.array([1, 2, 2**64 - 2, 2**64 - 1], np.uint64), 0),
