@@ -8,9 +8,10 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.samples import Samples, edges_of
+from csaw.engine.samples import Samples
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import iter_edges
+from csaw.engine.samples.sizes import edges_of
 from csaw.partition.errors import OptionError
 from csaw.partition.words import Words
 
@@ -31,7 +32,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         return
     vertex = _kind(samples, samples[{"hops": "hop_0", "subgraphs": "src"}[samples.layout]].dtype)
     record = np.dtype([("instance", "<i8"), ("src", vertex), ("dst", vertex), ("depth", "<i4")])
-    total = sum(int(edges_of(samples, arrays).sum()) for _, arrays in samples.iter_groups())
+    total = sum(int(edges_of(arrays, samples.fill).sum()) for _, arrays in samples.iter_groups())
     _header(file, (total,), record)
     for done, edges in iter_edges(samples):
         for rows in _pieces(edges["src"].size, record.itemsize):

@@ -5,18 +5,21 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import StoreError
-from csaw.partition.store import GraphStore
 from csaw.partition.words import Words
 
-__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "describe", "open_samples"]
+if TYPE_CHECKING:
+    from csaw.partition.store import GraphStore
+
+__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 
 NOTHING = -1  # dense id of a fill value
 UNKNOWN = -2  # dense id of a value that no vertex has
@@ -86,7 +89,7 @@ class Samples:
         """The same as an array of ``str``, of dtype object."""
         return None if self.words is None else np.asarray(self.words)
 
-    def pyg(self, start: int = 0, stop: int | None = None, graph: GraphStore | None = None) -> dict[str, Any]:
+    def pyg(self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None) -> dict[str, Any]:
         """Instances start to stop as one batch of PyTorch Geometric; see :mod:`csaw.engine.samples.pyg` for what is in it."""
         from csaw.engine.samples.pyg import batch_of
 
@@ -100,9 +103,24 @@ class Samples:
     def results(self) -> dict[str, Any]:
         """Counts and timings of the run, which no checksum covers."""
         where = self.path / "results" / "zarr.json"
-        found = files.read_json(where)
-        results = found.get("attributes") if isinstance(found, dict) else None
-        return results if isinstance(results, dict) else check.refuse(where, "results", "something else")
+        found = check.results_of(self.path) or check.refuse(where, "results", "nothing")
+        return {name: value for name, value in found.items() if name != SIZES}
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """How many edges there are and instances have, as it was counted when they were written; None of samples of early versions."""
+        found = check.results_of(self.path).get(SIZES)
+        sizes = files.unchanged(found)
+        if found is not None and sizes is None:
+            check.refuse(self.path / "results" / "zarr.json", "sizes as they were written", "others")
+        return sizes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the store's files."""
+        nodes = ["", "checksums", "results", *self._arrays]
+        described = sum((self.path / name / "zarr.json").stat().st_size for name in nodes)
+        return described + sum(rows.stored_bytes for rows in self._arrays.values())
 
     def iter_groups(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """First instance and arrays, group by group; subgraphs as the writer got them: counts, src, dst, ...
@@ -166,44 +184,3 @@ class Samples:
 def open_samples(path: str | Path) -> Samples:
     """The finished sample store at ``path``."""
     return Samples(Path(path))
-
-
-def describe(path: str | Path) -> dict[str, Any]:
-    """What ``csaw info`` shows of a sample store, as plain data."""
-    samples = open_samples(path)
-    request = samples.manifest.get("request", {})
-    known = ("algorithm", "parameters", "edge_bias", "weighted", "seed", "fingerprint", "select", "sources")
-    return {
-        "path": str(path),
-        "layout": samples.layout,
-        **{name: request[name] for name in known if name in request},
-        "graph": samples.manifest.get("graph", {}),
-        "instances": samples.instances,
-        "groups": -(-samples.instances // samples.group_size),
-        "ids": samples.ids,
-        **_sizes(samples),
-        "bytes": sum(file.stat().st_size for file in samples.path.rglob("*") if file.is_file()),
-        "results": samples.results,
-    }
-
-
-def _sizes(samples: Samples) -> dict[str, Any]:
-    """Sampled edges, and how many an instance has; for walks also how many ended early."""
-    total, low, high, early = 0, 2**63, 0, 0
-    for _, arrays in samples.iter_groups():
-        edges = edges_of(samples, arrays)
-        total, low, high = total + int(edges.sum()), min(low, int(edges.min())), max(high, int(edges.max()))
-        early += int((edges < samples.walk_length).sum()) if samples.layout == "walks" else 0
-    mean = total / samples.instances if samples.instances else 0.0
-    sizes: dict[str, Any] = {"edges": total, "lengths": {"min": min(low, high), "mean": mean, "max": high}}
-    return sizes | ({"ended_early": early} if samples.layout == "walks" else {})
-
-
-def edges_of(samples: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Edges of each instance of a group."""
-    if samples.layout == "walks":
-        return arrays["lengths"].astype(np.int64)
-    if samples.layout == "subgraphs":
-        return arrays["counts"]
-    present = [np.count_nonzero(a != a.dtype.type(samples.fill), axis=1) for n, a in arrays.items() if n != "hop_0"]
-    return sum(present, np.zeros(len(arrays["hop_0"]), np.int64))

@@ -25,6 +25,12 @@ class Rows:
     def __len__(self) -> int:
         return self.shape[0]
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of its chunk files, of which the last is padded."""
+        chunks = -(-self.shape[0] // self._chunk[0]) if all(self.shape) else 0
+        return chunks * math.prod(self._chunk) * self.dtype.itemsize
+
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
             rows = self[key[0]]

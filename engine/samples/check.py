@@ -81,6 +81,16 @@ def _is_count(value: Any, least: int = 0) -> bool:
     return type(value) is int and least <= value < LARGEST
 
 
+def results_of(path: Path) -> dict[str, Any]:
+    """Counts and timings of the run of the store at ``path``; none where it has not ended."""
+    where = path / "results" / "zarr.json"
+    if not where.exists():
+        return {}
+    found = files.read_json(where)
+    results = found.get("attributes") if isinstance(found, dict) else None
+    return results if isinstance(results, dict) else refuse(where, "results", "something else")
+
+
 def checksums_of(path: Path) -> dict[str, str]:
     """SHA-256 by file name, as the store holds them."""
     where = path / "checksums" / "zarr.json"

@@ -80,7 +80,7 @@ def read_json(path: Path, way_out: str = AGAIN) -> Any:
 
 def write_marker(path: Path, value: dict[str, Any]) -> None:
     """``value`` with its own checksum, safe under ``path``."""
-    write_json(path, value | {"sha256": _digest(value)})
+    write_json(path, signed(value))
 
 
 def read_marker(path: Path) -> dict[str, Any] | None:
@@ -89,7 +89,21 @@ def read_marker(path: Path) -> dict[str, Any] | None:
         value = read_json(path)
     except StoreError:
         return None
-    return value if isinstance(value, dict) and value.pop("sha256", None) in (None, _digest(value)) else None
+    return unchanged(value, unsigned=True)
+
+
+def signed(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with its own checksum."""
+    return value | {"sha256": _digest(value)}
+
+
+def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
+    """What :func:`signed` was given; None for anything else, and for a dictionary without a checksum unless ``unsigned`` allows it."""
+    if not isinstance(value, dict):
+        return None
+    found = {key: held for key, held in value.items() if key != "sha256"}
+    right = (_digest(found), None) if unsigned else (_digest(found),)
+    return found if value.get("sha256") in right else None
 
 
 def _digest(value: Any) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples.files import PIECE, in_pieces
-from csaw.partition.compile import njit
 from csaw.partition.words import Words
 
 KIND = "samples"
@@ -38,6 +37,11 @@ def chunk_name(index: int, dimensions: int) -> str:
     return f"c.{index}" + ".0" * (dimensions - 1)
 
 
+def all_ones(dense: np.dtype) -> int:
+    """The dense id that stands for nothing."""
+    return int(np.array(-1).astype(dense)[()])
+
+
 @dataclass(frozen=True)
 class Identifiers:
     """From the engine's dense ids to those a store holds."""
@@ -54,15 +58,15 @@ class Identifiers:
     ) -> "Identifiers":
         """Those of a store of the graph with these ``vertex_ids``, in a format of at most this version."""
         dense = np.dtype(dense_dtype).newbyteorder("<")
-        all_ones = int(np.array(-1).astype(dense)[()])
+        nothing = all_ones(dense)
         if ids == "dense":
-            return cls("dense", dense, all_ones)
+            return cls("dense", dense, nothing)
         if vertex_ids is None:
-            return cls("original", dense, all_ones)
+            return cls("original", dense, nothing)
         if isinstance(vertex_ids, Words):
-            return cls("names", dense, all_ones, vertex_ids)
+            return cls("names", dense, nothing, vertex_ids)
         if vertex_ids.dtype.kind not in "iu":
-            return cls("names", dense, all_ones, Words.of(vertex_ids))
+            return cls("names", dense, nothing, Words.of(vertex_ids))
         dtype = _holding(vertex_ids, version)
         table = np.ascontiguousarray(vertex_ids, dtype)
         return cls("original", dtype, _unused(table), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
@@ -91,7 +95,9 @@ class Identifiers:
             yield out.view(np.uint8)
 
     def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
-        _relabel(dense, np.array(-1).astype(dense.dtype)[()], table, table.dtype.type(self.fill), out)
+        from csaw.engine.samples.kernels import relabel
+
+        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, table.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of an array."""
@@ -119,12 +125,6 @@ def _unused(ids: np.ndarray) -> int:
     ends = (limits.max, limits.max - 1) if ids.dtype.kind == "u" else (limits.min, limits.max)
     free = [end for end in ends if not (ids == end).any()]
     return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(ids.dtype), ids)[0])
-
-
-@njit(nogil=True)
-def _relabel(dense, nothing, table, fill, out):
-    for k in range(dense.size):
-        out[k] = fill if dense[k] == nothing else table[dense[k]]
 
 
 def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:

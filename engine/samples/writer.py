@@ -22,8 +22,9 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.samples.seal import intact_groups, seal
+from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
+from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
@@ -44,7 +45,7 @@ class SampleWriter(Draft):
                 f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
             )
         self.path = Path(path)
-        self._manifest = manifest
+        self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
         self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
         super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
         self.bytes_written = 0
@@ -115,6 +116,7 @@ class SampleWriter(Draft):
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
+            marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         with self._counting:
             self._done |= {group}
@@ -177,10 +179,12 @@ class SampleWriter(Draft):
         with files.writing(self.partial, self._way_out):
             if not is_sealed(self.partial):
                 seal(self)
+            sizes = draft_sizes(self)
+            (self.partial / "results").mkdir(exist_ok=True)
+            said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
+            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
             for folder in ("groups", "parts"):
                 shutil.rmtree(self.partial / folder, ignore_errors=True)
-            (self.partial / "results").mkdir(exist_ok=True)
-            files.write_json(self.partial / "results" / "zarr.json", group_node(files.plain(results)))
             files.sync(self.partial)
             self._publish()
 
