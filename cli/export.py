@@ -10,9 +10,11 @@ import click
 @click.argument("out", type=click.Path())
 @click.option("--format", "format", help="text, npy, parquet, pyg or torch [default: by the name of OUT].")
 @click.option("--graph", type=click.Path(), help="The graph store, for e_id [default: where it was sampled].")
+@click.option("--threads", type=int, help="Threads; no byte depends on them [default: all processors].")
 @click.option("--overwrite", is_flag=True, help="Replace OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def export(samples: str, out: str, format: str | None, graph: str | None, overwrite: bool, as_json: bool) -> None:
+def export(samples: str, out: str, format: str | None, graph: str | None, threads: int | None, overwrite: bool,
+           as_json: bool) -> None:  # fmt: skip
     """Write samples for other programs.
 
     The name of OUT says how: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), PyG's arrays (.npz), the same as PyTorch tensors (.pt). Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth".
@@ -32,7 +34,7 @@ def export(samples: str, out: str, format: str | None, graph: str | None, overwr
     check(Path(out), FILE, overwrite)
     total = open_samples(samples).instances
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
-        summary = write(samples, out, format, graph=graph, overwrite=overwrite, update=update)
+        summary = write(samples, out, format, graph=graph, threads=threads, overwrite=overwrite, update=update)
     if as_json:
         print_json(summary)
     else:

@@ -1,6 +1,7 @@
 """Samples to other programs' formats; one file a format, the folder is the registry.
 
-A format has ``SUFFIXES`` and ``write(samples, file, name, update)``, which streams into an open binary file; ``name`` is the file's final name.
+A format has ``SUFFIXES`` and ``write(samples, file, name, update, threads)``, which streams into an open binary file; ``name`` is the file's final name.
+The file's bytes do not depend on ``threads``.
 One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
 """
 
@@ -10,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.plan.options import options
+from csaw.engine.plan.plan import default_threads
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph
@@ -31,12 +34,14 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None,
+def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, threads: int | None = None,
            overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write ``out`` whole or not at all, and say what was written, and what was left out for which reason.
 
     ``graph`` is where the sampled graph is, for formats that say where edges are in it (default: where it was sampled, if it is there).
+    ``threads`` (default: all processors) changes no byte.
     """
+    crew = default_threads() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
     samples = open_samples(samples_path)
@@ -46,7 +51,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     more, left_out = _graph(samples, formats()[chosen], graph)
     try:
         with new_file(out, overwrite=overwrite) as file:
-            formats()[chosen].write(samples, file, out.name, update, **more)
+            formats()[chosen].write(samples, file, out.name, update, crew, **more)
     except StoreError:
         raise
     except OSError as error:

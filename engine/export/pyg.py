@@ -17,7 +17,12 @@ NUMBERS_EDGES = True
 
 
 def write(
-    samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], graph: GraphStore | None = None
+    samples: Samples,
+    file: IO[bytes],
+    name: str,
+    update: Callable[[int], None],
+    threads: int,
+    graph: GraphStore | None = None,
 ) -> None:
     batch = samples.pyg(graph=graph)
     words = batch.pop("original_id", None)

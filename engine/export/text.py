@@ -7,8 +7,10 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import iter_edges
+from csaw.engine.samples.edges import Edges, edge_arrays, numbered_edges
+from csaw.engine.samples.layout import bits
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
 
@@ -20,26 +22,22 @@ BYTES = 1 << 26
 DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_000)).encode(), np.uint8)
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if not name.endswith(".gz"):
-        return _write(samples, file, update)
+        return _write(samples, file, update, threads)
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        return _write(samples, packed, update)  # type: ignore[arg-type]
+        return _write(samples, packed, update, threads)  # type: ignore[arg-type]
 
 
-def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None]) -> None:
-    words = _Words(samples)
-    if samples.layout == "walks":
-        for start, arrays in samples.iter_groups():
-            lengths = arrays["lengths"].astype(np.int64) + 1
-            for span, room in _pieces(words.rooms(arrays["walks"], lengths)):
-                file.write(words.lines(arrays["walks"][span], lengths[span], room))
-            update(start + len(lengths))
-        return
-    for done, edges in iter_edges(samples):
-        rooms = words.sizes(edges["src"]) + words.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
-        for span, room in _pieces(rooms):
-            file.write(words.edge_lines({name: column[span] for name, column in edges.items()}, room))
+def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None], threads: int) -> None:
+    words, walks = _Words(samples), samples.layout == "walks"
+
+    def lines(start: int, stop: int) -> list[memoryview]:
+        return words.walks(samples.group(start, stop)) if walks else words.edges(numbered_edges(samples, start, stop))
+
+    for done, made in in_order(samples, edge_arrays(samples), pieces(samples), lines, threads):
+        for some in made:
+            file.write(some)
         update(done)
 
 
@@ -72,6 +70,17 @@ class _Words:
             return np.full(ids.shape, DECIMAL, np.int64)
         return np.diff(self.offsets)[np.minimum(ids, self.offsets.size - 2)]
 
+    def walks(self, arrays: dict[str, np.ndarray]) -> list[memoryview]:
+        """Lines of a group's walks."""
+        rows, lengths = arrays["walks"], arrays["lengths"].astype(np.int64) + 1
+        return [self.lines(rows[span], lengths[span], room) for span, room in _pieces(self.rooms(rows, lengths))]
+
+    def edges(self, edges: Edges) -> list[memoryview]:
+        """Lines of edges."""
+        rooms = self.sizes(edges["src"]) + self.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
+        parts = (({name: column[span] for name, column in edges.items()}, room) for span, room in _pieces(rooms))
+        return [self.edge_lines(*part) for part in parts]
+
     def rooms(self, rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The most bytes that each line takes."""
         if not self.text.size:
@@ -84,8 +93,7 @@ class _Words:
         if self.named:
             check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
         out = np.empty(room, np.uint8)
-        bits, half = _unsigned(rows)
-        size = _lines(bits, half, lengths, self.offsets, self.text, DIGITS, out)
+        size = _lines(bits(rows), _half(rows), lengths, self.offsets, self.text, DIGITS, out)
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
@@ -94,16 +102,15 @@ class _Words:
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
             check_names(self.path, np.stack(ids), self.offsets.size - 1)
-        (src, half), (dst, _) = map(_unsigned, ids)
+        src, dst = map(bits, ids)
         instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
-        used = _edge_lines(instance, src, dst, depth, half, self.offsets, self.text, DIGITS, out)
+        used = _edge_lines(instance, src, dst, depth, _half(ids[0]), self.offsets, self.text, DIGITS, out)
         return out[:used].data
 
 
-def _unsigned(ids: np.ndarray) -> tuple[np.ndarray, np.uint64]:
-    """The bits of some ids as unsigned numbers, and the first of these that stands for a negative number; 0 where none does."""
-    bits = 8 * ids.dtype.itemsize
-    return ids.view(f"u{ids.dtype.itemsize}"), np.uint64((1 << (bits - 1)) if ids.dtype.kind == "i" else 0)
+def _half(ids: np.ndarray) -> np.uint64:
+    """The first of the unsigned numbers that stands for a negative id; 0 where none does."""
+    return np.uint64(1 << (8 * ids.dtype.itemsize - 1) if ids.dtype.kind == "i" else 0)
 
 
 @njit(inline="always")

@@ -18,7 +18,12 @@ LISTS = ("num_sampled_nodes", "num_sampled_edges")
 
 
 def write(
-    samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], graph: GraphStore | None = None
+    samples: Samples,
+    file: IO[bytes],
+    name: str,
+    update: Callable[[int], None],
+    threads: int,
+    graph: GraphStore | None = None,
 ) -> None:
     try:
         import torch

@@ -145,15 +145,16 @@ class Samples:
             return {"walks": self.walks[start:stop], "lengths": lengths}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        bounds = {"counts": self._bounds("instance_ptr", "src", start, stop),
-                  "source_counts": self._bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
+        bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
+                  "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
         arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
         for name in ("src", "dst", "depth", "sources"):
             pointer = bounds["source_counts" if name == "sources" else "counts"]
             arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
         return arrays
 
-    def _bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
+    def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
+        """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""
         bounds = self[name][start : stop + 1]
         check.check_pointer(self.path / name, bounds, len(self[of]), first=start == 0, last=stop == self.instances)
         return bounds

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class Rows:
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
         self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were found to be as written
+        self._guard, self._checking = Lock(), dict[int, Lock]()
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -28,8 +30,23 @@ class Rows:
     @property
     def stored_bytes(self) -> int:
         """Bytes of its chunk files, of which the last is padded."""
-        chunks = -(-self.shape[0] // self._chunk[0]) if all(self.shape) else 0
-        return chunks * math.prod(self._chunk) * self.dtype.itemsize
+        return self.chunks * math.prod(self._chunk) * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> int:
+        """How many files it has."""
+        return -(-self.shape[0] // self._chunk[0]) if all(self.shape) else 0
+
+    def check(self, index: int) -> None:
+        """Compare a chunk's file with its checksum, unless this has been done; of several threads that ask, one does it and the others wait."""
+        if index in self._intact:
+            return
+        with self._guard:
+            checking = self._checking.setdefault(index, Lock())
+        with checking:
+            if index not in self._intact:
+                check_file(self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums)
+                self._intact.add(index)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -72,9 +89,7 @@ class Rows:
         try:
             if (size := path.stat().st_size) != expected:
                 raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
-            if index not in self._intact:
-                check_file(self.store, name, self._checksums)
-                self._intact.add(index)
+            self.check(index)
             return np.memmap(path, self.dtype, "r", shape=self._chunk)
         except FileNotFoundError:
             raise StoreError(f"{path}: missing; {AGAIN}") from None

@@ -18,3 +18,19 @@ def count_present(rows, nothing, counts):
         for column in range(rows.shape[1]):
             present += rows[row, column] != nothing
         counts[row] += present
+
+
+@njit(nogil=True)
+def edges_of_hop(src, dst, nothing, depth, places, out_instance, out_src, out_dst, out_depth):
+    """The edges from one hop to the next, each at its instance's place, which moves on; ``src`` and ``dst`` are [instances, width]."""
+    fanout = dst.shape[1] // max(src.shape[1], 1)
+    for row in range(dst.shape[0]):
+        at = places[row]
+        for column in range(dst.shape[1]):
+            if dst[row, column] != nothing:
+                out_instance[at] = row
+                out_src[at] = src[row, column // fanout]
+                out_dst[at] = dst[row, column]
+                out_depth[at] = depth
+                at += 1
+        places[row] = at

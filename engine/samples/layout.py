@@ -105,6 +105,12 @@ class Identifiers:
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
+def bits(ids: Any, dtype: np.dtype | None = None) -> Any:
+    """Ids, or one id, as unsigned numbers of the same bits: kernels are compiled for two element types then, not for four."""
+    held = np.asarray(ids, dtype)
+    return held.view(f"u{held.dtype.itemsize}")[()]
+
+
 def _holding(ids: np.ndarray, version: int) -> np.dtype:
     """The smallest element type that a format of this version has for some ids and a value that is none of them."""
     if version == 1:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.samples.layout import bits
+
 SIZES = "sizes"  # where they are in the results, signed
 Sizes = dict[str, Any]
 """``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks how many ``ended_early``."""
@@ -21,7 +23,7 @@ def edges_of(arrays: dict[str, np.ndarray], nothing: int) -> np.ndarray:
     counts = np.zeros(len(arrays["hop_0"]), np.int64)
     for name, hop in arrays.items():
         if name != "hop_0":
-            count_present(np.ascontiguousarray(hop), hop.dtype.type(nothing), counts)
+            count_present(bits(np.ascontiguousarray(hop)), bits(nothing, hop.dtype), counts)
     return counts
 
 
