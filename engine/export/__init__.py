@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.plan.machine import default_threads
 from csaw.engine.plan.options import options
-from csaw.engine.plan.plan import default_threads
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph

@@ -19,7 +19,8 @@ SPACE, NEWLINE, MINUS = 32, 10, 45
 DECIMAL = 20  # the most bytes of a number
 ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26
-DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_000)).encode(), np.uint8)
+DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_001)).encode(), np.uint8)
+E4, E8 = np.uint64(10**4), np.uint64(10**8)
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
@@ -114,37 +115,42 @@ def _half(ids: np.ndarray) -> np.uint64:
 
 
 @njit(inline="always")
+def _four(value, skip, digits, out, at):
+    """Write a number below 10^4 without its first ``skip`` digits; up to three bytes after it are no part of it."""
+    cell = np.int64(value) * 4 + skip
+    a, b, c, d = digits[cell], digits[cell + 1], digits[cell + 2], digits[cell + 3]
+    out[at], out[at + 1], out[at + 2], out[at + 3] = a, b, c, d
+    return at + 4 - skip
+
+
+@njit(inline="always")
+def _first(value, digits, out, at):
+    """Write a number below 10^8, with which a number begins."""
+    high = value // E4
+    lead = high if high else value
+    skip = (lead < np.uint64(1000)) + (lead < np.uint64(100)) + (lead < np.uint64(10))
+    at = _four(lead, skip, digits, out, at)
+    return _four(value - high * E4, 0, digits, out, at) if high else at
+
+
+@njit(inline="always")
+def _eight(value, digits, out, at):
+    """Write a number below 10^8 in eight digits."""
+    high = value // E4
+    return _four(value - high * E4, 0, digits, out, _four(high, 0, digits, out, at))
+
+
+@njit(inline="always")
 def _number(value, digits, out, at):
-    """Write a uint64 in decimal at ``at``; four digits at a time, from the right."""
-    if value < np.uint64(10_000):
-        cell = np.int64(value) * 4
-        skip = (value < np.uint64(1000)) + (value < np.uint64(100)) + (value < np.uint64(10))
-        for k in range(skip, 4):
-            out[at + k - skip] = digits[cell + k]
-        return at + 4 - skip
-    length, bound = 4, np.uint64(10_000)
-    while length < 20 and value >= bound:
-        length += 1
-        if length < 20:
-            bound *= np.uint64(10)
-    end = at + length
-    while value >= np.uint64(10_000):
-        quotient = value // np.uint64(10_000)
-        cell = np.int64(value - quotient * np.uint64(10_000)) * 4
-        end -= 4
-        out[end], out[end + 1], out[end + 2], out[end + 3] = (
-            digits[cell],
-            digits[cell + 1],
-            digits[cell + 2],
-            digits[cell + 3],
-        )
-        value = quotient
-    cell = np.int64(value) * 4 + 3
-    while end > at:
-        end -= 1
-        out[end] = digits[cell]
-        cell -= 1
-    return at + length
+    """Write a uint64 in decimal at ``at``, of which 20 bytes are free; four digits at a time."""
+    if value < E8:
+        return _first(value, digits, out, at)
+    high = value // E8
+    if high < E8:
+        at = _first(high, digits, out, at)
+    else:
+        at = _eight(high % E8, digits, out, _first(high // E8, digits, out, at))
+    return _eight(value % E8, digits, out, at)
 
 
 @njit(inline="always")

@@ -1,6 +1,5 @@
 """What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
 
-import os
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from operator import mul
@@ -14,6 +13,7 @@ from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.limits import Limits, Shape
+from csaw.engine.plan.machine import available_bytes, default_threads
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.selection import choose_select, tries
@@ -204,18 +204,3 @@ def _refuse_sizes(each: int, instances: int, memory: int) -> None:
             f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most {LARGEST_SAMPLE:,}; "
             f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
         )
-
-
-def default_threads() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def available_bytes() -> int:
-    """Memory that can be had without swapping."""
-    try:
-        with open("/proc/meminfo") as lines:
-            found = next(line for line in lines if line.startswith("MemAvailable"))
-        return int(found.split()[1]) * 1024 * 9 // 10
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

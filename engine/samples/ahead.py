@@ -61,6 +61,11 @@ def groups(samples: Samples) -> Iterator[Span]:
         yield start, min(start + samples.group_size, samples.instances)
 
 
+def group_bytes(samples: Samples) -> int:
+    """Bytes of a group in the store, on average, and at least 1."""
+    return max(1, samples.nbytes * samples.group_size // max(samples.instances, samples.group_size))
+
+
 def pieces(samples: Samples) -> Iterator[Span]:
     """Spans of instances of about PIECE bytes each, none of them in two groups."""
     for start, stop in groups(samples):

@@ -1,6 +1,8 @@
 """Arrays of a finished sample store: read when sliced, each file checked when it is first read."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -70,7 +72,7 @@ class Rows:
         size, at = self._chunk[0], start
         while out.size and at < stop:
             end = min(stop, (at // size + 1) * size)
-            out[at - start : end - start] = self._open(at // size)[at % size : at % size + end - at]
+            self._read(at // size, at % size, out[at - start : end - start])
             at = end
         return out
 
@@ -79,10 +81,27 @@ class Rows:
         chunks = rows // self._chunk[0]
         for chunk in np.unique(chunks) if out.size else ():
             here = chunks == chunk
-            out[here] = self._open(int(chunk))[rows[here] % self._chunk[0]]
+            out[here] = self._mapped(int(chunk))[rows[here] % self._chunk[0]]
         return out
 
-    def _open(self, index: int) -> np.ndarray:
+    def _read(self, index: int, row: int, out: np.ndarray) -> None:
+        """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at every new page."""
+        place = row * math.prod(self._chunk[1:]) * self.dtype.itemsize
+        with self._opened(index) as path, path.open("rb", buffering=0) as file:
+            left = memoryview(out.reshape(-1).view(np.uint8))
+            file.seek(place)
+            while left:
+                if not (count := file.readinto(left)):
+                    raise StoreError(f"{path}: has become shorter while it was read; {AGAIN}")
+                left = left[count:]
+
+    def _mapped(self, index: int) -> np.ndarray:
+        with self._opened(index) as path:
+            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+
+    @contextmanager
+    def _opened(self, index: int) -> Iterator[Path]:
+        """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
         name = f"{self.name}/{chunk_name(index, self.ndim)}"
         path = self.store / name
         expected = math.prod(self._chunk) * self.dtype.itemsize
@@ -90,7 +109,7 @@ class Rows:
             if (size := path.stat().st_size) != expected:
                 raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
             self.check(index)
-            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+            yield path
         except FileNotFoundError:
             raise StoreError(f"{path}: missing; {AGAIN}") from None
         except OSError as error:

@@ -6,9 +6,9 @@ from typing import IO, Any
 import numpy as np
 
 from csaw.engine.export.parquet.joined import Joined
-from csaw.engine.plan.plan import GROUP_BYTES, available_bytes
+from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
-from csaw.engine.samples.ahead import groups, in_order
+from csaw.engine.samples.ahead import group_bytes, groups, in_order
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
 from csaw.partition.errors import MissingDependencyError, OptionError
@@ -37,7 +37,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         return _file(schema, words, pa.table(arrays, schema=schema))
 
     joined = Joined(file, _file(schema, words))
-    crew = max(1, min(threads, available_bytes() // 2 // (WORKING * GROUP_BYTES)))
+    crew = max(1, min(threads, available_bytes() // 2 // (WORKING * group_bytes(samples))))
     for done, piece in in_order(samples, edge_arrays(samples), groups(samples), made, crew):
         joined.add(piece)
         update(done)
