@@ -9,15 +9,18 @@ import pkgutil
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from csaw.engine.plan.machine import default_threads
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
+
+EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
 
 
 def formats() -> dict[str, Any]:
@@ -51,7 +54,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     more, left_out = _graph(samples, formats()[chosen], graph)
     try:
         with new_file(out, overwrite=overwrite) as file:
-            formats()[chosen].write(samples, file, out.name, update, crew, **more)
+            formats()[chosen].write(samples, file, out.name, _begins_early(file, update), crew, **more)
     except StoreError:
         raise
     except OSError as error:
@@ -65,6 +68,20 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
         "bytes": size,
         "left_out": left_out,
     }
+
+
+def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[int], None]:
+    """``update``, which also lets the disk begin with what has been written: else it waits for the end, when the file is synced."""
+    begun = 0
+
+    def updated(done: int) -> None:
+        nonlocal begun
+        if (end := file.tell()) - begun >= EARLY:
+            begin_writing(file.fileno(), begun, end - begun)
+            begun = end
+        update(done)
+
+    return updated
 
 
 def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:

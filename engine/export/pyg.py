@@ -24,7 +24,7 @@ def write(
     threads: int,
     graph: GraphStore | None = None,
 ) -> None:
-    batch = samples.pyg(graph=graph)
+    batch = samples.pyg(graph=graph, threads=threads)
     words = batch.pop("original_id", None)
     if words is not None:
         batch |= {"original_id_offsets": words.offsets, "original_id_text": words.text}

@@ -37,5 +37,5 @@ def write(
             return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
         return int(value) if isinstance(value, int | np.integer) else list(value)
 
-    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph).items()}, file)
+    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}, file)
     update(samples.instances)

@@ -89,11 +89,13 @@ class Samples:
         """The same as an array of ``str``, of dtype object."""
         return None if self.words is None else np.asarray(self.words)
 
-    def pyg(self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None) -> dict[str, Any]:
+    def pyg(
+        self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
+    ) -> dict[str, Any]:
         """Instances start to stop as one batch of PyTorch Geometric; see :mod:`csaw.engine.samples.pyg` for what is in it."""
         from csaw.engine.samples.pyg import batch_of
 
-        return batch_of(self, start, stop, graph)
+        return batch_of(self, start, stop, graph, threads)
 
     def edge_index(self) -> np.ndarray:
         """All sampled edges, int64 [2, edges]: from each neighbor to the vertex it was sampled for, as rows of ``pyg()["n_id"]``."""

@@ -44,7 +44,7 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
             digest.update(view)
             while view:
                 view = view[os.write(descriptor, view) :]
-            _begin_writing(descriptor, size, piece.size)
+            begin_writing(descriptor, size, piece.size)
             size += piece.size
         os.fsync(descriptor)
     finally:
@@ -53,7 +53,7 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _begin_writing(descriptor: int, start: int, size: int) -> None:
+def begin_writing(descriptor: int, start: int, size: int) -> None:
     """Let the system begin to write a piece to the disk, while the next one is hashed: else the disk waits until the file is synced.
 
     Linux does so when it is told that a range of the page cache is not needed. Eight files of 30 or 60 MB at a time: 2.1 and 2.2 GB/s instead of 1.3.
