@@ -1,4 +1,4 @@
-"""Samples to other programs' formats; one file a format, the folder is the registry.
+"""Samples to other programs' formats; a file or a folder for each, and this folder is the registry.
 
 A format has ``SUFFIXES`` and ``write(samples, file, name, update, threads)``, which streams into an open binary file; ``name`` is the file's final name.
 The file's bytes do not depend on ``threads``.
