@@ -13,18 +13,23 @@ BAR = 40
 
 @click.command()
 @click.argument("store", type=values.Place())
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
-def info(store: str, as_json: bool) -> None:
-    """Show what is inside a graph store or a sample store.
+def info(store: str, full: bool, as_json: bool) -> None:
+    """Show what a graph store or a sample store says of itself.
 
     \b
     Example:
-        csaw info web.zarr
+        csaw info web.zarr --full
     """
     from csaw.cli.console import print_json
     from csaw.cli.report import print_report
 
-    shown = _describe(store)
+    shown = _describe(store, full)
     if as_json:
         print_json(shown)
     elif "partitions" in shown:
@@ -40,19 +45,19 @@ def _print_graph(shown: dict[str, Any]) -> None:
     from csaw.cli.report import print_report
 
     print_report(graph_sections(shown, shown["report"]))
-    _print_degrees(shown["degrees"])
+    _print_degrees(shown.get("degrees", []))
     _print_partitions(shown["partitions"])
 
 
-def _describe(path: str) -> dict[str, Any]:
+def _describe(path: str, full: bool) -> dict[str, Any]:
     """The store as plain data. A path that is neither kind of store goes to open_graph, whose error says what is wrong with it."""
     if _is_samples(Path(path)):
-        from csaw.engine.samples import describe
+        from csaw.engine.samples.describe import describe
 
-        return describe(path)
+        return describe(path, full)
     from csaw.partition import open_graph
 
-    return _graph(open_graph(path))
+    return _graph(open_graph(path), full)
 
 
 def _is_samples(path: Path) -> bool:
@@ -64,14 +69,14 @@ def _is_samples(path: Path) -> bool:
     return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
 
 
-def _graph(store: Any) -> dict[str, Any]:
+def _graph(store: Any, full: bool) -> dict[str, Any]:
     from dataclasses import asdict
 
     from csaw.cli.graphs import describe
 
     return describe(store) | {
         "report": store.report,
-        "degrees": _histogram(store.read_indptr()),
+        **({"degrees": _histogram(store.read_indptr())} if full else {}),
         "partitions": [asdict(p) for p in store.partitions],
     }
 

@@ -24,7 +24,7 @@ def chosen(listed: tuple[str, ...]) -> list[str]:
 def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
                  max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
     """Where and on what to measure. ``graphs`` are stores, texts, data sets or specs; ``paper`` names a paper whose graphs to take."""
-    from csaw.engine.plan.plan import default_threads
+    from csaw.engine.plan.machine import default_threads
 
     if graphs and paper:
         raise OptionError(

@@ -1,6 +1,5 @@
 """What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
 
-import os
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape
+from csaw.engine.plan.machine import available_bytes, default_threads
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
@@ -138,18 +138,3 @@ def transfer_units(plan: Plan, store: Store) -> int:
     if not plan.residency.streams:
         return len(store.partitions)
     return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
-
-
-def default_threads() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def available_bytes() -> int:
-    """Memory that can be had without swapping."""
-    try:
-        with open("/proc/meminfo") as lines:
-            found = next(line for line in lines if line.startswith("MemAvailable"))
-        return int(found.split()[1]) * 1024 * 9 // 10
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -17,7 +17,7 @@ from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
-ID_TYPES = ("uint32", "uint64", "int64")
+ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
 PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1}  # and how many more rows than instances
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
@@ -79,6 +79,16 @@ def _check_attributes(where: Path, attributes: dict[str, Any]) -> None:
 
 def _is_count(value: Any, least: int = 0) -> bool:
     return type(value) is int and least <= value < LARGEST
+
+
+def results_of(path: Path) -> dict[str, Any]:
+    """Counts and timings of the run of the store at ``path``; none where it has not ended."""
+    where = path / "results" / "zarr.json"
+    if not where.exists():
+        return {}
+    found = files.read_json(where)
+    results = found.get("attributes") if isinstance(found, dict) else None
+    return results if isinstance(results, dict) else refuse(where, "results", "something else")
 
 
 def checksums_of(path: Path) -> dict[str, str]:

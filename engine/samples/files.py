@@ -18,6 +18,7 @@ from csaw.partition.replace import sync_folder as sync
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = ".tmp"
 PIECE = 1 << 22  # bytes written at a time
+HASHED = 1 << 20  # bytes read at a time to be hashed: they are in the processor's cache still
 READERS = 4  # files hashed at a time
 AGAIN = "sample again with --overwrite"
 
@@ -44,7 +45,7 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
             digest.update(view)
             while view:
                 view = view[os.write(descriptor, view) :]
-            _begin_writing(descriptor, size, piece.size)
+            begin_writing(descriptor, size, piece.size)
             size += piece.size
         os.fsync(descriptor)
     finally:
@@ -53,7 +54,7 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _begin_writing(descriptor: int, start: int, size: int) -> None:
+def begin_writing(descriptor: int, start: int, size: int) -> None:
     """Ask the system to begin to write a piece to the disk while the next one is hashed; otherwise the disk would idle until the file is synced.
 
     Linux does so when it is told that a range of the page cache is not needed. Eight files of 30 or 60 MB at a time: 2.1 and 2.2 GB/s instead of 1.3.
@@ -80,7 +81,7 @@ def read_json(path: Path, way_out: str = AGAIN) -> Any:
 
 def write_marker(path: Path, value: dict[str, Any]) -> None:
     """Write ``value`` with a checksum of its own to ``path``, safely."""
-    write_json(path, value | {"sha256": _digest(value)})
+    write_json(path, signed(value))
 
 
 def read_marker(path: Path) -> dict[str, Any] | None:
@@ -89,7 +90,21 @@ def read_marker(path: Path) -> dict[str, Any] | None:
         value = read_json(path)
     except StoreError:
         return None
-    return value if isinstance(value, dict) and value.pop("sha256", None) in (None, _digest(value)) else None
+    return unchanged(value, unsigned=True)
+
+
+def signed(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with its own checksum."""
+    return value | {"sha256": _digest(value)}
+
+
+def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
+    """What :func:`signed` was given; None for anything else, and for a dictionary without a checksum unless ``unsigned`` allows it."""
+    if not isinstance(value, dict):
+        return None
+    found = {key: held for key, held in value.items() if key != "sha256"}
+    right = (_digest(found), None) if unsigned else (_digest(found),)
+    return found if value.get("sha256") in right else None
 
 
 def _digest(value: Any) -> str:
@@ -102,8 +117,13 @@ def plain(value: Any) -> Any:
 
 
 def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """The SHA-256 of a file, read in pieces that are large enough for many threads not to wait for the interpreter's lock in between."""
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        room = memoryview(bytearray(max(1, min(os.fstat(file.fileno()).st_size, HASHED))))
+        while count := file.readinto(room):
+            digest.update(room[:count])
+    return digest.hexdigest()
 
 
 def differing(folder: Path, wanted: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
 
+Wanted = Callable[[Any], dict[str, Any]]
+"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""
 PARTIAL = ".partial"
 FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
@@ -53,44 +56,48 @@ def _is_unfinished(partial: Path) -> bool:
     )
 
 
-def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
+def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
     """Whether the sample at ``path`` is that of this run and intact, so that nothing is left to resume. StoreError if it is that of another run.
 
     If a kill has left a complete sample of another run in ``partial``, which this one replaced, it is removed.
     """
     if os.path.lexists(partial):
-        if not (
-            is_sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)
-        ):
+        if not (is_sealed(partial) and path.exists() and _differs(partial, wanted) and not _differs(path, wanted)):
             return False
         with Lock(partial):
             shutil.rmtree(partial)
-    require_equal(path, attributes)
+    require_equal(path, wanted)
     require_intact(path)
     return True
 
 
-def _differs(place: Path, attributes: dict[str, Any]) -> bool:
+def _differs(place: Path, wanted: Wanted) -> bool:
     try:
-        require_equal(place, attributes)
+        require_equal(place, wanted)
     except StoreError:
         return True
     return False
 
 
-def require_equal(place: Path, wanted: dict[str, Any]) -> None:
+def version_of(place: Path) -> Any:
+    """The format version that a store, finished or not, says it has."""
+    return _dictionary(files.read_json(place / "zarr.json"), "attributes").get("format_version")
+
+
+def require_equal(place: Path, wanted: Wanted) -> None:
     """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs."""
     found = files.read_json(place / "zarr.json")["attributes"]
+    expected = wanted(found.get("format_version"))
     manifest = _dictionary(found, "manifest")
     request = _dictionary(manifest, "request")
-    for old, new in ((request, wanted["manifest"].get("request", {})), (found, wanted)):
+    for old, new in ((request, expected["manifest"].get("request", {})), (found, expected)):
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
                     f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has {str(new.get(key))[:60]}; "
                     f"resume with the same options or pass --overwrite"
                 )
-    draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, wanted["manifest"]))
+    draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
             f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are version {draws}; this csaw's are version "

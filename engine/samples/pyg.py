@@ -20,29 +20,33 @@ at the hop at which it is first met; of random edges, to which no source leads, 
 Messages go against the direction in which edges were followed: in a directed graph, a vertex gets messages from the vertices to which its edges point.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from csaw.engine.samples import NOTHING, Samples
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import edges_between
+from csaw.engine.samples.edges import edge_arrays, edges_between
 from csaw.engine.samples.numbers import edge_numbers
+from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.store import GraphStore
 
-Batch = dict[str, Any]
+MET = (0, 1, 2)  # at a hop: sources first, then ends of edges, then starts
 MOST = 2**63 - 1  # what int64 holds
 
 
-def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None) -> Batch:
-    """The batch of the instances start .. stop - 1, by the names above; with ``graph``, the store that was sampled, it has ``e_id`` too.
+def batch_of(
+    samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None, threads: int = 1
+) -> Batch:
+    """The batch of the instances start .. stop - 1, by the names above; with ``graph``, the store that was sampled, it has ``e_id`` too. ``threads`` share the work where all instances are asked for.
 
     ``start`` and ``stop`` work as in a slice. OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
     """
     start, stop, _ = slice(start, stop).indices(samples.instances)
     stop = max(start, stop)
-    made = (_of_vertices if samples.layout == "subgraphs" else _of_places)(samples, start, stop)
+    made = _made(samples, start, stop, threads)
     ids = made["n_id"]
     made["n_id"] = _signed(samples, ids)
     made["num_nodes"] = ids.size
@@ -51,6 +55,18 @@ def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore |
         made["original_id"] = samples.words
     if graph is not None:
         made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])
+    return made
+
+
+def _made(samples: Samples, start: int, stop: int, threads: int) -> Batch:
+    """What the arrays of the sample give, but for names."""
+    of = partial(_of_vertices if samples.layout == "subgraphs" else _of_places, samples)
+    spans = list(pieces(samples)) if threads > 1 and (start, stop) == (0, samples.instances) else []
+    if len(spans) > 1:
+        parts = [part for _, part in in_order(samples, edge_arrays(samples), spans, of, threads)]
+        return joined(parts, [first for first, _ in spans], threads)
+    made = of(start, stop)
+    del made[CLASSES]
     return made
 
 
@@ -89,6 +105,7 @@ def _of_places(samples: Samples, start: int, stop: int) -> Batch:
         "seed": nodes[0].ravel(),
         "num_sampled_nodes": np.array([part.size for part in ids]),
         "num_sampled_edges": np.array([part.shape[1] for part in edges], np.int64),
+        CLASSES: np.array([part.size for part in ids]),
     }
     return made | ({"walk": np.concatenate(nodes, axis=1)} if samples.layout == "walks" else {})
 
@@ -112,6 +129,7 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
     owner = np.concatenate([np.repeat(np.arange(stop - start), np.diff(pointer)), instance, instance])
     vertices = np.concatenate([sources, dst, src])
     hop = np.concatenate([np.zeros(sources.size, np.int64), depth + 1, depth])
+    kind = np.repeat(MET, [sources.size, dst.size, src.size])
     met = np.argsort(hop, kind="stable")
     first, number = _first_met(owner[met], vertices[met])
     number[met] = number.copy()
@@ -127,6 +145,7 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
         "seed": of_sources,
         "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
         "num_sampled_edges": np.bincount(depth, minlength=hops),
+        CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
     }
 
 

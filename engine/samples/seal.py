@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import NAMES
+from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
@@ -109,6 +110,13 @@ def intact_groups(partial: Path, groups: int) -> frozenset[int]:
     }
     wanted = {name: found[group]["checksums"][name] for name, group in owners.items()}
     return frozenset(found) - {owners[name] for name in files.differing(partial, wanted)}
+
+
+def draft_sizes(draft: Draft) -> Sizes | None:
+    """How many edges there are, by the groups' markers, or by the results where a kill has come after these; None where neither knows."""
+    markers = (files.read_marker(marker_path(draft.partial, group)) or {} for group in range(draft.groups))
+    found = total((marker.get("edges") for marker in markers), draft.layout)
+    return found or files.unchanged(results_of(draft.partial).get(SIZES))
 
 
 def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
