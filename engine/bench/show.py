@@ -44,9 +44,9 @@ def _details(row: Row) -> list[str]:
     if row.get("of_ceiling", 0) >= WORTH_SAYING:
         said.append(f"{100 * row['of_ceiling']:.0f} % of the ceiling")
     if "bytes_per_second" in row:
-        said.append(
-            f"{short(row['bytes_per_second'], 'bytes/s')}, {100 * row['of_plain_write']:.0f} % of a plain write"
-        )
+        said.append(short(row["bytes_per_second"], "bytes/s"))
+    if "of_plain_write" in row:
+        said.append(f"{100 * row['of_plain_write']:.0f} % of a plain write")
     said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
     if row.get("times", 1.0) != 1.0:  # one is what the others are held against
         said.append(_times(row["times"], row["times_of"]))

@@ -264,6 +264,8 @@ def timed(what, work, times, **more):
         ("neighbors", [row("25 x 10, without replacement", 1.0, of_ceiling=0.9)], None),
         ("overview", [row("whole run: uniform walks of 80, written", 1.0, of_plain_write=0.5, of_slower=0.95)], True),
         ("overview", [row("whole run: uniform walks of 80, written", 1.0, of_plain_write=0.95, of_slower=0.85)], False),
+        ("journey", [row("sample, node2vec p=.5 q=2", 1.0, of_slower=0.9, seconds=2.0)], True),
+        ("journey", [row("sample, node2vec p=.5 q=2", 1.0, of_slower=0.8, seconds=2.0)], False),
         ("selection", [selected("bipartite", 3.0, 0.1), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], True),
         ("selection", [selected("bipartite", 3.0, 0.3), selected("repeated", 2.0, 0.2), selected("updated", 1.0)], False),
         ("selection", [selected("bipartite", 1.5, 0.1), selected("repeated", 1.0, 0.2), selected("updated", 2.0)], False),
