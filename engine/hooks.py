@@ -13,6 +13,7 @@ import ast
 import inspect
 import math
 import textwrap
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
+# Held while syntax trees are made: in Python 3.11 two threads that make them at once get a SystemError (CPython issue 106905).
+TREES = threading.RLock()
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 FAR = "is_neighbor of another vertex than prev and src"  # whose row need not be in memory
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})

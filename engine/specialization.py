@@ -27,8 +27,9 @@ class Specialization:
         self.select, self.weighted = plan.select, plan.request.weighted
         self.streamed = plan.residency.streams
         self.params = hooks.params(algorithm)
-        self.bias = hooks.edge_bias(algorithm, self.weighted)
-        self.others = hooks.others(algorithm, self.weighted)
+        with hooks.TREES:
+            self.bias = hooks.edge_bias(algorithm, self.weighted)
+            self.others = hooks.others(algorithm, self.weighted)
 
     def hooks(self) -> list[hooks.Hook]:
         """The algorithm's own functions, to be compiled into the kernels."""

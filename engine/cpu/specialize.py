@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from csaw.engine.cpu.folding import Folding, names_of
-from csaw.engine.hooks import Hook
+from csaw.engine.hooks import TREES, Hook
 from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).with_name("kernels")
@@ -38,9 +38,8 @@ from csaw.partition.compile import inner, njit
 """
 SAME = {"GraphArrays", "borrowed"}  # whatever the constants, and a type of its own if it were written again
 log = logging.getLogger(__name__)
-loading = (
-    threading.Lock()
-)  # of a module that two threads load, one copy goes, and with it machine code that the other one calls
+# Of a module that two threads load, one copy goes, and with it machine code that the other one calls.
+loading = threading.Lock()
 
 
 class Kernels:
@@ -50,7 +49,8 @@ class Kernels:
     """
 
     def __init__(self, constants: dict[str, Any], hooks: list[Hook]) -> None:
-        functions, given = _parsed(tuple(_body(file) for file in FILES))
+        with TREES:
+            functions, given = _parsed(tuple(_body(file) for file in FILES))
         self._functions: dict[str, ast.FunctionDef | Hook] = {**functions, **{hook.name: hook for hook in hooks}}
         self._constants = given | constants
         self._modules: dict[str, ModuleType] = {}
@@ -58,7 +58,8 @@ class Kernels:
     def __getattr__(self, name: str) -> Any:
         if name not in self._functions:
             raise AttributeError(f"no kernel file has a function {name}")
-        return getattr(self._module(name), name)
+        with TREES:
+            return getattr(self._module(name), name)
 
     def _module(self, name: str) -> ModuleType:
         if name not in self._modules:

@@ -90,5 +90,7 @@ def _vertices(samples: Samples, ids: np.ndarray) -> Any:
     try:
         words = words.cast(pa.string())
     except pa.ArrowInvalid as error:
-        raise OptionError("a vertex id is not UTF-8, which Parquet's strings are; export to text instead") from error
+        raise OptionError(
+            "a vertex id is not valid UTF-8, and Parquet's strings must be; export to text instead"
+        ) from error
     return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64()), words)
