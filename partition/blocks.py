@@ -4,7 +4,7 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,46 +78,76 @@ def _zstd(reader: Any) -> io.BufferedIOBase:
     return pyarrow.CompressedInputStream(reader, "zstd")
 
 
+class Blocks:
+    """Blocks of whole lines, in order. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
+
+    def __init__(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+        self.path, self.progress = path, progress
+        self.stream, self.raw = open_bytes(path)
+        self.total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
+        self.given, self.newline, self.done = 0, b"", False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is the file's bytes, anywhere in it."""
+        return bool(self.total) and self.stream is self.raw and hasattr(self.raw, "fileno")
+
+    def read(self) -> Generator[memoryview, None, None]:
+        """All of them; the file is open until then, or until what is given here is closed."""
+        rest, lines = b"", 0
+        with self.raw, self.stream:
+            while True:
+                # twice what there is of a line, so that each of its bytes is copied a few times at most
+                block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
+                block[:filled] = rest
+                filled = self._fill(block, filled, lines)
+                ends = (end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0)
+                self.newline = self.newline or next(ends, b"")
+                self.done = last = filled < len(block)
+                end = filled if last else block.rfind(self.newline) + 1 if self.newline else 0
+                rest = bytes(memoryview(block)[end:filled])
+                in_block = (
+                    block.count(self.newline or b"\n", 0, end) if len(rest) > LONGEST_LINE or not self.total else 0
+                )
+                if len(rest) > LONGEST_LINE:
+                    before = lines_before(self.path, self.given, self.newline) if self.total else lines
+                    raise too_long(self.path, before + in_block + 1)
+                lines += in_block
+                self.given += end
+                if end:
+                    yield memoryview(block)[:end].toreadonly()
+                if self.progress and self.total:
+                    self.progress(min(self.raw.tell(), self.total), self.total)
+                if last:
+                    return
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.stream.close()
+        self.raw.close()
+
+    def _fill(self, block: bytearray, filled: int, lines: int) -> int:
+        """Read until the block is full or the stream ends; returns how much of it is filled."""
+        try:
+            while filled < len(block) and (got := self.stream.readinto(memoryview(block)[filled : filled + PIECE])):
+                filled += got
+        except (EOFError, zlib.error, OSError) as error:
+            readable = readable_lines(self.path) or lines + block.count(b"\n", 0, filled)
+            raise FormatError(
+                f"{self.path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
+            ) from error
+        return filled
+
+
 def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[memoryview]:
-    """Blocks of whole lines. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
-    stream, raw = open_bytes(path)
-    total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines, given, newline = b"", 0, 0, b""
-    with raw, stream:
-        while True:
-            # twice what there is of a line, so that each of its bytes is copied a few times at most
-            block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
-            block[:filled] = rest
-            try:
-                while filled < len(block) and (got := stream.readinto(memoryview(block)[filled : filled + PIECE])):
-                    filled += got
-            except (EOFError, zlib.error, OSError) as error:
-                readable = readable_lines(path) or lines + block.count(b"\n", 0, filled)
-                raise FormatError(
-                    f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
-                ) from error
-            newline = newline or next((end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0), b"")
-            last = filled < len(block)
-            end = filled if last else block.rfind(newline) + 1 if newline else 0
-            rest = bytes(memoryview(block)[end:filled])
-            if len(rest) > LONGEST_LINE:
-                line = (
-                    1
-                    + (lines if not total else lines_before(path, given, newline))
-                    + block.count(newline or b"\n", 0, end)
-                )
-                raise FormatError(
-                    f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
-                )
-            if not total:
-                lines += block.count(newline or b"\n", 0, end)
-            given += end
-            if end:
-                yield memoryview(block)[:end].toreadonly()
-            if progress and total:
-                progress(min(raw.tell(), total), total)
-            if last:
-                return
+    """The blocks of an input."""
+    return Blocks(path, progress).read()
+
+
+def too_long(path: str, line: int) -> FormatError:
+    return FormatError(
+        f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
+    )
 
 
 def lines_before(path: str, size: int, newline: bytes) -> int:

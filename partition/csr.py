@@ -23,6 +23,17 @@ def mark(ids, base, seen):
 
 
 @njit(nogil=True)
+def rank_seen(seen, base, first, ids, table):
+    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their ranks to ``table``."""
+    rank = np.int64(first)
+    for i in range(seen.size):
+        if seen[i]:
+            ids[rank] = base + np.uint64(i)
+            table[i] = rank
+            rank += 1
+
+
+@njit(nogil=True)
 def rank_by_table(ids, base, table, out):
     for i in range(ids.size):
         out[i] = table[np.uint64(ids[i]) - base]
@@ -73,7 +84,10 @@ def count_degrees(src, degrees):
 
 @njit(nogil=True)
 def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, indices, out_weights):
-    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats). Outputs hold as many entries as ``src``, which is used up."""
+    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
+
+    Outputs hold as many entries as ``src``, which is used up.
+    """
     bits = 1
     while vertices >> bits > 0:
         bits += 1
@@ -126,10 +140,10 @@ def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
 
 @njit
 def merge_repeats(duplicates, indptr, indices, weights):
-    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns (entries kept, repeats)."""
-    kept, high = 0, 0
+    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
+    kept, high, left, largest = 0, 0, False, 0
     for v in range(indptr.size - 1):
-        i, high = high, indptr[v + 1]
+        begin, i, high = kept, high, indptr[v + 1]
         while i < high:
             j = i + 1
             total = float(weights[i]) if weights.size > 0 else 0.0
@@ -137,13 +151,15 @@ def merge_repeats(duplicates, indptr, indices, weights):
                 if weights.size > 0:
                     total += float(weights[j])
                 j += 1
+            left |= j < high and indices[j] == indices[i]
             indices[kept] = indices[i]
             if weights.size > 0:
                 weights[kept] = total if duplicates == SUM else weights[i]
             kept += 1
             i = j
         indptr[v + 1] = kept
-    return kept, high - kept
+        largest = max(largest, kept - begin)
+    return kept, high - kept, left, largest
 
 
 @njit(nogil=True)

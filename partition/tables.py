@@ -1,6 +1,6 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,10 @@ class TableRows:
             self.counts["skipped"] += int((~kept).sum())
             src, dst = (self._numbers(column, kept) for column in columns)
             yield src, dst, None if weights is None else weights[kept]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.batches.close()
 
     def _numbers(self, column: Any, kept: np.ndarray) -> Any:
         """Ids of the rows that are kept: bytes, int64, or uint64 where some need it."""
@@ -110,7 +114,7 @@ class TableRows:
             )
         kept &= good
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Generator[Any, None, None]:
         try:
             import pyarrow
             import pyarrow.feather

@@ -8,6 +8,7 @@ import zarr
 
 from csaw.partition import IngestOptions, arrays, blocks, buckets, ingest
 from csaw.partition.loader import open_array, read_array
+from csaw.partition.parallel import Crew
 from csaw.partition.spool import Budget, Spool
 
 
@@ -28,26 +29,26 @@ def test_a_growing_array_is_what_zarr_reads(tmp_path, monkeypatch, compression, 
     assert np.array_equal(loaded, expected)
 
 
-def test_a_spool_gives_the_same_from_memory_and_from_disk(tmp_path):
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_a_spool_gives_the_same_from_memory_and_from_disk(tmp_path, threads):
     pieces = [(np.arange(k, dtype=np.uint32), np.arange(k) * 0.5) for k in (4, 1, 7)]
     cuts = np.array([1, 0, 2]), np.array([4, 0, 7])
-    for memory, spilled in ((1000, False), (50, True), (0, True)):
-        spool = Spool(Budget(memory, tmp_path))
-        for piece in pieces:
-            spool.append(*piece)
-        assert (spool.budget.spilled > 0) == spilled
-        for found in (list(spool), list(spool)):
-            assert all(
-                np.array_equal(a, b)
-                for one, other in zip(found, pieces, strict=True)
-                for a, b in zip(one, other, strict=True)
-            )
-        assert [column.tolist() for column in spool.gather(*cuts)] == [
-            [1, 2, 3, 2, 3, 4, 5, 6],
-            [0.5, 1, 1.5, 1, 1.5, 2, 2.5, 3],
-        ]
-        assert len(list(spool.drain())) == 3
-        assert spool.budget.left == memory
+    for memory, spilled in ((1000, 0), (61, 1), (59, 2), (0, 3)):
+        with Crew(threads or 1, 1 << 24) as crew:
+            spool = Spool(Budget(memory, tmp_path), crew.backlog() if threads else None)
+            for piece in pieces:
+                spool.append(*piece)
+            spool.settle()
+            assert spool.stored == spilled
+            for piece, columns in zip(pieces, spool, strict=True):
+                assert all(np.array_equal(a, b[:]) for a, b in zip(piece, columns, strict=True))
+            assert [column.tolist() for column in spool.gather(*cuts)] == [
+                [1, 2, 3, 2, 3, 4, 5, 6],
+                [0.5, 1, 1.5, 1, 1.5, 2, 2.5, 3],
+            ]
+            assert len(list(spool.drain())) == 3
+            spool.close()
+            assert spool.budget.left == memory
 
 
 @pytest.mark.parametrize("partitions", [1, 7])
