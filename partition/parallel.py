@@ -63,16 +63,21 @@ class Crew:
         return Backlog(self.pool, self.work_bytes // 4)
 
     def in_order(self, work: Callable[..., Any], pieces: Iterable[tuple], piece_bytes: int = 1) -> Iterator[Any]:
-        """``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room."""
+        """``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room.
+
+        An error of the pieces comes after those of the work on earlier pieces: the first of a file is said, whatever the threads.
+        """
         ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
         waiting: deque[Future] = deque()
         try:
-            for piece in pieces:
+            for piece in _with_error(pieces):
+                if isinstance(piece, Exception):
+                    yield from _results(waiting)
+                    raise piece
                 waiting.append(self.pool.submit(work, *piece))
                 if len(waiting) >= ahead:
                     yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from _results(waiting)
         finally:
             for future in waiting:
                 future.cancel()
@@ -83,3 +88,16 @@ class Crew:
 
     def __exit__(self, *_: object) -> None:
         self.pool.shutdown(cancel_futures=True)
+
+
+def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
+    """The pieces, and at the end the error that there was."""
+    try:
+        yield from pieces
+    except Exception as error:  # noqa: BLE001 - handed on
+        yield error
+
+
+def _results(waiting: deque[Future]) -> Iterator[Any]:
+    while waiting:
+        yield waiting.popleft().result()

@@ -8,7 +8,7 @@ bytes each) or of the id range, what the threads have in work in any case (about
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from csaw.partition.parallel import Crew, processors
 from csaw.partition.reciprocity import reciprocity
 from csaw.partition.replace import GRAPH, Draft, check
 from csaw.partition.rows import TextRows
-from csaw.partition.shown import quoted
+from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
@@ -35,16 +35,17 @@ SAMPLE = 257  # a source among so many says how large the rows will be
 
 
 def ingest(
-    path: str | Path, out: str | Path, options: IngestOptions, progress: Callable[[int, int], None] | None = None
+    path: str | Path | Sequence[str | Path],
+    out: str | Path,
+    options: IngestOptions,
+    progress: Callable[[int, int], None] | None = None,
 ) -> GraphStore:
-    """Make the store ``out`` from the edge list or table at ``path``."""
-    if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"INPUT: expected the path of an edge list or a table, found {quoted(path)}")
-    name = os.fsdecode(path)
+    """Make the store ``out`` from the edge list or table at ``path``; of a list, and of a folder's files in order of their names, one graph."""
+    files = files_of(path)
     _check_out(out, options)
     crew = _crew(options)
-    with closing(_reader(name, options, crew, progress)) as rows, crew:
-        return _ingested(name, rows, out, options, crew)
+    with closing(_reader(files, options, crew, progress)) as rows, crew:
+        return _ingested(_name(files), rows, out, options, crew, files)
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
@@ -61,12 +62,14 @@ def _memory(options: IngestOptions) -> int:
     return options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-def _ingested(name: str, rows: Any, out: str | Path, options: IngestOptions, crew: Crew) -> GraphStore:
+def _ingested(
+    name: str, rows: Any, out: str | Path, options: IngestOptions, crew: Crew, files: Sequence[str] = ()
+) -> GraphStore:
     _check_out(out, options)
     with Draft(
         out, GRAPH, overwrite=options.overwrite
     ) as draft:  # from now on, so that of two writers one ends at once
-        return _Ingest(name, rows, options, crew, Path(out).parent).run(draft)
+        return _Ingest(name, rows, options, crew, Path(out).parent, files).run(draft)
 
 
 def _check_out(out: str | Path, options: IngestOptions) -> None:
@@ -76,14 +79,24 @@ def _check_out(out: str | Path, options: IngestOptions) -> None:
     check(Path(out), GRAPH, options.overwrite)
 
 
-def _reader(path: str, options: IngestOptions, crew: Crew, progress: Callable | None) -> Any:
+def _reader(files: list[str], options: IngestOptions, crew: Crew, progress: Callable | None) -> Any:
     from csaw.partition.tables import TableRows, is_table
 
-    return TableRows(path, options) if is_table(path) else TextRows(path, options, crew, progress)
+    def opened(file: str, progress: Callable | None) -> Any:
+        return TableRows(file, options) if is_table(file) else TextRows(file, options, crew, progress)
+
+    return opened(files[0], progress) if len(files) == 1 else Several(files, opened, crew, progress)
+
+
+def _name(files: list[str]) -> str:
+    return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
 class _Ingest:
-    def __init__(self, path: str, rows: Any, options: IngestOptions, crew: Crew, folder: Path) -> None:
+    def __init__(
+        self, path: str, rows: Any, options: IngestOptions, crew: Crew, folder: Path, files: Sequence[str]
+    ) -> None:
+        self.files = files
         self.path, self.rows, self.options, self.crew, self.memory = path, rows, options, crew, _memory(options)
         self.budget = Budget(int(self.memory * KEPT_SHARE), folder)
         self.raw = Spool(self.budget, crew.backlog())
@@ -162,6 +175,8 @@ class _Ingest:
     def _report(self, buckets: Buckets, writer: StoreWriter) -> dict[str, Any]:
         vertices, degrees, reached = buckets.degrees.size, buckets.degrees, buckets.reached
         report: dict[str, Any] = dict(self.rows.counts)
+        if len(self.files) > 1:
+            report = {"files": len(self.files), "inputs": list(self.files)} | report
         report |= {
             "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,

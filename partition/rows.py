@@ -69,6 +69,7 @@ class TextRows:
 
     def __init__(self, path: str, options: "IngestOptions", crew: Crew, progress: Callable | None = None) -> None:
         self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
+        self.directed = options.directed
         self.room = Room(min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads)))
         self.blocks = Blocks(path, progress)
         self.rest = self.blocks.read()
@@ -88,6 +89,21 @@ class TextRows:
     @property
     def weighted(self) -> bool:
         return self.shape.read.weight >= 0
+
+    @property
+    def kind(self) -> dict[str, Any]:
+        """What files of one graph must have in common."""
+        read, ids = self.shape.read, "words" if self.shape.strings else "numbers"
+        places = {
+            "source column": read.source + 1,
+            "target column": read.target + 1,
+            "weight column": read.weight + 1 or "none",
+        }
+        return {"ids": ids, **places, "columns": self.shape.columns or "any"} | self._direction()
+
+    def _direction(self) -> dict[str, str]:
+        """By the header, unless an option says it."""
+        return {} if self.directed is not None else {"direction": "undirected" if self.shape.undirected else "directed"}
 
     def __iter__(self) -> Iterator[tuple]:
         for parsed in self.crew.in_order(self.parse, self.pieces()):

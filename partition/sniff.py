@@ -32,6 +32,7 @@ class Shape:
     declared: dict[str, int] = field(default_factory=dict)
     skip: int = 0  # bytes before the rows
     skip_lines: int = 0
+    empty: bool = False  # no rows at all
     exact: bool = False  # ``declared`` must hold: Matrix Market
     warnings: list[str] = field(default_factory=list)
 
@@ -69,6 +70,7 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     shape.undirected = b"undirected graph" in comments.lower()
     shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
     lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
+    shape.empty = not lines
     if lines and (layout := _layout(name, lines, options, wishes)).rows:
         _describe(name, layout, comment, shape, options, wishes)
     return shape
