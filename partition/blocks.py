@@ -1,15 +1,15 @@
 """Bytes of an input, decompressed by magic number and cut at line ends."""
 
 import bz2
-import gzip
 import io
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from csaw.partition.errors import FormatError, MissingDependencyError
+from csaw.partition.errors import FormatError
 from csaw.partition.inputs import open_input
+from csaw.partition.packed import Bz2Members, gzip_stream, zstd_stream
 
 BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
 LONGEST_LINE = 16 << 20
@@ -29,53 +29,16 @@ def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     magic = reader.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=reader), raw
+        return gzip_stream(reader, path), raw
     if magic[:3] == b"BZh":
         return io.BufferedReader(Bz2Members(reader)), raw
     if magic[:4] == b"\x28\xb5\x2f\xfd":
-        return _zstd(reader), raw
+        return zstd_stream(reader), raw
     for start, what in FOREIGN_MAGIC.items():
         if magic.startswith(start):
             raw.close()
             raise FormatError(f"{path}: {what} data; expected text, plain or packed by gzip, bz2 or zstd")
     return reader, raw
-
-
-class Bz2Members(io.RawIOBase):
-    """What bz2 streams, one after the other in a file, hold. ``bz2.BZ2File`` takes a later one that is damaged for the end of the file."""
-
-    def __init__(self, packed: io.BufferedReader) -> None:
-        self.packed, self.member, self.begun = packed, bz2.BZ2Decompressor(), False
-        self.rest = b""  # packed bytes of the next member
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        """Fill the beginning of ``room``; EOFError where a member ends too early, OSError where it is damaged."""
-        while True:
-            if self.member.eof:
-                self.rest, self.member, self.begun = self.member.unused_data, bz2.BZ2Decompressor(), False
-            data = b""
-            if self.member.needs_input:
-                data = self.rest or self.packed.read(PIECE)
-                self.rest = b""
-                if not data:
-                    if self.begun:
-                        raise EOFError("the last bz2 stream has no end")
-                    return 0
-            self.begun = True
-            if text := self.member.decompress(data, len(room)):
-                room[: len(text)] = text
-                return len(text)
-
-
-def _zstd(reader: Any) -> io.BufferedIOBase:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingDependencyError("zstd input needs pyarrow: pip install 'csaw[tables]'") from error
-    return pyarrow.CompressedInputStream(reader, "zstd")
 
 
 class Blocks:
