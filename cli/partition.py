@@ -49,7 +49,11 @@ from csaw.cli import values
     default="none",
     help="none loads twice as fast, lz4 is smaller.",
 )
-@click.option("--memory", callback=values.size, help="Budget such as 4GiB [default: a quarter of the machine].")
+@click.option(
+    "--memory",
+    callback=values.size,
+    help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a quarter of the machine].",
+)
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")

@@ -5,7 +5,7 @@ A bucket is so small that its sort stays in the processor's cache: the passes ov
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
@@ -103,7 +103,7 @@ def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, ind
     return merge_repeats(duplicates, indptr, indices, out_weights)
 
 
-@njit
+@inner
 def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights):
     """Stable, by bits shift .. shift + width - 1 of the target."""
     mask = (1 << width) - 1
@@ -121,7 +121,7 @@ def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights
             out_weights[cell] = weights[i]
 
 
-@njit
+@inner
 def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
     """Stable, by source; ``indptr`` cuts the rows."""
     indptr[:] = 0
@@ -138,7 +138,7 @@ def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
             out_weights[cell] = weights[i]
 
 
-@njit
+@inner
 def merge_repeats(duplicates, indptr, indices, weights):
     """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
     kept, high, left, largest = 0, 0, False, 0

@@ -85,7 +85,7 @@ def _reader(files: list[str], options: IngestOptions, crew: Crew, progress: Call
     def opened(file: str, progress: Callable | None) -> Any:
         return TableRows(file, options) if is_table(file) else TextRows(file, options, crew, progress)
 
-    return opened(files[0], progress) if len(files) == 1 else Several(files, opened, crew, progress)
+    return opened(files[0], progress) if len(files) == 1 else Several(files, opened, options.directed, crew, progress)
 
 
 def _name(files: list[str]) -> str:

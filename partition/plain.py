@@ -2,16 +2,78 @@
 
 import numpy as np
 from llvmlite import ir
+from numba import types
 from numba.extending import intrinsic
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 from csaw.partition.numbers import FLOAT32_END, GOOD, TENS, is_space, parse_weight
 
+COUNTS = 13  # numbers that a parser gives about a block
+LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
+    range(COUNTS)
+)
 TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
 POWERS = np.array([10**k for k in range(16)], np.uint64)
 
 
-@njit
+@njit(nogil=True)
+def parse_plain_block(text, newline, src, dst, counts):
+    """Plain rows, comments and empty lines: (where the first other line begins, rows before it). ``counts`` as in :mod:`csaw.partition.text`."""
+    position, rows, bits = (
+        np.int64(0),
+        np.int64(0),
+        np.uint64(0),
+    )  # a literal would be a type of its own, compiled for twice
+    while position < text.size:
+        begin = position
+        position, read, seen = parse_plain_rows(text, begin, newline, src, dst, rows)
+        counts[LINES] += read
+        rows, bits = rows + read, bits | seen
+        after = skip_line(text, position, newline, counts)
+        if after == position:
+            break
+        position = after
+    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    return position, rows
+
+
+@njit(nogil=True)
+def parse_weighted_block(text, newline, separator, ones, others, weights, counts):
+    """The same for rows with a weight."""
+    position, rows, bits = (
+        np.int64(0),
+        np.int64(0),
+        np.uint64(0),
+    )  # a literal would be a type of its own, compiled for twice
+    while position < text.size:
+        begin = position
+        position, read, seen = parse_weighted_rows(text, begin, newline, separator, ones, others, weights, rows)
+        counts[LINES] += read
+        rows, bits = rows + read, bits | seen
+        after = skip_line(text, position, newline, counts)
+        if after == position:
+            break
+        position = after
+    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    return position, rows
+
+
+@inner
+def skip_line(text, position, newline, counts):
+    """After a comment or an empty line that begins here, which is counted; the same place for any other line."""
+    if position >= text.size:
+        return position
+    first = text[position]
+    if first != newline and first != 35 and first != 37:  # '#', '%'
+        return position
+    counts[LINES] += 1
+    counts[BLANK if first == newline else COMMENTS] += 1
+    while position < text.size and text[position] != newline:
+        position += 1
+    return min(position + 1, text.size)
+
+
+@inner
 def parse_plain_rows(text, start, newline, src, dst, rows):
     """Rows of two unsigned numbers below 10^18, one separator, and the line's end: nearly all of most files, at the memory's rate.
 
@@ -42,7 +104,7 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
     return np.int64(begin), np.int64(row - np.uint64(rows)), bits
 
 
-@njit
+@inner
 def parse_weighted_rows(text, start, newline, separator, ones, others, weights, rows):
     """The same for rows with a weight behind the same separators."""
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
@@ -134,13 +196,18 @@ def trailing_zeros(typing_context, word):
     return word(word), build
 
 
-@njit(inline="always")
-def eight_bytes(text, position):
-    """Little-endian; the compiler makes it one load."""
-    word = np.uint64(0)
-    for k in range(8):
-        word |= np.uint64(text[position + np.uint64(k)]) << np.uint64(8 * k)
-    return word
+@intrinsic
+def eight_bytes(typing_context, text, position):
+    """The little-endian word that begins at a byte of a contiguous array: one load, which no Python expression is compiled to as quickly."""
+
+    def build(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        word = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        loaded = builder.load(word)
+        loaded.align = 1
+        return loaded
+
+    return types.uint64(text, position), build
 
 
 @njit(inline="always")

@@ -56,8 +56,15 @@ def _files(path: str) -> list[str]:
 class Several:
     """Rows of several files, as TextRows has them; FormatError names the first file that is of another kind than the first."""
 
-    def __init__(self, files: list[str], opened: Open, crew: Crew, progress: Callable[[int, int], None] | None) -> None:
-        self.files, self.opened, self.crew, self.progress = files, opened, crew, progress
+    def __init__(
+        self,
+        files: list[str],
+        opened: Open,
+        directed: bool | None,
+        crew: Crew,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.files, self.opened, self.directed, self.crew, self.progress = files, opened, directed, crew, progress
         self.sizes = [Path(file).stat().st_size if _lasts(file) else 0 for file in files]
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
         self.warnings: list[str] = []
@@ -77,7 +84,7 @@ class Several:
             rows = self.opened(file, None)
             self.kept[number] = rows
             if not rows.shape.empty:
-                first = first or (number, rows.kind)
+                first = first or (number, {"direction": "directed"} | rows.kind)
                 self._compare(first, file, rows)
             if _lasts(file):
                 self.kept.pop(number).close()
@@ -85,6 +92,10 @@ class Several:
     def _compare(self, first: tuple[int, dict[str, Any]], file: str, rows: Any) -> None:
         number, wanted = first
         found, shape = rows.kind, rows.shape
+        if (
+            self.directed is not None or "direction" not in found
+        ):  # one option for all; part files have a header in the first alone
+            found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
                 f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, found {found.get(differs, 'none')}; files of one "

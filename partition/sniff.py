@@ -29,6 +29,7 @@ class Shape:
     separator: bytes | None = None  # None: blanks, commas and semicolons as they come
     header_line: str | None = None
     undirected: bool = False
+    says_direction: bool = False
     declared: dict[str, int] = field(default_factory=dict)
     skip: int = 0  # bytes before the rows
     skip_lines: int = 0
@@ -62,12 +63,14 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     if matrix := matrix_market(name, head):
         shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
         shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
+        shape.says_direction = True
         shape.columns, shape.read = matrix.columns, choose(name, None, matrix.columns, wishes)
         return shape
     if counts := SNAP_COUNTS.search(head[:4096]):
         shape.declared = {"vertices": int(counts[1]), "edges": int(counts[2])}
     comments = b"\n".join(line for line in head[:65536].splitlines() if line[:1] in b"#%")
     shape.undirected = b"undirected graph" in comments.lower()
+    shape.says_direction = b"directed graph" in comments.lower()
     shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
     lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
     shape.empty = not lines

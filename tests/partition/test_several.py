@@ -95,6 +95,17 @@ def test_a_file_that_does_not_fit_is_named(tmp_path, monkeypatch, other, message
     assert not (tmp_path / "g.zarr").exists()
 
 
+def test_the_first_of_part_files_says_the_direction_of_all(tmp_path):
+    for name, text in (("a", "# Undirected graph\n1 2\n"), ("b", "2 3\n"), ("c", "# Directed graph\n3 4\n")):
+        (tmp_path / name).write_text(text)
+    a, b, c = (tmp_path / name for name in "abc")
+    assert not ingest([a, b], tmp_path / "g.zarr", IngestOptions()).directed
+    with pytest.raises(CsawError, match="c: expected direction: undirected, as in .*a, found directed"):
+        ingest([a, b, c], tmp_path / "h.zarr", IngestOptions())
+    assert ingest([c, b], tmp_path / "i.zarr", IngestOptions()).directed
+    assert ingest([a, b, c], tmp_path / "j.zarr", IngestOptions(directed=True)).directed
+
+
 def test_files_without_rows_are_of_any_kind(tmp_path):
     texts = {"a": "", "b": "# only\n", "c": "a b 1\nb c 2\n", "d": "", "e": "c d 3\n"}
     for name, text in texts.items():

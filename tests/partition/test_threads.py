@@ -103,3 +103,26 @@ def test_work_that_fails_ends_all_that_waits():
 def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
     with pytest.raises(OptionError, match="--threads"):
         IngestOptions(threads=threads)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("last", ["", "# the end"], ids=["open", "comment"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_plain_text_asks_nothing_of_the_parser_that_takes_long_to_compile(tmp_path, monkeypatch, end, last, weighted):
+    from csaw.partition import text
+
+    monkeypatch.setattr(text, "parse_block", None)
+    rows = ["1 2 0.5", "2 3 1e3", "3 1 7"] if weighted else ["1 2", "2\t3", "3,1"]
+    lines = ["# a", "% b", *rows[:1], "# c", *([""] if end == "\n" else []), *rows[1:], *([last] if last else [])]
+    (tmp_path / "e").write_text(end.join(lines), newline="")
+    store = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions())
+    assert (store.edges, store.report["lines"], store.report["comments"]) == (3, len(lines), 3 + bool(last))
+    assert store.load().indices.tolist() == [1, 2, 0]
+
+
+def test_odd_rows_between_plain_ones_are_counted_where_they_stand(tmp_path):
+    lines = ["1 2", "# c", "", " 2 3", "3 x", "4 5", "-1 2", "5", "# d", "7 8 "]
+    (tmp_path / "e").write_text("\n".join(lines))
+    store = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(on_error="skip"))
+    counts = {name: store.report[name] for name in ("lines", "comments", "blank", "edges", "skipped")}
+    assert counts == {"lines": 10, "comments": 2, "blank": 1, "edges": 5, "skipped": 2}
