@@ -7,6 +7,8 @@ Several threads write pieces and take their checksums, in any order.
 import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +27,12 @@ class PlainArray:
 
     packed = False
 
-    def __init__(self, path: Path, dtype: np.dtype, jobs: Backlog | None = None) -> None:
-        self.path, self.dtype, self.size, self.jobs = path, np.dtype(dtype), 0, jobs or Backlog()
+    def __init__(
+        self, path: Path, dtype: np.dtype, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
+    ) -> None:
+        self.path, self.dtype, self.size, self.jobs, self.syncs = path, np.dtype(dtype), 0, jobs or Backlog(), syncs
+        self.left: dict[int, int] = {}  # bytes of chunks in work that are not written yet
+        self.lock = Lock()
         self.chunk = CHUNK_BYTES // self.dtype.itemsize
         self.piece = self._piece_bytes() // self.dtype.itemsize
         self.held: list[np.ndarray] = []
@@ -85,7 +91,16 @@ class PlainArray:
                 os.ftruncate(handle, self.chunk * self.dtype.itemsize)
         finally:
             os.close(handle)
+        self._written(begin // self.chunk, data.size)
         return sums_of(data.view(np.uint8))
+
+    def _written(self, chunk: int, size: int) -> None:
+        """Let the disk begin with a file that is complete, so that not all is left for the end."""
+        with self.lock:
+            self.left[chunk] = self.left.get(chunk, self.chunk) - size
+            complete = self.left[chunk] == 0
+        if complete and self.syncs:
+            self.syncs(self.path / "c" / str(chunk))
 
 
 class PackedArray(PlainArray):
@@ -106,6 +121,8 @@ class PackedArray(PlainArray):
         return np.array([file_sum(packed)], DTYPE)
 
 
-def growing_array(path: Path, dtype: np.dtype, compression: str | None, jobs: Backlog | None = None) -> PlainArray:
-    """An empty array at ``path``, whose pieces ``jobs`` writes."""
-    return (PackedArray if compression == "lz4" else PlainArray)(path, dtype, jobs)
+def growing_array(
+    path: Path, dtype: np.dtype, compression: str | None, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
+) -> PlainArray:  # fmt: skip
+    """An empty array at ``path``, whose pieces ``jobs`` writes; ``syncs`` is told of each file that is complete."""
+    return (PackedArray if compression == "lz4" else PlainArray)(path, dtype, jobs, syncs)

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -44,6 +44,8 @@ class StoreWriter:
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
         self.jobs = crew.backlog() if crew else Backlog()
         self.fingerprint = Fingerprint(aside=self.jobs.most)
+        self.disk = ThreadPoolExecutor(SYNCS) if crew else None
+        self.syncs: list[Future] = []
         self.rows: list[tuple[int, int, int, int, int]] = []
         self.arrays: dict[str, PlainArray] = {}  # of the partition in work
         self.ended: dict[str, PlainArray] = {}  # of all partitions before it, by their names in the store
@@ -64,6 +66,8 @@ class StoreWriter:
 
     def _close(self) -> None:
         self.jobs.drop()
+        if self.disk:
+            self.disk.shutdown(cancel_futures=True)
         self.fingerprint.close()
         self.claim.close()
 
@@ -97,7 +101,8 @@ class StoreWriter:
         if self.weighted:
             dtypes["weights"] = np.dtype(np.float32)
         self.arrays = {
-            name: growing_array(folder / name, dtype, self.compression, self.jobs) for name, dtype in dtypes.items()
+            name: growing_array(folder / name, dtype, self.compression, self.jobs, self._sync)
+            for name, dtype in dtypes.items()
         }
         self.arrays["indptr"].extend(np.zeros(1, np.int64))
 
@@ -132,6 +137,8 @@ class StoreWriter:
         attributes["report"] = report(draft) if callable(report) else report
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
+            for done in self.syncs:
+                done.result()  # a disk says once that it could not
             sync_tree(self.draft)
             self.claim.publish()
         return open_graph(self.path)
@@ -149,6 +156,11 @@ class StoreWriter:
         self._array(self.draft / "vertex_id_offsets", words.offsets)
         self.fingerprint.add_ids(words.text, words.offsets)
         return "string"
+
+    def _sync(self, file: Path) -> None:
+        """Ask the disk to keep a file, beside what the crew does."""
+        if self.disk:
+            self.syncs.append(self.disk.submit(sync_folder, file))
 
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
         with full_disk_named(self.path):

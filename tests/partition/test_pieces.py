@@ -86,3 +86,34 @@ def test_blocks_of_narrow_and_wide_ids_mix(tmp_path, monkeypatch, ids):
     sources = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
     found = zip(store.original_ids(sources).tolist(), store.original_ids(graph.indices).tolist(), strict=True)
     assert list(found) == sorted(pairs)
+
+
+def test_the_disk_is_asked_for_each_chunk_once_when_it_is_complete(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 4096)
+    monkeypatch.setattr(arrays, "PIECE_BYTES", 1024)
+    with Crew(4, 1 << 24) as crew:
+        sizes = {}
+        array = arrays.growing_array(
+            tmp_path / "a", np.dtype(np.uint8), None, crew.backlog(), lambda file: sizes.update({file.name: file.stat().st_size})
+        )  # fmt: skip
+        for piece in np.array_split(np.arange(10_000, dtype=np.uint8), 37):
+            array.extend(piece)
+        array.close()
+    assert sizes == {"0": 4096, "1": 4096, "2": 4096}
+
+
+def test_a_file_that_the_disk_cannot_keep_is_an_error(tmp_path, monkeypatch):
+    from csaw.partition import write
+    from csaw.partition.errors import StoreError
+
+    def full(path):
+        if "indices" in str(path) and str(path).endswith("0"):
+            monkeypatch.undo()  # said once, as a disk does
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 4096)
+    monkeypatch.setattr(write, "sync_folder", full)
+    (tmp_path / "e").write_text("".join(f"{k} {k * 7 % 3000}\n" for k in range(3000)))
+    with pytest.raises(StoreError, match="g cannot be written: Input/output error"):
+        ingest(tmp_path / "e", tmp_path / "g", IngestOptions())
+    assert [place.name for place in tmp_path.iterdir()] == ["e"]
