@@ -39,6 +39,30 @@ def rank_by_table(ids, base, table, out):
         out[i] = table[np.uint64(ids[i]) - base]
 
 
+MIX = np.uint64(0x9E3779B97F4A7C15)  # of Fibonacci hashing: the upper bits of a product depend on all bits of a number
+
+
+@njit(nogil=True)
+def fill_slots(ids, shift, slots):
+    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places, more than there are ids."""
+    for rank in range(ids.size):
+        place = np.int64((ids[rank] * MIX) >> shift)
+        while slots[place] != 0:
+            place = (place + 1) & (slots.size - 1)
+        slots[place] = rank + 1
+
+
+@njit(nogil=True)
+def rank_by_slots(wanted, ids, shift, slots, out):
+    """The rank of each wanted id, all of which are there."""
+    for i in range(wanted.size):
+        bits = np.uint64(wanted[i])
+        place = np.int64((bits * MIX) >> shift)
+        while ids[np.int64(slots[place]) - 1] != bits:
+            place = (place + 1) & (slots.size - 1)
+        out[i] = slots[place] - 1
+
+
 @njit(nogil=True)
 def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
     """Add up how many directed entries each bucket of rows gets; returns the number of self loops.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.csr import mark, rank_by_table, rank_seen
+from csaw.partition.csr import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
 from csaw.partition.spool import Spool, grouped
@@ -28,6 +28,10 @@ class Numbering:
             self.ids, self.table = _by_table(raw, self.base, high - low + 1, dtype, crew)
         else:
             self.ids = _distinct(raw, dtype, crew)
+            bits = int(2 * self.ids.size).bit_length()
+            self.shift = np.uint64(64 - bits)
+            self.slots = np.zeros(1 << bits, np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
+            fill_slots(self.ids.view(np.uint64), self.shift, self.slots)
         self.dtype = np.dtype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
 
     @property
@@ -45,7 +49,7 @@ class Numbering:
         if self.table is not None:
             rank_by_table(ids, self.base, self.table, out)
             return out
-        out[:] = np.searchsorted(self.ids, ids.astype(self.ids.dtype, copy=False))
+        rank_by_slots(ids, self.ids.view(np.uint64), self.shift, self.slots, out)
         return out
 
 

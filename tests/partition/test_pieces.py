@@ -117,3 +117,26 @@ def test_a_file_that_the_disk_cannot_keep_is_an_error(tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="g cannot be written: Input/output error"):
         ingest(tmp_path / "e", tmp_path / "g", IngestOptions())
     assert [place.name for place in tmp_path.iterdir()] == ["e"]
+
+
+@pytest.mark.parametrize(
+    "ids", [[-(2**63), -5, 0, 7, 2**63 - 1], [0, 1, 2**40, 2**63, 2**64 - 1], [3]], ids=["signed", "unsigned", "one"]
+)
+def test_ids_far_apart_are_found_by_their_bits_and_alike_in_any_width(tmp_path, ids):
+    from csaw.partition.ids import Numbering
+
+    rng = np.random.default_rng(8)
+    wide = np.uint64 if max(ids) > 2**63 - 1 else np.int64
+    spread = rng.integers(0, 2**62, 5000).astype(wide)
+    small = np.array([v for v in ids if 0 <= v < 2**32], np.uint32)
+    pieces = [(spread, spread[::-1].copy()), (np.array(ids, wide),) * 2, (small, small)]
+    with Crew(3, 1 << 24) as crew:
+        spool = Spool(Budget(1 << 20, tmp_path), crew.backlog())
+        for piece in pieces:
+            spool.append(*piece)
+        spool.settle()
+        numbering = Numbering(spool, min(ids), max(int(spread.max()), *ids), np.dtype(wide), crew)
+        expected = sorted({int(v) for piece in pieces for v in piece[0]})
+        assert numbering.ids.tolist() == expected
+        for piece in pieces:
+            assert [expected[rank] for rank in numbering.dense(piece[0].copy())] == piece[0].tolist()
