@@ -1,5 +1,6 @@
 """``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130."""
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -8,12 +9,15 @@ AGAIN_SECONDS = 0.02
 STARTING = (
     "Thread.start",
     "ThreadPoolExecutor.submit",
-)  # what waits for threads at the end fails over one that has half begun
+)  # a wait for threads fails where one has only half begun
 
 
 def run() -> None:
-    """The command line. An interruption waits for the end of an import, where libraries catch it or print it and go on, and of a thread's start."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as nohup asks for
+    """Run the command line. An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a thread."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # NumPy's linear algebra, which csaw does without, starts a thread for each processor
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as nohup asks
         signal.signal(signal.SIGALRM, _interrupted)
         signal.signal(signal.SIGINT, _interrupted)
     try:
@@ -24,7 +28,7 @@ def run() -> None:
         print("Error: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is left to do is nothing that could be said about
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on, there is nothing left to say about an interruption
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

@@ -1,12 +1,21 @@
 """``csaw algorithms``."""
 
+from typing import Any
+
 import click
+
+HEADINGS = {
+    "walks": "Walks: a sample is the vertices of each walk in order",
+    "hops": "Neighbor samples: a sample is a table of neighbors for each hop",
+    "subgraphs": "Subgraphs: a sample is the edges of each instance",
+}
+NAME_WIDTH = 20
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print names, papers and defaults as JSON.")
 def algorithms(as_json: bool) -> None:
-    """List the algorithms with their options and papers.
+    """List the algorithms with their papers and options.
 
     \b
     Example:
@@ -21,8 +30,19 @@ def algorithms(as_json: bool) -> None:
             {a.name(): {"paper": a.paper, "options": {k: o.default for k, o in a.options().items()}} for a in found}
         )
         return
-    for a in found:
-        click.echo(f"{a.name()}: {(a.__doc__ or '').strip()} ({a.paper})")
-        for name, o in a.options().items():
-            default = ",".join(map(str, o.default)) if isinstance(o.default, tuple) else o.default
-            click.echo(f"    --{name.replace('_', '-'):<18} {o.help} [{default}]")
+    for layout, heading in HEADINGS.items():
+        click.echo(f"{heading}\n")
+        for one in found:
+            if one.layout == layout:
+                _print_algorithm(one)
+
+
+def _print_algorithm(algorithm: Any) -> None:
+    """Its name and paper, what it draws, and its options with defaults and ranges."""
+    from csaw.cli.options import help_of
+
+    click.echo(f"  {algorithm.name()} ({algorithm.paper})")
+    click.echo(f"      {(algorithm.__doc__ or '').strip()}")
+    for name, option in algorithm.options().items():
+        click.echo(f"      --{name.replace('_', '-'):<{NAME_WIDTH}} {help_of(option)}")
+    click.echo()

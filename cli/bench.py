@@ -23,60 +23,77 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.command()
 @click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
 @click.option(
-    "--suite", multiple=True, default=["overview"], help="What to measure: names, or all; csaw bench --list has them."
+    "--suite",
+    multiple=True,
+    default=["overview"],
+    help="Suites to run, separated by commas, or all; csaw bench --list has their names.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the suites and what they claim.")
-@click.option("--only", default="", help="Works whose name has this in it.")
+@click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and stop.")
+@click.option("--only", default="", help="Run only the works whose name contains this text.")
 @click.option(
     "--graphs",
     "paper",
     type=click.Choice(["c-saw", "nextdoor"]),
-    help="The graphs of a paper's table: from disk, else R-MAT stand-ins, labelled so.",
+    help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are labelled as stand-ins.",
 )
-@click.option("--max-edges", type=click.IntRange(1), help="Edges of a stand-in at most [default: what fits].")
-@click.option("--device", default="auto", help="auto, cpu, cuda, cuda:1 or cuda:0,1.")
-@click.option("--threads", type=click.IntRange(1), help="Threads on the CPU [default: all processors].")
-@click.option("--repeats", type=click.IntRange(1), default=3, help="Runs of each work after one that warms up.")
-@click.option("--instances", type=click.IntRange(1), help="At most so many instances of a work.")
+@click.option(
+    "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
+)
+@click.option(
+    "--device", default="auto", help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs."
+)
+@click.option(
+    "--threads", type=click.IntRange(1), help="Number of threads on the CPU [default: one for each processor]."
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    default=3,
+    help="Number of measured runs of each work, after one that warms up.",
+)
+@click.option("--instances", type=click.IntRange(1), help="Largest number of instances of a work.")
 @click.option(
     "--memory",
     callback=values.size,
-    help="Suite from-disk: budget such as 8GiB [default: room for an eighth of the graph].",
+    metavar="SIZE",
+    help="Suite from-disk: host memory for sampling, such as 8GiB [default: room for an eighth of the graph].",
 )
-@click.option("--gpu-memory", callback=values.size, help="Suite from-disk: the same for the GPU.")
-@click.option("--quick", is_flag=True, help="Few instances, one run: whether all works, not how fast.")
+@click.option("--gpu-memory", callback=values.size, metavar="SIZE", help="Suite from-disk: the same for GPU memory.")
+@click.option(
+    "--quick", is_flag=True, help="Run each work once with few instances, to see whether it works, not how fast it is."
+)
 @click.option(
     "--out",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
     default=".",
-    help="Folder on the disk to measure; nothing stays there.",
+    help="Folder on the disk to measure; all files are removed at the end.",
 )
 @click.option(
     "--peer",
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PYTHON: a peer and the interpreter it is installed for.",
+    help="NAME=PYTHON: a peer, and the Python interpreter that it is installed for.",
 )
 @click.option(
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the rows as JSON, in the place of nothing but an earlier run's; - prints them instead of the table.",
+    help="Write the rows as JSON, over a file of an earlier run if there is one; - prints them instead of the table.",
 )
 @click.option(
-    "--plot", type=click.Path(file_okay=False, path_type=Path), help="Folder for a plot of each suite, PNG and SVG."
+    "--plot", type=click.Path(file_okay=False, path_type=Path), help="Folder for a plot of each suite, as PNG and SVG."
 )
 @click.option(
     "--baseline",
     type=click.Path(exists=True, dir_okay=False),
-    help="JSON of an earlier run: say what is slower, with exit status 4.",
+    help="JSON of an earlier run to compare with; the exit status is 4 if anything is slower.",
 )
 @click.pass_context
 def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: str | None, plot: Path | None, baseline: str | None, **options: Any) -> None:  # fmt: skip
     """Measure sampling on GRAPH beside what this machine can do.
 
-    Rates of sampled edges are of sampling alone: graph loaded, kernels compiled, samples left in memory. On a GPU an rmat: graph is made on the GPU.
+    Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On a GPU, an rmat: graph is made on the GPU.
 
     \b
     Example:
@@ -115,7 +132,7 @@ def bench(ctx: click.Context, suite: tuple[str, ...], listing: bool, json_file: 
 
 
 def _command(ctx: click.Context) -> str:
-    """What was asked for, without places of this machine."""
+    """The command that was given, without the paths of this machine."""
     given = [p for p in ctx.command.params if ctx.get_parameter_source(str(p.name)) is ParameterSource.COMMANDLINE]
     words = ["csaw", "bench"]
     for param in given:

@@ -1,4 +1,4 @@
-"""What commands print: progress on stderr, tables and JSON on stdout."""
+"""What commands print: progress on stderr, JSON on stdout."""
 
 import json
 import sys
@@ -57,19 +57,10 @@ def print_json(value: Any) -> None:
 
 
 def check_folder(file: str, option: str) -> None:
-    """BadParameter where ``file`` could not be written at the end: its folder is not there. OptionError inside a store."""
+    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError inside a store."""
     from csaw.partition.replace import check_name
 
     if file != "-" and not Path(file).absolute().parent.is_dir():
         raise click.BadParameter(f"{Path(file).parent} is not a directory; make it first", param_hint=option)
     if file != "-":
         check_name(Path(file))
-
-
-def print_table(rows: list[tuple[str, Any]]) -> None:
-    """Name and value, one row each; numbers with separators."""
-    width = max((len(name) for name, _ in rows), default=0)
-    for name, value in rows:
-        click.echo(
-            f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) and not isinstance(value, bool) else value}"
-        )

@@ -9,7 +9,7 @@ from csaw.cli import values
 
 @click.group()
 def datasets() -> None:
-    """List, generate or fetch graphs.
+    """List, fetch or generate graphs.
 
     \b
     Example:
@@ -18,11 +18,11 @@ def datasets() -> None:
 
 
 @datasets.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_(as_json: bool) -> None:
-    """List the SNAP graphs that csaw knows.
+    """List the SNAP graphs that csaw can fetch.
 
-    The last column names the papers that sample them.
+    The last column names the papers that sample a graph.
 
     \b
     Example:
@@ -39,30 +39,30 @@ def list_(as_json: bool) -> None:
     for e in ENTRIES:
         kind = "directed" if e.directed else "undirected"
         click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}".rstrip())
-    click.echo("karate and rmat:scale=S,edge_factor=F,seed=N are made on the spot")
+    click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
 
 
 @datasets.command()
 @click.argument("spec")
 @click.argument("out", type=values.Place())
-@click.option("--scale", type=int, help="R-MAT: 2^scale vertices.")
-@click.option("--edge-factor", type=int, help="R-MAT: edges drawn for each vertex.")
+@click.option("--scale", type=int, help="R-MAT: ids are drawn from 2^scale vertices.")
+@click.option("--edge-factor", type=int, help="R-MAT: number of edges to draw for each vertex.")
 @click.option("--a", type=float, help="R-MAT: chance of the upper left quadrant.")
 @click.option("--b", type=float, help="R-MAT: chance of the upper right quadrant.")
 @click.option("--c", type=float, help="R-MAT: chance of the lower left quadrant.")
 @click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
-@click.option("--seed", type=int, help="R-MAT: same seed, same graph, on any machine.")
-@click.option("--undirected/--directed", default=None, help="R-MAT: what an edge means.")
-@click.option("--weights/--no-weights", default=None, help="R-MAT: multiples of 1/256 in (0, 1].")
-@click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeats of an edge.")
-@click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep self loops.")
-@click.option("--scramble/--no-scramble", default=None, help="R-MAT: spread hubs over the ids.")
-@click.option("--partitions", type=int, help="Number of partitions of a store.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is what this command makes.")
+@click.option("--seed", type=int, help="R-MAT: the same seed gives the same graph on any machine.")
+@click.option("--undirected/--directed", default=None, help="R-MAT: whether edges have one direction or both.")
+@click.option("--weights/--no-weights", default=None, help="R-MAT: draw weights, multiples of 1/256 in (0, 1].")
+@click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
+@click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
+@click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
+@click.option("--partitions", type=int, help="Number of partitions of the store.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
     """Make karate or an R-MAT graph.
 
-    SPEC is karate, or rmat with parameters as options or in the spec: rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a store when it ends with .zarr, else SNAP text (gzip when it ends with .gz).
+    SPEC is karate or rmat. Parameters of rmat are given as options or in SPEC, as in rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a graph store if its name ends with .zarr, and otherwise SNAP text, compressed by gzip if it ends with .gz.
 
     \b
     Example:
@@ -88,7 +88,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    An interrupted download goes on where it stopped; csaw datasets list has the names. A file that came, or that is there, is read to its end and compared with the counts that SNAP publishes; what fails is not kept.
+    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the counts that SNAP publishes; a file that differs is not kept.
 
     \b
     Example:

@@ -8,17 +8,22 @@ import click
 @click.command()
 @click.argument("samples", type=click.Path())
 @click.argument("out", type=click.Path())
-@click.option("--format", "format", help="text, npy, parquet, pyg or torch [default: by the name of OUT].")
-@click.option("--graph", type=click.Path(), help="The graph store, for e_id [default: where it was sampled].")
-@click.option("--overwrite", is_flag=True, help="Replace OUT.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def export(samples: str, out: str, format: str | None, graph: str | None, overwrite: bool, as_json: bool) -> None:
-    """Write samples for other programs.
+@click.option("--format", "format", help="Format: text, npy, parquet, pyg or torch [default: as the name of OUT says].")
+@click.option(
+    "--graph",
+    type=click.Path(),
+    help="Graph store that was sampled, for e_id [default: where it was when it was sampled].",
+)
+@click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
+@click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def export(samples: str, out: str, format: str | None, graph: str | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
+    """Write SAMPLES, a sample store, as the file OUT.
 
-    The name of OUT says how: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), PyG's arrays (.npz), the same as PyTorch tensors (.pt). Text holds a walk a line, which gensim's corpus_file reads; other samples give lines "instance src dst depth".
+    The name of OUT chooses the format: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
 
-    The arrays and tensors are one batch as PyG's NeighborLoader(disjoint=True) gives it. Counts of nodes: edge_index (from the neighbor to the vertex it was drawn for), seed, walk. Your ids: n_id (where those are strings, numbers of the store; the strings
-    are original_id). Besides: batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, with the graph, e_id: where an edge is in the rows of its store.
+    A .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
+    and original_id has the strings. The file also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows of the graph store.
 
     \b
     Example:
@@ -28,14 +33,15 @@ def export(samples: str, out: str, format: str | None, graph: str | None, overwr
     from csaw.engine.export import export as write
     from csaw.engine.samples import open_samples
     from csaw.partition.replace import FILE, check
+    from csaw.partition.sizes import format_size
 
     check(Path(out), FILE, overwrite)
     total = open_samples(samples).instances
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
-        summary = write(samples, out, format, graph=graph, overwrite=overwrite, update=update)
+        summary = write(samples, out, format, graph=graph, threads=threads, overwrite=overwrite, update=update)
     if as_json:
         print_json(summary)
     else:
-        click.echo(f"{out}: {summary['instances']:,} instances as {summary['format']}, {summary['bytes']:,} bytes")
+        click.echo(f"{out}: {summary['instances']:,} instances as {summary['format']}, {format_size(summary['bytes'])}")
         for name, reason in summary["left_out"].items():
             click.echo(f"without {name}: {reason}")

@@ -13,39 +13,55 @@ BAR = 40
 
 @click.command()
 @click.argument("store", type=values.Place())
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def info(store: str, as_json: bool) -> None:
-    """Show what is inside a graph store or a sample store.
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
+def info(store: str, full: bool, as_json: bool) -> None:
+    """Show what a graph store or a sample store says of itself.
 
     \b
     Example:
-        csaw info web.zarr
+        csaw info web.zarr --full
     """
-    from csaw.cli.console import print_json, print_table
+    from csaw.cli.console import print_json
+    from csaw.cli.report import print_report
 
-    shown = _describe(store)
+    shown = _describe(store, full)
     if as_json:
         print_json(shown)
-        return
-    rows = _flat({k: v for k, v in shown.items() if k not in ("degrees", "partitions")})
-    print_table([(name, value) for name, value in rows if not name.startswith("results.plan.")])
+    elif "partitions" in shown:
+        _print_graph(shown)
+    else:
+        from csaw.cli.runs import sample_sections
+
+        print_report(sample_sections(shown))
+
+
+def _print_graph(shown: dict[str, Any]) -> None:
+    from csaw.cli.graphs import graph_sections
+    from csaw.cli.report import print_report
+
+    print_report(graph_sections(shown, shown["report"]))
     _print_degrees(shown.get("degrees", []))
-    _print_partitions(shown.get("partitions", []))
+    _print_partitions(shown["partitions"])
 
 
-def _describe(path: str) -> dict[str, Any]:
-    """Plain data about the store; what is neither kind of store goes to open_graph, whose error says what is wrong with it."""
+def _describe(path: str, full: bool) -> dict[str, Any]:
+    """The store as plain data. A path that is neither kind of store goes to open_graph, whose error says what is wrong with it."""
     if _is_samples(Path(path)):
-        from csaw.engine.samples import describe
+        from csaw.engine.samples.describe import describe
 
-        return describe(path)
+        return describe(path, full)
     from csaw.partition import open_graph
 
-    return _graph(open_graph(path))
+    return _graph(open_graph(path), full)
 
 
 def _is_samples(path: Path) -> bool:
-    """Whether it is a sample store, whole, damaged or unfinished."""
+    """Whether ``path`` is a sample store, be it whole, damaged or unfinished."""
     from csaw.partition.replace import GRAPH, SAMPLES, standing
 
     found = standing(path.resolve())
@@ -53,30 +69,20 @@ def _is_samples(path: Path) -> bool:
     return found == SAMPLES or (found != GRAPH and (unfinished or (path / "results").is_dir()))
 
 
-def _graph(store: Any) -> dict[str, Any]:
+def _graph(store: Any, full: bool) -> dict[str, Any]:
     from dataclasses import asdict
 
-    names = (
-        "vertices",
-        "edges",
-        "directed",
-        "weighted",
-        "multigraph",
-        "max_degree",
-        "id_kind",
-        "fingerprint",
-        "report",
-    )
-    shown = {"path": str(store.path)} | {name: getattr(store, name) for name in names}
-    return shown | {
-        "partition_count": len(store.partitions),
-        "degrees": _histogram(store.read_indptr()),
+    from csaw.cli.graphs import describe
+
+    return describe(store) | {
+        "report": store.report,
+        **({"degrees": _histogram(store.read_indptr())} if full else {}),
         "partitions": [asdict(p) for p in store.partitions],
     }
 
 
 def _histogram(indptr: Any) -> list[dict[str, int]]:
-    """Vertices by degree: none, then bins that double."""
+    """Numbers of vertices by degree: 0, then bins whose width doubles."""
     import numpy as np
 
     degrees = np.diff(indptr)
@@ -86,24 +92,20 @@ def _histogram(indptr: Any) -> list[dict[str, int]]:
     return [{"from": low, "to": high, "vertices": n} for low, high, n in bins if n]
 
 
-def _flat(shown: dict[str, Any], prefix: str = "") -> Any:
-    for name, value in shown.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
 def _print_degrees(bins: list[dict[str, int]]) -> None:
     most = max((b["vertices"] for b in bins), default=1)
+    click.echo("\nVertices by degree")
     for b in bins:
         label = str(b["from"]) if b["from"] == b["to"] else f"{b['from']} to {b['to']}"
         click.echo(f"  degree {label:>23}  {b['vertices']:>14,}  {'#' * round(BAR * b['vertices'] / most)}".rstrip())
 
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:
+    from csaw.cli.report import size
+
+    click.echo("\nPartitions")
     for p in parts[:PARTITIONS_SHOWN]:
         held = f"{p['last_vertex'] - p['first_vertex']:,} vertices from {p['first_vertex']:,}"
-        click.echo(f"  partition {p['number']}: {held}, {p['edges']:,} edges, {p['nbytes']:,} bytes")
+        click.echo(f"  partition {p['number']}: {held}, {p['edges']:,} edges, {size(p['nbytes'])}")
     if len(parts) > PARTITIONS_SHOWN:
         click.echo(f"  ... and {len(parts) - PARTITIONS_SHOWN} more")

@@ -16,7 +16,7 @@ from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
-NOT_COMMANDS = ("main", "console", "options", "values", "__main__")
+NOT_COMMANDS = ("__main__", "console", "graphs", "main", "options", "report", "runs", "values")
 
 
 class Lazy(click.Group):
@@ -43,10 +43,10 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run, and turn what a user can cause into one line: exit 1, or 130 after Ctrl-C. Usage errors are click's: exit 2."""
+    """Run, and turn each error that a user can cause into one line: exit status 1, or 130 after Ctrl-C. Errors of usage are click's, with status 2."""
     try:
         code = cli.main(standalone_mode=False)
-    except click.exceptions.Abort as abort:  # what click makes of Ctrl-C; its cause may say how to go on
+    except click.exceptions.Abort as abort:  # click raises it for Ctrl-C; its cause may say how to go on
         said = str(abort.__cause__ or abort.__context__ or "")
         _leave(f"interrupted{': ' + said if said else ''}")
     except click.ClickException as error:
@@ -77,7 +77,7 @@ def _where_room_is_needed(error: OSError) -> str:
 
 
 def _leave(message: str) -> None:
-    """End with status 130. Where threads are still at work nobody waits for them: a hook of a user's own may have no end."""
+    """End with status 130. Threads that are still at work are not waited for: a hook of the user's own may never end."""
     at_work = [t for t in threading.enumerate() if t is not threading.main_thread() and not t.daemon]
     for thread in at_work:
         thread.join(PATIENCE / len(at_work))

@@ -1,4 +1,4 @@
-"""The command line's options of a run and of algorithms, made of what the engine declares; their help is in groups."""
+"""The options of ``csaw sample``, made from those that the engine declares for a run and for algorithms, with help in groups."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,13 +14,13 @@ from csaw.partition.errors import CsawError
 
 ALGORITHM = "Options of {}"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
-SWITCHES = {"weighted": "--weighted/--unweighted"}  # whose opposite has a name of its own
-MANY = 4  # algorithms that have an option, from which on they are not listed
-LAST = ("resume", "overwrite", "dry_run", "as_json", "help")
+SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
+MANY = 4  # algorithms that share an option: from so many on, its help does not list them
+LAST = ("resume", "overwrite", "dry_run", "as_json")
 
 
 class Grouped(click.Option):
-    """An option with the heading that it stands under."""
+    """An option with the heading under which the help shows it."""
 
     def __init__(self, *names: str, group: str, **how: Any) -> None:
         super().__init__(list(names), **how)
@@ -28,14 +28,14 @@ class Grouped(click.Option):
 
 
 class SampleCommand(click.Command):
-    """A command with the options of a run and of its ``--algo``: those of that algorithm alone, where one is named, own ones too."""
+    """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it shipped or the user's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["csaw.algo"] = _algo(args)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Arguments, ``--algo`` and its options, then those of the run; what is not of the algorithm is there but hidden, so that it can be refused by name."""
+        """Arguments, ``--algo`` and its options, then those of the run. Options of other algorithms are hidden, so that they can be refused by name."""
         given = super().get_params(ctx)
         taken = {param.name for param in given} | options().keys()
         chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
@@ -50,7 +50,8 @@ class SampleCommand(click.Command):
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
-                group = OUTPUT if param.name in LAST else getattr(param, "group", SAMPLE)
+                last = param.name in LAST or param is self.get_help_option(ctx)
+                group = OUTPUT if last else getattr(param, "group", SAMPLE)
                 groups.setdefault(group, []).append(record)
         for group in sorted(groups, key=_place):
             with formatter.section(group):
@@ -63,7 +64,7 @@ def _place(group: str) -> int:
 
 
 def _algo(args: list[str]) -> str | None:
-    """What ``--algo`` will be: help and options depend on it before click has looked at it."""
+    """The value of ``--algo``, read before click parses it, because help and options depend on it."""
     found = None
     for number, word in enumerate(args):
         if word == "--algo" and number + 1 < len(args):
@@ -74,7 +75,7 @@ def _algo(args: list[str]) -> str | None:
 
 
 def _class_of(name: str | None) -> Any:
-    """The algorithm's class; None where there is none, which is said when it is looked for again."""
+    """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
     if name is None:
         return None
     try:
@@ -84,7 +85,7 @@ def _class_of(name: str | None) -> Any:
 
 
 def _of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option of the shipped algorithms, and who has it; without default and range where those differ."""
+    """Every option of the shipped algorithms, and the names of those that have it; without default and range where these differ."""
     found: dict[str, tuple[Option, list[str]]] = {}
     for name in registry.names():
         for key, one in registry.find(name).options().items():
@@ -96,32 +97,32 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 
 
 def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
-    """The option as click has it; only the engine judges its value, so that both ways in are told the same."""
+    """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
     flag = "--" + name.replace("_", "-")
-    help = one.help[:1].upper() + one.help[1:]
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:
-        how["type"] = click.Choice(one.choices)
+        how["type"] = click.Choice([str(choice) for choice in one.choices])
     else:
         how["type"] = TYPES.get(one.kind, click.STRING)
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, help=f"{help}{_notes(one, owners)}.", **how)
+    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
 
 
-def _notes(one: Option, owners: list[str] | None) -> str:
-    """The default, the range, and of an option of few algorithms their names."""
-    notes = []
-    if one.default is not None and "[default" not in one.help:
+def help_of(one: Option, owners: list[str] | None = None) -> str:
+    """The help of an option, with its default, its range, and, where few algorithms have it, their names."""
+    text, _, said = one.help.partition(" [default: ")
+    notes = [f"default: {said.removesuffix(']')}"] if said else []
+    if one.default is not None and not said:
         shown = ",".join(map(str, one.default)) if isinstance(one.default, tuple) else one.default
         notes.append(f"default: {('off', 'on')[shown] if isinstance(shown, bool) else shown}")
     if one.interval:
         notes.append(one.interval)
     owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""
-    return (f" [{'; '.join(notes)}]" if notes else "") + owned
+    return f"{text[:1].upper()}{text[1:]}" + (f" [{'; '.join(notes)}]" if notes else "") + owned
 
 
 def given(options: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The options that were given: what is left out is the engine's to decide."""
+    """The options that were given; the engine chooses the values of the others."""
     return ((name, value) for name, value in options.items() if value is not None)

@@ -12,42 +12,69 @@ from csaw.cli import values
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
-    "--directed/--undirected", default=None, help="What a row means [default: by the file's header, else directed]."
-)
-@click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", help="What vertex ids are.")
-@click.option(
-    "--source-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 1]."
+    "--directed/--undirected",
+    default=None,
+    help="Whether a row is an edge in one direction or in both [default: as the file's header says, otherwise directed].",
 )
 @click.option(
-    "--target-column", metavar="COLUMN", help="Name or number from 1 [default: by the header's names, else 2]."
+    "--ids",
+    type=click.Choice(["auto", "int", "string"]),
+    default="auto",
+    help="Type of the vertex ids; auto looks at the first rows.",
+)
+@click.option(
+    "--source-column",
+    metavar="COLUMN",
+    help="Column of the sources: a name, or a number from 1 [default: as the header says, otherwise 1].",
+)
+@click.option(
+    "--target-column",
+    metavar="COLUMN",
+    help="Column of the targets: a name, or a number from 1 [default: as the header says, otherwise 2].",
 )
 @click.option(
     "--weight-column",
     metavar="COLUMN",
     default="auto",
-    help="Name or number from 1, none, or auto: called weight; without a header, the third of three.",
+    help="Column of the weights: a name, a number from 1, none, or auto: the one called weight or, without a header, the third of three.",
 )
 @click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "sum", "error"]),
     default="first",
-    help="What a repeated edge is.",
+    help="On a repeated edge: keep all, keep the first, add the weights, or stop with an error.",
 )
-@click.option("--self-loops", type=click.Choice(["keep", "drop"]), default="keep", help="What to do with self loops.")
-@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", help="What a bad row does.")
-@click.option("--partitions", type=int, help="Number of partitions [default: by --partition-size].")
-@click.option("--partition-size", "partition_bytes", callback=values.size, help="Bytes of a partition, such as 256MiB.")
+@click.option(
+    "--self-loops",
+    type=click.Choice(["keep", "drop"]),
+    default="keep",
+    help="Keep or drop edges from a vertex to itself.",
+)
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    help="On a malformed row: stop, or skip and count it.",
+)
+@click.option("--partitions", type=int, help="Number of partitions [default: as many as --partition-size asks for].")
+@click.option(
+    "--partition-size",
+    "partition_bytes",
+    callback=values.size,
+    help="Largest size of a partition, such as 256MiB [default: an eighth of --memory, at most 256MiB].",
+    metavar="SIZE",
+)
 @click.option(
     "--balance",
     type=click.Choice(["edges", "vertices"]),
     default="edges",
-    help="What partitions have equal numbers of.",
+    help="Balance partitions by edges or by vertices.",
 )
 @click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
     default="none",
-    help="none loads twice as fast, lz4 is smaller.",
+    help="Compression of the store: none loads twice as fast, lz4 is smaller.",
 )
 @click.option(
     "--memory",
@@ -74,6 +101,8 @@ def partition(
         csaw partition part-*.csv.gz web.zarr
     """
     from csaw.cli import console
+    from csaw.cli.graphs import describe, graph_sections
+    from csaw.cli.report import print_report
     from csaw.partition import IngestOptions, ingest
     from csaw.partition.several import files_of
 
@@ -89,4 +118,7 @@ def partition(
         click.echo(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
-    console.print_json(report) if as_json else console.print_table([("store", out), *report.items()])
+    if as_json:
+        console.print_json(report)
+    else:
+        print_report(graph_sections(describe(store), {**report, "warnings": []}))  # they are told above

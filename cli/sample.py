@@ -1,4 +1,4 @@
-"""``csaw sample``. Its options are those that the engine declares, of a run and of algorithms."""
+"""``csaw sample``. The engine declares the options of a run and of algorithms."""
 
 from pathlib import Path
 from typing import Any
@@ -6,13 +6,19 @@ from typing import Any
 import click
 
 from csaw.cli.options import SampleCommand, given
+from csaw.engine.plan.options import options as run_options
 
 
 def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in value]
     if bad := ["".join(pair) for pair in pairs if not (pair[0] and pair[1])]:
         raise click.BadParameter(f"expected NAME=VALUE, found {bad[0]!r}")
-    return {name.replace("-", "_"): text for name, _, text in pairs}
+    own = {name.replace("-", "_"): text for name, _, text in pairs}
+    if taken := sorted(own.keys() & run_options().keys()):
+        raise click.BadParameter(
+            f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option"
+        )
+    return own
 
 
 @click.command(cls=SampleCommand)
@@ -21,15 +27,20 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--algo",
     default="deepwalk",
-    help="A name of csaw algorithms, or FILE.py:CLASS. With --help: the options of that algorithm.",
+    help="Name of an algorithm, as csaw algorithms lists them, or FILE.py:CLASS; with --help, its options are shown alone.",
 )
 @click.option(
-    "--option", "own", multiple=True, callback=_own, help="NAME=VALUE, another way to give an algorithm's option."
+    "--option",
+    "own",
+    multiple=True,
+    callback=_own,
+    metavar="NAME=VALUE",
+    help="An option of the algorithm, given by name.",
 )
-@click.option("--resume", is_flag=True, help="Finish a sample that was interrupted.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a sample.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and stop.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
+@click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
 def sample(
     graph: str,
     out: str,
@@ -43,39 +54,43 @@ def sample(
 ) -> None:
     """Draw a sample of GRAPH into the store OUT.
 
-    GRAPH is a store of csaw partition, a text edge list, or a dataset such as karate or rmat:scale=16.
+    GRAPH is a graph store, a text edge list, or the name of a dataset such as karate or rmat:scale=16.
 
     \b
     Example:
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
     """
+    from csaw.engine.devices import begin_to_open
+
+    begin_to_open(options["device"])
     from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import plan_sections, run_sections
     from csaw.datasets.resolve import resolve
-    from csaw.engine.plan.options import options as run_options
-    from csaw.engine.run import execute, prepare
+    from csaw.engine.run import prepare
     from csaw.engine.samples.place import check_place, partial_of
 
-    partial = partial_of(Path(out))
+    partial_of(Path(out))  # refuses a path that ends in no name, in a dry run too
     if not dry_run:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    if taken := sorted(own.keys() & run_options().keys()):
-        raise click.BadParameter(
-            f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option",
-            param_hint="--option",
-        )
     job = prepare(resolve(graph), algo, **own, **dict(given({k: v for k, v in options.items() if k not in own})))
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-        console.print_json(plan) if as_json else console.print_table(
-            [*job.plan.request.as_dict().items(), *job.plan.as_dict().items()]
-        )
+        console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
         return
+    results = {key: value for key, value in _execute(job, out, resume, overwrite).items() if key != "plan"}
+    console.print_json(results) if as_json else print_report(run_sections(results, out))
+
+
+def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
+    """The run's summary; a KeyboardInterrupt says how to go on."""
+    from csaw.cli import console
+    from csaw.engine.run import execute
+    from csaw.engine.samples.place import partial_of
+
     try:
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
-            results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
+            return execute(job, out, resume=resume, overwrite=overwrite, progress=update)
     except KeyboardInterrupt as error:
         safe = f"finished groups are safe; run the same command with --resume to complete {out}"
-        raise KeyboardInterrupt(*[safe] * partial.exists()) from error
-    results = {key: value for key, value in results.items() if key != "plan"}
-    happened = [(key, value) for key, value in results.items() if value or key in ("sampled_edges", "dead_ends")]
-    console.print_json(results) if as_json else console.print_table([("sample", out), *happened])
+        raise KeyboardInterrupt(*[safe] * partial_of(Path(out)).exists()) from error

@@ -1,4 +1,4 @@
-"""Values of options that several commands take."""
+"""Types of options that several commands share."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class Integers(click.ParamType):
 
 
 class Place(click.Path):
-    """A path. Refuses one that no file can have: nothing, a NUL byte in it, too long."""
+    """A path. One that no file can have is refused: an empty one, one with a NUL byte, one that is too long."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from csaw.partition.shown import shown

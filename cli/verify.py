@@ -12,16 +12,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("store", type=values.Place())
-@click.option("--graph", type=values.Place(), help="The graph store of a sample [default: where it was sampled].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--graph", type=values.Place(), help="Graph store that was sampled [default: where it was when it was sampled]."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
 def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> None:
-    """Check a sample against its graph and law, or a graph store against its checksums.
+    """Check that a sample or a graph store is right.
 
-    Of a graph store, every file is read: are its bytes those that were written, are all numbers within their ranges, do its attributes agree with them?
-    Of a sample: is it intact, within its algorithm's rules on this graph, and drawn from the exact law, every choice independently? The statistical checks together reject a right sample once in a million.
+    Of a graph store, csaw reads every file and checks that its bytes are those that were written, that all numbers are within their ranges, and that the attributes agree with them.
+    Of a sample, it also checks that the sample follows the rules of its algorithm on its graph, and that every choice was drawn from the exact law, independently of the others. All statistical checks together reject a right sample once in a million.
 
-    Each says the smallest deviations that it finds, 99 times of 100, as a share of the choices. Where it tests nothing it is "not tested", with the reason. Exit status 3 when a check fails, or when nothing of the law was tested though it could have been.
+    Each statistical check says the smallest deviations that it would have found 99 times out of 100, as shares of the choices. A check that tests nothing says "not tested" and the reason. The exit status is 3 when a check fails, and when nothing of the law was tested though some of it could have been.
 
     \b
     Example:
@@ -36,13 +38,22 @@ def verify(ctx: click.Context, store: str, graph: str | None, as_json: bool) -> 
     if as_json:
         print_json(report.as_dict())
     else:
-        width = max(len(one.name) for one in report.checks)
-        for one in report.checks:
-            p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
-            click.echo(f"{one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
+        _print_checks(report)
         click.echo(f"{store}: {_summary(report)}")
     if not report.ok:
         ctx.exit(3)
+
+
+def _print_checks(report: "Report") -> None:
+    """A line for each check, under headings: first what is right or wrong, then what is judged by chance."""
+    law = [one.p_value is not None or not one.tested for one in report.checks]
+    width = max(len(one.name) for one in report.checks)
+    for heading, of_law in (("Files and rules", False), ("Law of the algorithm", True)):
+        if of_law in law:
+            click.echo(heading)
+        for one in (one for one, its in zip(report.checks, law, strict=True) if its == of_law):
+            p = "" if one.p_value is None else f"p = {one.p_value:.3g}"
+            click.echo(f"  {one.status:<10}  {one.name:<{width}}  {p:<13}  {one.details}")
 
 
 def _summary(report: "Report") -> str:

@@ -1,4 +1,4 @@
-"""Graphs of the SNAP collection, those of the C-SAW, NextDoor and Gunrock papers among them: where they are and what SNAP says is in them."""
+"""Graphs of the SNAP collection, among them those of the C-SAW, NextDoor and Gunrock papers: their addresses and published counts."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Entry:
     vertices: int
     edges: int
     directed: bool
-    papers: str = ""  # that sample or traverse it
+    papers: str = ""  # papers that sample or traverse it
     sha256: str | None = None
 
     @property
@@ -70,12 +70,12 @@ ENTRIES = (
 
 
 def find(name: str) -> Entry | None:
-    """The dataset called ``name``, in capitals or not."""
+    """The dataset called ``name``, regardless of case; None where there is none."""
     return next((e for e in ENTRIES if e.name.lower() == name.lower()), None)
 
 
 def known(name: str) -> Entry:
-    """The dataset called ``name``; UnknownNameError lists those there are."""
+    """The dataset called ``name``; UnknownNameError lists the known names."""
     entry = find(name)
     if entry is None:
         raise UnknownNameError(f"no dataset called {shown(repr(name))}; there are {', '.join(e.name for e in ENTRIES)}")

@@ -1,4 +1,4 @@
-"""What must be true of a dataset's file: its size, gzip data that are whole, as many rows as published, and its checksum where one is known."""
+"""Checks of a dataset's file: its size, complete gzip data, the published number of rows, and its checksum where one is known."""
 
 import gzip
 import hashlib
@@ -12,9 +12,9 @@ from csaw.datasets.catalog import Entry
 from csaw.partition.errors import StoreError
 from csaw.partition.sniff import SNAP_COUNTS
 
-ROW_BYTES = 24  # of text, at most: two ids of ten digits, what is between them, the end of the line
+ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit
-HEAD_BYTES = 1 << 20  # beside the rows: comments
+HEAD_BYTES = 1 << 20  # of comments, beside the rows
 PIECE = 1 << 20
 MAGIC = b"\x1f\x8b"
 ROW = re.compile(rb"\d+[ \t,]+\d+\s*")
@@ -27,7 +27,7 @@ class WrongFileError(StoreError):
 
 @dataclass
 class Text:
-    """What is in an unpacked file: its first bytes and how many rows follow its comments."""
+    """The contents of an unpacked file: its first bytes, and the number of rows after its comments."""
 
     head: bytes = b""
     rows: int = 0
@@ -35,7 +35,7 @@ class Text:
 
 
 def largest_file(entry: Entry) -> int:
-    """Bytes that the file of ``entry`` can have at most: an undirected edge may be there in both directions."""
+    """The largest possible size of the file of ``entry`` in bytes: an undirected edge may stand there in both directions."""
     return HEAD_BYTES + PACKED_ROW_BYTES * 2 * entry.edges
 
 
@@ -67,7 +67,7 @@ def check(path: Path, entry: Entry, shown: str) -> str:
         raise WrongFileError(f"{shown}: expected the file of {entry.name}, found something that is not a regular file")
     size = path.stat().st_size
     if size == 0:
-        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found nothing: it is empty")
+        raise WrongFileError(f"{shown}: expected the file of {entry.name}, found an empty file")
     check_size(size, entry, shown)
     with open(path, "rb") as file:
         check_start(file.read(SHOWN), entry, shown)
@@ -101,7 +101,7 @@ def _unpacked(path: Path, entry: Entry, shown: str) -> Text:
 
 
 def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
-    """Compare rows, and counts in the comments above them, with the published ones; returns the names of what agrees."""
+    """Compare the rows, and the counts in the comments above them, with the published counts; returns the names of the counts that agree."""
     first = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"#")), b"")
     if not ROW.fullmatch(first):
         raise WrongFileError(f"{shown}: expected rows of two numbers, found {_quoted(first)}")

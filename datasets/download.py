@@ -1,4 +1,4 @@
-"""Fetching a dataset over HTTP: resumed where it stopped, cut off when it is too long, checked, and named only when it is right."""
+"""Fetching a dataset over HTTP: a download resumes where it stopped, ends when it is too long, is checked, and gets its name only when it is right."""
 
 import errno
 import http.client
@@ -26,12 +26,12 @@ ATTEMPTS = 4
 BUSY = (408, 429, 500, 502, 503, 504)  # answers worth another attempt
 LOCAL = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EISDIR, errno.ENOTDIR,
          errno.EFBIG, errno.EEXIST)  # fmt: skip
-ELSEWHERE = "without a network, or for another version of it, fetch the file elsewhere and give csaw its path"
+ELSEWHERE = "without a network, or for another version of the dataset, fetch the file elsewhere and give csaw its path"
 log = logging.getLogger("csaw")
 
 
 def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *, replace: bool = False) -> tuple[Path, str]:  # fmt: skip
-    """The entry's file in ``folder``, downloaded unless it is there, and a sentence that says what was checked.
+    """Return the path of the entry's file in ``folder``, downloaded unless it is there, and a sentence that says what was checked.
 
     A file that is there is checked again. A wrong one is an error, or with ``replace`` removed and fetched anew. Raises StoreError.
     """
@@ -40,7 +40,7 @@ def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *,
         return target, download(entry, target, progress)
     try:
         if not target.exists():
-            raise WrongFileError(f"{target}: a symbolic link to nothing")
+            raise WrongFileError(f"{target}: a symbolic link to a file that does not exist")
         return target, check(target, entry, str(target))
     except WrongFileError as error:
         if not replace or target.is_dir():
@@ -55,8 +55,8 @@ def fetch(entry: Entry, folder: str | Path, progress: Progress | None = None, *,
 def download(entry: Entry, target: Path, progress: Progress | None = None) -> str:
     """Fetch the entry's file as ``target``; returns a sentence that says what was checked.
 
-    What a broken connection or Ctrl-C leaves stays for the next call, if the server says of which version it is. Of a file that is
-    not the promised one nothing stays. Raises StoreError.
+    The part that came before a broken connection or Ctrl-C is kept for the next call, if the server names its version. A file that is
+    not the promised one is removed. Raises StoreError.
     """
     with Part(target) as part:
         try:
@@ -67,7 +67,7 @@ def download(entry: Entry, target: Path, progress: Progress | None = None) -> st
             part.discard()
             raise StoreError(f"{error}; nothing of it was kept. Fetch it again; {ELSEWHERE}") from error
         except KeyboardInterrupt as error:
-            kept = f"{part.size:,} bytes are kept, the same command goes on from there" if part.can_go_on else ""
+            kept = f"{part.size:,} bytes are kept; the same command goes on from there" if part.can_go_on else ""
             raise KeyboardInterrupt(kept) from error
     return said
 
@@ -87,7 +87,7 @@ def _receive_whole(entry: Entry, part: Part, progress: Progress | None) -> None:
 
 
 def _attempt(entry: Entry, part: Part, progress: Progress | None) -> None:
-    """Go on from what ``part`` holds. If-Range has the server start anew when its file is no longer the one that was begun."""
+    """Continue the download that ``part`` has begun. If-Range makes the server start again if its file has changed since."""
     headers = {"Range": f"bytes={part.size}-", "If-Range": part.tag} if part.can_go_on else {}
     try:
         answer = OPENER.open(urllib.request.Request(entry.url, headers=headers), timeout=TIMEOUT_SECONDS)
@@ -99,7 +99,7 @@ def _attempt(entry: Entry, part: Part, progress: Progress | None) -> None:
             part.begin("")
             raise OSError("what was fetched before does not fit the file; it was removed") from error
         raise
-    except ValueError as error:  # of an address to which it redirects
+    except ValueError as error:  # of an address to which the server redirects
         raise StoreError(f"{entry.url}: the server's answer cannot be read: {error}") from error
     with answer:
         total = _total(answer, part, entry.url)
@@ -108,7 +108,10 @@ def _attempt(entry: Entry, part: Part, progress: Progress | None) -> None:
 
 
 def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
-    """Bytes of the whole file by the answer's headers, 0 where they do not say; ``part`` begins anew when the answer does."""
+    """Size of the whole file in bytes by the headers of the answer, 0 where they do not say.
+
+    ``part`` is emptied if the answer starts from the beginning.
+    """
     length = answer.headers.get("Content-Length", "0").strip()
     if not re.fullmatch("[0-9]{1,18}", length):
         raise StoreError(
@@ -134,7 +137,7 @@ def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
 
 
 def _receive(answer: http.client.HTTPResponse, part: Part, total: int, entry: Entry, progress: Progress | None) -> None:
-    """Add what comes to ``part``; it is given up as soon as it cannot be the file."""
+    """Append the body of the answer to ``part``, and give up as soon as it cannot be the file."""
     looked = False
     while piece := answer.read1(PIECE):
         part.append(piece)
@@ -152,10 +155,10 @@ def _receive(answer: http.client.HTTPResponse, part: Part, total: int, entry: En
 
 
 class SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirections over HTTP, from https only to https, and does not wait for the text that comes with them."""
+    """Follows redirections over HTTP, from https only to https, and does not read their bodies."""
 
     def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        fp.close()  # its text may have no end
+        fp.close()  # the body may have no end
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
@@ -173,7 +176,7 @@ OPENER = urllib.request.build_opener(SafeRedirects)
 
 
 def _version(answer: http.client.HTTPResponse) -> str:
-    """What If-Range may name: a strong ETag, else the date; nothing when the server gives neither, and then nothing is resumed."""
+    """The version for If-Range: a strong ETag, otherwise the date. Empty when the server gives neither; then nothing is resumed."""
     etag = answer.headers.get("ETag") or ""
     return etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified") or ""
 
@@ -185,7 +188,7 @@ def _worth_another(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what went wrong, which the server may have worded."""
+    """The first line of an error; its words may come from the server."""
     said = str(getattr(error, "reason", "") or error).strip()
     return shown(said.splitlines()[0] if said else type(error).__name__)
 
@@ -195,5 +198,9 @@ def _explained(url: str, part: Part, error: Exception) -> str:
         return f"{url}: the server answers {error.code} {_reason(error)}"
     if isinstance(error, OSError) and error.errno in LOCAL:
         return f"{part.path}: {error.strerror}"
-    kept = "What has come is kept, run it again to go on" if part.can_go_on else "Run it again later"
+    kept = (
+        "The part that was fetched is kept; run the command again to go on"
+        if part.can_go_on
+        else "Run the command again later"
+    )
     return f"{url} cannot be fetched: {_reason(error)}. {kept}; {ELSEWHERE}"

@@ -1,4 +1,4 @@
-"""Graphs made here: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text."""
+"""Graphs that csaw makes: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text."""
 
 import gzip
 import os
@@ -22,7 +22,7 @@ from csaw.partition.store import GraphStore
 
 Progress = Callable[[int], None]
 BLOCK = 1 << 20
-SPOOLED_BYTES = 16  # of a row, until the store is made: two ids of 64 bits
+SPOOLED_BYTES = 16  # disk bytes of a row until the store is made: two ids of 64 bits
 PACKED_BYTES = 1  # of a row of text, at least
 THREADS = min(8, os.cpu_count() or 1)
 KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
@@ -35,7 +35,7 @@ KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered f
 
 
 class RmatRows:
-    """An R-MAT graph as rows for the ingest, a few blocks ahead of whoever takes them."""
+    """An R-MAT graph as rows for the ingest, made a few blocks ahead of the reader."""
 
     def __init__(self, rmat: Rmat, progress: Progress | None = None) -> None:
         self.rmat, self.progress = rmat, progress
@@ -83,7 +83,7 @@ class KarateRows:
 
 def generate(spec: str, out: str | Path, *, partitions: int | None = None, overwrite: bool = False,
              progress: Progress | None = None) -> GraphStore:  # fmt: skip
-    """The graph of ``spec`` as the store ``out``."""
+    """Make the graph of ``spec`` and write it as the graph store ``out``; returns the open store."""
     rows, loops, dedup = _rows(spec, progress)
     _check_room(rows, Path(out).parent, SPOOLED_BYTES)
     options = IngestOptions(self_loops="keep" if loops else "drop", duplicates="first" if dedup else "keep", partitions=partitions,
@@ -92,7 +92,10 @@ def generate(spec: str, out: str | Path, *, partitions: int | None = None, overw
 
 
 def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress: Progress | None = None) -> int:
-    """The graph of ``spec`` as a SNAP edge list, gzip when so named; returns its rows. Partitioned, it is the store of ``spec``."""
+    """Write the graph of ``spec`` as a SNAP edge list, compressed if its name ends with .gz, and return the number of rows.
+
+    csaw partition makes the store of ``spec`` of it.
+    """
     from csaw.datasets.text import rows_as_text
 
     _check_out(Path(out), overwrite)
@@ -133,7 +136,7 @@ def _check_room(rows: Any, folder: Path, row_bytes: int) -> None:
 
 
 def _rows(spec: str, progress: Progress | None) -> tuple[Any, bool, bool]:
-    """The rows of ``spec``, whether self loops stay, whether repeats are merged."""
+    """The rows of ``spec``, whether self loops are kept, and whether repeated edges are merged."""
     if spec == "karate":
         return KarateRows(), False, True
     rmat = parse_spec(spec)

@@ -1,4 +1,4 @@
-"""A file that is still coming, ``NAME.part``, and the version of the file that its bytes are of, ``NAME.part.tag``."""
+"""A file that is still being fetched, ``NAME.part``, and the version to which its bytes belong, ``NAME.part.tag``."""
 
 import errno
 import fcntl
@@ -16,10 +16,10 @@ MOST_TAG = 1000  # characters
 
 
 class Part:
-    """The bytes that have come, in a regular file of its own that no other process writes; as a context.
+    """The bytes that were fetched, in a regular file that no other process writes. It is used as a context.
 
-    What cannot be gone on with later, because it is empty or of an unknown version, is removed at the end. ``path`` is where the
-    bytes are, ``size`` how many have come, ``tag`` their version in the server's words. Raises StoreError.
+    A part that cannot be continued later, because it is empty or its version is unknown, is removed at the end. ``path``: the file of
+    the bytes; ``size``: their number; ``tag``: their version in the words of the server. Raises StoreError.
     """
 
     def __init__(self, target: Path) -> None:
@@ -57,8 +57,8 @@ class Part:
         return bool(self.tag and self.size)
 
     def begin(self, tag: str) -> None:
-        """Start from nothing with another version of the file; ``tag`` names it, or is empty."""
-        os.ftruncate(self.file, 0)  # before the tag: a new tag never stands beside old bytes
+        """Start again with another version of the file, whose name is ``tag``; it may be empty."""
+        os.ftruncate(self.file, 0)  # before the tag is written, so that a new tag never stands beside old bytes
         os.lseek(self.file, 0, os.SEEK_SET)
         self.tag_path.unlink(missing_ok=True)
         self.size, self.tag = 0, tag if len(tag) <= MOST_TAG and re.fullmatch("[ -~]+", tag) else ""
@@ -75,7 +75,7 @@ class Part:
             rest = rest[written:]
 
     def start(self, nbytes: int) -> bytes:
-        """The first bytes that have come."""
+        """The first ``nbytes`` bytes."""
         return os.pread(self.file, nbytes, 0)
 
     def take_the_name(self) -> None:
@@ -95,7 +95,7 @@ class Part:
     def _own(self, new: bool) -> None:
         found = os.fstat(self.file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
-            raise StoreError(f"{self.path}: expected a regular file of yours with one name; remove it")
+            raise StoreError(f"{self.path}: expected a regular file that belongs to you and has one name; remove it")
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -109,7 +109,7 @@ class Part:
             raise StoreError(f"{self.path}: another process has just finished with this file; run the command again")
 
     def _has_the_path(self) -> bool:
-        """Whether the open file is still the one of that name."""
+        """Whether the open file still has its name."""
         try:
             return os.path.samestat(os.fstat(self.file), self.path.lstat())
         except FileNotFoundError:

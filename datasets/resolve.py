@@ -1,4 +1,4 @@
-"""A graph argument to a store: a store's path, a text edge list, a dataset's name or an R-MAT spec."""
+"""From a GRAPH argument to a graph store: the path of a store, a text edge list, the name of a dataset or an R-MAT specification."""
 
 import fcntl
 import hashlib
@@ -20,7 +20,7 @@ READING = 2  # version of how text becomes a graph: stores in the cache of anoth
 
 
 def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
-    """The path of a graph store for ``graph``; text and datasets are partitioned into the cache on the way."""
+    """The path of the graph store for ``graph``. Text files and datasets are first partitioned into the cache."""
     folder = _folder(cache_dir)
     found = _status(graph)
     if found is not None and stat.S_ISDIR(found.st_mode):
@@ -38,21 +38,21 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
 
 
 def on_disk(entry: Entry, cache_dir: str | Path | None = None) -> Path | None:
-    """Where a dataset can be had without a download: its store or file in the cache, its store NAME.zarr or its file here.
+    """The path of a dataset that is on disk already: its store or file in the cache, or its store NAME.zarr or file in the current folder; None where there is none.
 
-    What is not the dataset by its counts is passed over with a warning.
+    A store or file with other counts than the dataset is ignored with a warning.
     """
     folder, file = _folder(cache_dir), Path(entry.file).name
     places = (_place(folder, entry.url), Path(f"{entry.name}.zarr"), folder / file, Path(file))
     for path in filter(Path.exists, places):
         if not (fault := _fault(entry, path, folder)):
             return path
-        log.warning("%s; it is not used as %s, remove it", fault, entry.name)
+        log.warning("%s; it is not used as %s; remove it", fault, entry.name)
     return None
 
 
 def _status(graph: str) -> os.stat_result | None:
-    """What the file system knows of the path ``graph``, None where there is nothing; StoreError for what is no folder and no regular file."""
+    """The status of the path ``graph``, None where nothing is there; StoreError for anything but a folder or a regular file."""
     if not graph:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
     try:
@@ -64,9 +64,7 @@ def _status(graph: str) -> os.stat_result | None:
     except OSError as error:
         raise StoreError(f"{shown(graph)} cannot be read: {error.strerror}") from error
     if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
-        raise StoreError(
-            f"{shown(graph)} is a pipe or a device; make a store of what comes from it with csaw partition"
-        )
+        raise StoreError(f"{shown(graph)} is a pipe or a device; make a graph store from it with csaw partition first")
     return found
 
 
@@ -89,7 +87,7 @@ def _key(graph: str | Path, found: os.stat_result) -> str:
 def _cached(
     folder: Path, key: str, name: str, make: Callable[[Path], Any], fault: Callable[[Any], str] = lambda store: ""
 ) -> Path:
-    """The store of ``key``, made by one process while others wait for it. One that cannot be opened or has a ``fault`` is made anew."""
+    """The store of ``key`` in the cache. One process makes it while others wait. A store that cannot be opened or has a ``fault`` is made again."""
     store = _place(folder, key)
     if not store.exists() or _why_not(store, fault):
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +106,7 @@ def _cached(
 
 
 def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
-    """Why the store of the cache at ``path`` is of no use: what is said when it is opened, or its ``fault``; empty when it is."""
+    """The reason why the store at ``path`` in the cache cannot be used: the error of opening it, or its ``fault``; empty if it can."""
     from csaw.partition import open_graph
 
     try:
@@ -118,7 +116,7 @@ def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
 
 
 def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
-    """What to add to an error that asks for a store of csaw's cache to be made again, which csaw partition cannot do; empty for any other."""
+    """Text to add to an error that asks to make a store of csaw's cache again, which csaw partition cannot do; empty for any other error."""
     from csaw.partition.loader import AGAIN
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
@@ -130,7 +128,7 @@ def _place(folder: Path, key: str) -> Path:
 
 
 def _remove(store: Path) -> None:
-    """Remove a store of the cache; at no time is half of it under its name."""
+    """Remove a store of the cache; it loses its name first, so that the name never has half a store."""
     gone = store.with_name(f".{store.name}.{os.getpid()}.partial")
     store.rename(gone)
     shutil.rmtree(gone)
@@ -146,7 +144,7 @@ def _ingest(path: str | Path, out: Path, directed: bool | None = None) -> Any:
 
 
 def _fetched(entry: Entry, folder: Path, out: Path) -> None:
-    """Make the store ``out`` of a dataset. Neither a store nor a file of other counts than the published ones stays."""
+    """Fetch a dataset and make it the store ``out``. A store or file with other counts than the published ones is removed."""
     from csaw.datasets.download import ELSEWHERE, fetch
 
     file, said = fetch(entry, folder, replace=True)
@@ -160,7 +158,10 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
 
 
 def _fault(entry: Entry, path: Path, folder: Path) -> str:
-    """Why the store or file at ``path`` is not the dataset; empty when it is. A file of which ``folder`` has a store is judged by that."""
+    """The reason why the store or file at ``path`` is not the dataset; empty when it is.
+
+    A file whose store is in ``folder`` is judged by that store.
+    """
     from csaw.datasets.check import check
     from csaw.partition import open_graph
 
@@ -175,13 +176,13 @@ def _fault(entry: Entry, path: Path, folder: Path) -> str:
 
 
 def _difference(entry: Entry, store: Any) -> str:
-    """How the open ``store`` differs from what is published; empty when it does not."""
+    """The difference of the open ``store`` from the published dataset; empty when there is none."""
     difference = disagreement(entry, store)
     return f"{store.path}: {entry.name} has {difference}" if difference else ""
 
 
 def disagreement(entry: Entry, store: Any) -> str:
-    """How the counts of ``store`` differ from the published ones; empty when they do not."""
+    """The difference of the counts of ``store`` from the published ones; empty when there is none."""
     edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
     found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}
     said = [

@@ -1,4 +1,4 @@
-"""R-MAT graphs (Chakrabarti et al., SDM 2004) with GTgraph's probabilities: edge i is a function of (seed, i), the same on any machine.
+"""R-MAT graphs (Chakrabarti et al., SDM 2004) with the probabilities of GTgraph. Edge i is a function of (seed, i), the same on any machine.
 
 Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the quadrant.
 """
@@ -9,13 +9,13 @@ from numba import uint32, uint64
 from csaw.partition.compile import njit
 
 LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
-WEIGHT_KEY = np.uint64(0x57454947)  # keeps weights apart from edges
+WEIGHT_KEY = np.uint64(0x57454947)  # gives weights other random numbers than edges
 
 
 def edges(
     scale: int, edge_factor: int, seed: int, first: int, count: int, a: float = 0.57, b: float = 0.19, c: float = 0.19
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Edges first .. first + count - 1 as uint32 ends."""
+    """The ends of the edges first .. first + count - 1, uint32 [count] each."""
     count = max(0, min(count, (edge_factor << scale) - first))
     src, dst = np.empty(count, np.uint32), np.empty(count, np.uint32)
     limits = [np.uint64(min(x, 1.0) * 2**32) for x in (a, a + b, a + b + c)]

@@ -1,4 +1,4 @@
-"""What ``rmat:scale=20,edge_factor=16,seed=1`` says."""
+"""Specifications of generated graphs, such as ``rmat:scale=20,edge_factor=16,seed=1``."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -52,7 +52,7 @@ class Rmat:
 
 
 def parse_spec(spec: str) -> Rmat:
-    """``rmat:scale=20,seed=1`` as its parameters. Raises OptionError."""
+    """Parse a specification such as ``rmat:scale=20,seed=1``. Raises OptionError."""
     head, _, listed = spec.partition(":")
     if head != "rmat":
         raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
@@ -72,7 +72,7 @@ def parse_spec(spec: str) -> Rmat:
 
 
 def with_options(spec: str, options: dict[str, Any]) -> str:
-    """``spec`` with the options that are not None, in the place of what it says of them."""
+    """``spec`` with the ``options`` that are not None; they replace the values in it."""
     given = {name: f"{name}={int(v) if isinstance(v, bool) else v}" for name, v in options.items() if v is not None}
     head, _, listed = spec.partition(":")
     kept = [item for item in listed.split(",") if item and item.partition("=")[0] not in given]

@@ -1,4 +1,4 @@
-"""Rows of an edge list as text, as fast as gzip takes them."""
+"""Turning rows of an edge list into text, as fast as gzip compresses it."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ LENGTHS = np.array([len(text) for text in UNITS])
 
 
 def rows_as_text(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> bytes:
-    """Lines ``src TAB dst [TAB weight]`` of ids from zero up and weights that are multiples of 1/256."""
+    """The lines ``src TAB dst [TAB weight]`` of edges with ids from 0 on and weights that are multiples of 1/256."""
     out = np.empty(src.size * (2 * DIGITS + WIDTH + 3), np.uint8)
     units = np.empty(0, np.int64) if weights is None else (weights * 256).astype(np.int64)
     return out[: _write(src, dst, units, SPELLED, LENGTHS, out)].tobytes()

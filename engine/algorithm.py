@@ -25,7 +25,7 @@ NONE = -1  # no vertex: no previous one, or the end of a walk
 
 
 class Algorithm:
-    """Base of all algorithms. ``Algorithm(**values)`` checks the options and sets them as attributes."""
+    """Base of all algorithms. ``Algorithm(**values)`` checks the options and sets them as attributes; OptionError names a wrong one."""
 
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs: how its samples are stored
@@ -45,7 +45,7 @@ class Algorithm:
 
     @classmethod
     def name(cls) -> str:
-        """The name on the command line: the class name in kebab case unless it says otherwise."""
+        """The name on the command line: ``label`` where the class has one, otherwise the class name in kebab case."""
         return cls.__dict__.get("label") or "".join("-" + c.lower() if c.isupper() else c for c in cls.__name__)[1:]
 
     @classmethod
@@ -67,11 +67,11 @@ class Algorithm:
 
 
 class Walk(Algorithm):
-    """One frontier vertex an instance, one neighbor a step. Sample: the vertices in order."""
+    """Base of walks: an instance has one current vertex and selects one neighbor at each step. Its sample is the vertices in order."""
 
     layout = "walks"
-    walk_length: int = option(80, help="steps of a walk: L edges, L+1 vertices", low=0, high=2**31 - 2)
-    num_walks: int = option(1, help="walks from every source", low=1)
+    walk_length: int = option(80, help="number of steps of a walk: L edges, L + 1 vertices", low=0, high=2**31 - 2)
+    num_walks: int = option(1, help="number of walks from every source", low=1)
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
@@ -92,7 +92,7 @@ class Walk(Algorithm):
 
 
 class Traversal(Algorithm):
-    """A frontier that grows depth by depth; every frontier vertex selects ``neighbor_size_at(depth)`` neighbors."""
+    """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are the next frontier."""
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
@@ -106,8 +106,8 @@ class Traversal(Algorithm):
         return v.degree
 
     def sizes(self) -> tuple[int, ...]:
-        """Neighbors to select at each depth; -1 is all of them."""
+        """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each depth; -1 selects all."""
         raise NotImplementedError
 
     geometric: ClassVar[Callable | None] = None
-    """``geometric(self) -> probability`` when the size is drawn anew for each vertex: successes before the first failure."""
+    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure."""

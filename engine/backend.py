@@ -1,16 +1,4 @@
-"""What a plan means for kernels, whatever runs them.
-
-The interface that a scheduler sees, and that every backend offers:
-
-    graph.load(k), graph.evict(k), graph.loaded         partitions in memory
-    begin(first, sources) -> batch                      instances in progress, with
-    batch.wants()                                       what partitions they wait for
-    batch.advance()                                     everything that the loaded ones allow
-    batch.edges(), batch.dead_ends()                    counts, once it is done
-    batch.arrays(rows)                                  the samples in host memory, of tables only some rows; may be called in any thread
-    wait()                                              all that was begun is done
-    release()                                           memory that nothing uses is given back
-    tally, stop, close()                                what selection counted so far; an end before the end
+"""The contract of a backend: what runs a plan's kernels on the CPU or on a GPU. Batches, the scheduler and workers see nothing else of it.
 
 Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
 
@@ -25,126 +13,125 @@ All but conflicts are the same on every device, with the same detector.
 """
 
 import threading
+from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.engine import hooks
-from csaw.engine.algorithm import Walk
+from csaw.engine.algorithm import Algorithm
+from csaw.engine.contracts import Array, Batch, Graph, Partitions, Store
 from csaw.engine.plan.plan import Plan
 from csaw.engine.random import draw_subsets
-from csaw.engine.user_code import is_own
+from csaw.engine.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.batches.traversals import Traversals
 
 ALL = slice(None)
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
-WEIGHT = hooks.Hook(
-    "edge_bias",
-    f"{hooks.INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
-    frozenset({"weight"}),
-)
 
 
-class Backend:
-    """A plan's kernels and what they are specialised on; ``needs`` are the plan's. ``stop`` set by another thread ends a batch early."""
+class Backend(Specialization, ABC):
+    """A plan's kernels, its graph in memory, and threads or a device that draw batches. ``stop`` set by another thread ends a batch early."""
 
-    graph: Any
-    xp: Any  # NumPy or its like on a GPU
-    failures: tuple[type[Exception], ...] = ()  # what a device raises that does not work any more
+    graph: Graph
+    xp: Any
+    """NumPy, or what computes like it on a GPU."""
+    failures: tuple[type[Exception], ...] = ()
+    """What a device raises that does not work any more."""
 
-    def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
-        self.plan, self.store, self.algorithm, self.seed = plan, store, algorithm, plan.request.seed
-        self.needs = plan.needs
-        self.select, self.weighted = plan.select, plan.request.weighted
-        self.streamed = plan.residency in ("streamed", "disk")
-        self.params = hooks.params(algorithm)
-        self.bias = hooks.edge_bias(algorithm, self.weighted)
-        self.others = hooks.others(algorithm, self.weighted)
+    def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
+        super().__init__(plan, store, algorithm)
         self.stop = threading.Event()
+        self.kernels_seconds = self.loading_seconds = (
+            0.0  # to find or compile kernels; to load the graph and build its layout
+        )
+
+    # Batches
+
+    @abstractmethod
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
+        """A batch of instances from number ``first`` on; ``sources`` are vertices, [n] for walks, [n, frontier size] otherwise.
+
+        On a graph whose partitions come and go it is a WaitingBatch. MemoryError where it does not fit.
+        """
+
+    def wait(self) -> None:
+        """Until everything that was begun is done."""
+
+    def release(self) -> None:
+        """Give back memory that nothing uses, before trying again with less."""
+
+    def close(self) -> None:
+        """Give back threads and memory."""
+
+    @abstractmethod
+    def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
+        """Copies of arrays in host memory, or the arrays themselves where they are there; may be called in any thread."""
+
+    # Counts
+
+    @property
+    def partitions(self) -> Partitions:
+        """The graph, where its partitions come and go."""
+        assert isinstance(self.graph, Partitions)
+        return self.graph
+
+    @property
+    @abstractmethod
+    def tally(self) -> np.ndarray:
+        """Counts so far: an integer for each name of TALLY."""
+
+    def kernel_seconds(self) -> tuple[float, float]:
+        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
+        return 0.0, 0.0
 
     @cached_property
     def isolated(self) -> int:
         """Vertices without a neighbor."""
         return int((self.graph.degrees(self.xp.arange(self.store.vertices)) == 0).sum())
 
-    def wait(self) -> None:
-        """Until all that was begun is done."""
+    # Costs of reading rows where they are, for the scheduler
 
-    def release(self) -> None:
-        """Give back memory that nothing uses, before trying again with less."""
+    @abstractmethod
+    def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
+        """Cost of serving ``entries`` without loading their partitions, as bytes that a copy moves in the same time.
 
-    @property
-    def tally(self) -> Any:
-        """Counts so far: an integer for each name of TALLY."""
-        raise NotImplementedError
+        ``picks``: neighbors to select for all of them. ``edges``: total length of their rows.
+        """
 
-    def kernel_seconds(self) -> tuple[float, float]:
-        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
-        return 0.0, 0.0
+    @abstractmethod
+    def bytes_of_picks(self, picks: int) -> float:
+        """The same for one pick each of so many walkers."""
 
-    def close(self) -> None:
-        """Give back threads and memory."""
+    # Selection, for batches of traversals
+
+    @abstractmethod
+    def select_neighbors(self, f: "Traversals", entries: Array) -> None:
+        """Select neighbors of the frontier entries numbered ``entries`` into ``f.out``, and how many into ``f.found``."""
+
+    @abstractmethod
+    def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
+        """How many neighbors each frontier entry asks for by coins, at most ``most`` (int64 [n])."""
+
+    @abstractmethod
+    def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
+        """int64 [n, tries] random numbers below ``bound``, which may repeat."""
+
+    def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
+        """int64 [n, size] distinct random numbers below ``bound`` for the pools of several vertices at ``slot``; ``first``: draws used before."""
+        out = np.empty((instance.size, size), np.int64)
+        draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
+        return out
 
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``."""
         return size
 
-    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
-        """[n, size] distinct numbers below ``bound`` for the pools of several vertices at ``slot``."""
-        out = np.empty((instance.size, size), np.int64)
-        draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
-        return out
 
-    def begin(self, first: int, sources: Any) -> Any:
-        """A batch of instances from ``first`` on; sources [n] for walks, [n, frontier size] otherwise."""
-        raise NotImplementedError
-
-    def hooks(self) -> list[hooks.Hook]:
-        """The algorithm's own functions, to be compiled into the kernels."""
-        return [self.bias, *(hook for hook in self.others.values() if hook is not None)]
-
-    @property
-    def checks_vertices(self) -> bool:
-        """Whether hooks of a user's own say where a walk goes."""
-        return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
-
-    @property
-    def weighs_members(self) -> bool:
-        """Whether this plan's hash tables of rows hold weights too."""
-        return self.plan.membership == "hash" and self.needs.weighs_members
-
-    def constants(self) -> dict[str, Any]:
-        """What kernels of any backend are specialised on."""
-        undirected, a = not self.store.directed, self.algorithm
-        constants: dict[str, Any] = {
-            "UNDIRECTED": undirected,
-            "SIMPLE": not self.store.multigraph,
-            "WEIGHTED": self.weighted,
-            "HAS_UPDATE": self.others["update"] is not None,
-            "HAS_DEAD_END": self.others["dead_end"] is not None,
-            "UNIFORM": (self.bias.constant or 0) > 0 and self.select in ("uniform", "keys"),
-            "NEIGHBOR_WEIGHTS": "weight" in self.bias.reads and self.weighted,
-            "SELECT": self.select,
-            "COLLISION": self.plan.collision,
-        }
-        if isinstance(a, Walk):
-            constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
-        else:
-            each_edge_once = a.each_edge_once and undirected
-            constants |= {
-                "REPLACE": bool(a.replace),
-                "POOLED": bool(a.visited_once or a.induced or each_edge_once),
-                "INDUCED": bool(a.induced),
-                "EACH_EDGE_ONCE": bool(each_edge_once),
-                "COLLECTIVE": bool(a.collective),
-                "DETECT": self.plan.detect,
-                "KEYED": bool(a.collective) and self.select == "keys",
-            }
-        return constants
-
-
-def check_bias(store: Any, bad: Any) -> None:
+def check_bias(store: Store, bad: Array) -> None:
     """Raise the error that a kernel has noted in ``bad``: 1 and the edge of a bias that is none (of a vertex: it and -1), 2 and what was no vertex where."""
     failed, src, dst = (int(number) for number in bad)
     if failed == 2:

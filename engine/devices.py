@@ -2,7 +2,9 @@
 
 import logging
 import re
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError
@@ -10,6 +12,29 @@ from csaw.partition.shown import quoted
 
 log = logging.getLogger(__name__)
 Devices = tuple[Any, ...]  # of engine/cuda/device.py; none: the CPU
+
+
+def begin_to_open(device: Any) -> None:
+    """Open the GPUs that ``device`` names in a thread, while what a run needs is imported: that takes CUDA some tenths of a second.
+
+    What goes wrong is said by :func:`place`, which opens them again, or takes the CPU.
+    """
+    if isinstance(device, str) and device != "cpu":
+        threading.Thread(target=_open, args=(device,), daemon=True).start()
+
+
+def _open(device: str) -> None:
+    with suppress(Exception):
+        import cupy
+
+        for number in _numbers(device):
+            with cupy.cuda.Device(number):
+                cupy.cuda.runtime.free(0)
+
+
+def _numbers(device: str) -> tuple[int, ...]:
+    """The GPUs of ``cuda:0,1``; the first where none is named."""
+    return tuple(dict.fromkeys(int(n) for n in device.partition(":")[2].split(",") if n)) or (0,)
 
 
 def place(device: Any, planned: Callable[[Devices], Any] | None = None) -> Devices:
@@ -21,11 +46,10 @@ def place(device: Any, planned: Callable[[Devices], Any] | None = None) -> Devic
     device = quoted(device) if not isinstance(device, str) else device
     if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+(,\d+)*", device):
         raise OptionError(f"--device: expected auto, cpu, cuda, cuda:1 or cuda:0,1, found {quoted(device)}")
-    numbers = dict.fromkeys(int(n) for n in device.partition(":")[2].split(",") if n) or {0: None}
     from csaw.engine.cuda.device import open_device
 
     try:
-        gpus = tuple(open_device(number) for number in numbers)
+        gpus = tuple(open_device(number) for number in _numbers(device))
         if planned:
             planned(gpus)
         return gpus

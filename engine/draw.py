@@ -26,21 +26,30 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
         for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, batch_size=1024)):
             train(batch.arrays()["walks"])
 
-    Arguments: ``job`` is what :func:`prepare` returned; its ``batch_size`` says how many instances a batch has at most (fewer in the last one, and once
-    memory was short). ``first`` and ``last`` ask for the instances first .. last - 1 alone; ``last`` None: to the job's end.
+    Arguments:
 
-    Each :class:`FinishedBatch` says its ``first`` instance and how many ``instances``, ``edges`` and ``dead_ends`` it has. ``arrays(rows)`` copies its samples
-    to host memory, byte for byte what :func:`sample` stores: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids. Walks:
-    ``walks`` [n, walk length + 1] and ``lengths`` [n]. Hops: ``hop_0`` [n, m], ``hop_1`` [n, m f1], ... Subgraphs: ``counts`` and ``source_counts`` [n], edges and
-    sources of each instance, of which the store's ``instance_ptr`` and ``sources_ptr`` are the running sums; ``src``, ``dst``, ``depth`` [edges]; ``sources``.
-    ``on_device()`` has the arrays where they were drawn, for DLPack, with dense ids. A batch outlives the ones after it; whoever keeps many needs
-    memory for all.
+    job: what :func:`prepare` returned. Its ``batch_size`` is the largest number of instances of a batch; the last batch has fewer, and so have all
+        batches after the memory was short.
+    first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
 
-    The CPU draws in the caller's thread, when the next batch is asked for. GPUs draw in threads of their own, at most a batch each ahead of the caller, and
-    what comes early is held back. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is closed or dropped.
+    Yields a :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges`` and ``dead_ends``. ``arrays(rows)`` copies
+    its samples to host memory, byte for byte as :func:`sample` stores them: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids.
+    Of n instances these are
 
-    Errors: OptionError where ``first`` and ``last`` are no part of the job's instances; while drawing BiasError, StoreError where the graph has changed,
-    MemoryError where not one instance fits, DeviceError where a GPU fails, with the instance to go on from.
+        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps
+        hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
+        subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
+                    running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]
+
+    ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later ones are drawn; each batch that is kept
+    takes memory.
+
+    The CPU draws in the caller's thread, when the next batch is asked for. Each GPU draws in a thread of its own, at most one batch ahead of the caller;
+    batches that finish early wait for their turn. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is
+    closed or dropped.
+
+    Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad bias, StoreError where the graph has
+    changed, MemoryError where a single instance does not fit, DeviceError where a GPU fails, with the instance to go on from.
     """
     end = job.plan.request.instances
     last = end if last is None else last
@@ -55,7 +64,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
     identifiers = Identifiers.choose(job.store.id_dtype, job.store.stored_ids(), job.plan.request.ids)
-    size, subgraphs = job.plan.batch, job.plan.layout == "subgraphs"
+    size, subgraphs = job.plan.batch, job.plan.sample_layout == "subgraphs"
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are
@@ -73,7 +82,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
 
 @dataclass(frozen=True)
 class AsStored:
-    """Arrays with the element types and ids of a sample store."""
+    """Drawn samples whose arrays are converted to the element types and ids of a sample store."""
 
     drawn: Drawn
     identifiers: Identifiers
@@ -93,16 +102,16 @@ class AsStored:
 
 
 def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spans) -> Finished:
-    """The instances of each span, as the engine has them (dense ids); the backend is this thread's."""
+    """Draw the instances of each span in this thread, on one backend, and yield the batches with dense ids."""
     with closing(Batches(make_backend(), sources)) as batches:
         for span in spans:
             yield from batches.draw(*span)
 
 
 def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
-    """The same on several devices, each in a thread of its own; spans go round them in turn.
+    """Draw the spans on several devices in turn, each device in a thread of its own, and yield the batches in order, with dense ids.
 
-    A device draws its next span while the caller has its last one, and no further ahead: two at a time are in its memory, as when a store is written.
+    A device draws its next span while the caller has its last one, and no further ahead: its memory holds two at a time, as when a store is written.
     """
     stop = threading.Event()
     with ExitStack() as stack:

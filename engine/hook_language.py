@@ -52,7 +52,7 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
             raise OptionError(f"{where}: {ast.unparse(node)} divides by zero")
         if type(node) in FOREIGN:
             raise OptionError(
-                f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook is made of numbers, assignments, if, for, while, return and calls of math"
+                f"{where}: {FOREIGN[type(node)]} cannot be used here; a hook may use numbers, assignments, if, for, while, return and functions of math"
             )
 
 
@@ -93,7 +93,7 @@ class Portable(ast.NodeTransformer):
             return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
         raise OptionError(
             f"{self.where}: {name}() is rounded differently from machine to machine, so samples would differ; "
-            f"there are + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
+            f"use + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
         )
 
     def _library_function(self, function: ast.expr) -> str | None:

@@ -221,7 +221,7 @@ class _Rewriter(ast.NodeTransformer):
         if name in ("random", "random_vertex") and not arguments:
             if not self.random:
                 raise OptionError(
-                    f"{self.where}: a bias is a function of the edge; {name}() is for update and dead_end"
+                    f"{self.where}: a bias must be a function of its edge; only update and dead_end may call {name}()"
                 )
             self.sites += 1
             self.engine |= {"hook_word", "fraction", "below_wide", "vertex_count", "uint64", "int64"}

@@ -59,7 +59,7 @@ class Edge:
         return self._view.degree(self.dst)
 
     def random(self) -> float:
-        raise RuntimeError("a bias is a function of the edge; random() is for update and dead_end")
+        raise RuntimeError("a bias must be a function of its edge; only update and dead_end may call random()")
 
     random_vertex = random
 

@@ -1,4 +1,4 @@
-"""What an option is: a default, a help text, a type, a range. Declared once, it is a command-line option, a keyword of Python, a manifest entry."""
+"""Options: a default, a help text, a type and a range. Declared once, an option is there on the command line, as a keyword in Python, and in the manifest."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
-LARGEST = 2**63 - 1  # of what an option counts
+LARGEST = 2**63 - 1  # value of an option that is an integer
 
 
 class Bytes(int):
@@ -61,17 +61,17 @@ class Option:
 
     default: Any
     help: str
-    kind: type = float  # float, int, bool, str (with choices), tuple (comma-separated integers), Bytes, or object: checked elsewhere
+    kind: type = float  # float, int, bool, str (with choices), tuple (integers, comma-separated), Bytes, or object, which is checked elsewhere
     low: float | None = None
     high: float | None = None
     open_low: bool = False  # whether ``low`` itself is refused
     open_high: bool = False
     choices: tuple[str, ...] = ()
-    reason: str = ""  # for the limits, where they are not plain
-    group: str = "Algorithm"  # the heading in a command's help
+    reason: str = ""  # reason for the limits, for the error
+    group: str = "Algorithm"  # the heading of the option in the help
 
     def check(self, name: str, value: Any) -> Any:
-        """The value in its own type; OptionError when it is outside the range."""
+        """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""
         flag = "--" + name.replace("_", "-")
         try:
             value = TYPED.get(self.kind, self.kind)(value)
@@ -79,8 +79,10 @@ class Option:
             raise OptionError(f"{flag}: {error}") from error
         except (TypeError, ValueError, OverflowError) as error:
             raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
-        if self.choices and value not in self.choices:
-            raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
+        if self.choices:
+            if value not in self.choices:
+                raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
+            return self.choices[self.choices.index(value)]  # which may be of an enum
         for one in value if self.kind is tuple else (value,) if self.kind in (int, float, Bytes) else ():
             self._in_range(flag, one)
         return value
@@ -119,7 +121,15 @@ def _plain(number: float) -> str:
 
 
 def option(default: Any, *, help: str, **limits: Any) -> Any:
-    """Declare a parameter; its type is the default's. See :class:`Option` for the limits."""
+    """Declare a parameter of an algorithm, as a class attribute: ``strength: float = option(1.0, help="how much the walk prefers hubs", low=0)``.
+
+    default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas) is the option's, unless ``kind`` is given.
+    help: what the option changes, for ``csaw sample --help``.
+    low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them (default: no limit).
+    choices: the words that a str may be. reason: why there are limits, for the error.
+
+    In hooks, ``self.strength`` is its value. OptionError for a default of another type.
+    """
     kind = limits.pop("kind", type(default))
     if kind not in KINDS:
         raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")

@@ -40,7 +40,7 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -
     if kind.__init__ is Algorithm.__init__:
         algorithm = kind(**parameters)
     else:
-        with users_code(f"--algo {name}: __init__ must take options by name and hand them to super().__init__;"):
+        with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):
             algorithm = kind(**parameters)
     if is_own(kind):
         check_declarations(algorithm)
@@ -53,7 +53,9 @@ def check_declarations(algorithm: Algorithm) -> None:
     name = algorithm.name()
     missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
     if missing:
-        raise OptionError(f"{name}: {', '.join(missing)} not set; its __init__ must hand options to super().__init__")
+        raise OptionError(
+            f"{name}: {', '.join(missing)} not set; its __init__ must pass the options on to super().__init__"
+        )
     if algorithm.layout not in LAYOUTS[kind] or algorithm.sources_from not in STARTS:
         raise OptionError(
             f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {quoted(algorithm.layout)} "
@@ -62,7 +64,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     _refuse_unused(algorithm, kind)
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
-        raise OptionError(f"{name}.frontier_size: expected an integer from 1 on, found {quoted(width)}")
+        raise OptionError(f"{name}.frontier_size: expected an integer of at least 1, found {quoted(width)}")
     for declared in ("sizes", "geometric", "bias_range"):
         if getattr(algorithm, declared, None) is not None:
             with users_code(f"{name}.{declared} failed:"):
@@ -80,7 +82,7 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
         defined = getattr(type(algorithm), hook, None)
         if kind is not base and defined is not None:
             raise OptionError(
-                f"{algorithm.name()}.{hook}: a {kind.__name__} never calls it, it is of a {base.__name__}"
+                f"{algorithm.name()}.{hook}: a {kind.__name__} never calls it; it is a hook of a {base.__name__}"
             )
     if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")

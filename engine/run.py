@@ -15,6 +15,7 @@ from csaw.engine.devices import Devices, place
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
+from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
@@ -32,7 +33,7 @@ DRAWS = 1
 
 @dataclass(frozen=True)
 class Job:
-    """A plan with what it needs to run."""
+    """A run that is ready to start: the graph, the algorithm, the sources and the plan; ``devices`` are the GPUs to use, none for the CPU."""
 
     store: GraphStore
     algorithm: Any
@@ -44,11 +45,22 @@ class Job:
 def prepare(
     graph: str | Path | GraphStore, algo: str = "deepwalk", *, policy: Policy | None = None, **given: Any
 ) -> Job:
-    """Check everything and plan; nothing is sampled.
+    """Check a request and plan its run; nothing is sampled.
 
-    ``graph`` is a graph store or its path, ``algo`` an algorithm's name or ``FILE.py:CLASS``. The algorithm's own options go by name, such as
-    ``p=0.5, walk_length=80``; so do those of any run, below. ``device`` may also be what ``open_device`` returned; ``policy`` stands for the four
-    switches of scheduling (batching, workload_aware, balancing, in_place). Errors: OptionError, UnknownNameError, StoreError, BudgetError, DeviceError.
+    Arguments:
+
+    graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
+    algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS`` (default: "deepwalk").
+    policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them on).
+    given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
+        ``sources`` may also be an array of vertex ids of the input, and ``device`` an opened GPU.
+
+    Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
+    ``job.plan.as_dict()`` says how the run will be carried out.
+
+    Errors: OptionError for an option that is unknown, out of range or impossible with the others; UnknownNameError for ``algo``; FormatError for a
+    file of sources; StoreError for a graph that is missing or damaged; BudgetError where the memory does not suffice; BiasError for a bias that is no
+    finite number from 0 on; DeviceError and MissingDependencyError for a device that cannot be used.
     """
     if not isinstance(policy, Policy | None):
         raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
@@ -74,7 +86,14 @@ def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwal
            **given: Any) -> Samples:  # fmt: skip
     """Draw a sample into the store ``out`` and open it.
 
-    ``resume`` finishes a sample that was interrupted, ``overwrite`` replaces a sample that is there; all else is as for :func:`prepare`.
+    Arguments:
+
+    graph, algo, given: as for :func:`prepare`.
+    out: path of the sample store to write; it appears under this name when it is complete.
+    resume: finish the sample that an interrupted run of the same request has left at ``out`` (default: False).
+    overwrite: replace the sample store that is at ``out`` (default: False).
+
+    Returns the finished Samples. Errors: those of :func:`prepare` and :func:`execute`.
     """
     execute(prepare(graph, algo, **given), out, resume=resume, overwrite=overwrite)
     return open_samples(out)
@@ -86,11 +105,25 @@ for _function in (prepare, sample):
 
 def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool = False,
             progress: Callable[[int], None] | None = None) -> dict[str, Any]:  # fmt: skip
-    """Sample what is missing of ``out``, commit it group by group, and return the run's summary."""
+    """Carry out a job: draw its instances, and write and commit them group by group.
+
+    Arguments:
+
+    job: what :func:`prepare` returned.
+    out: path of the sample store to write.
+    resume: draw only the groups of instances that an interrupted run of the same request has not committed (default: False).
+    overwrite: replace the sample store that is at ``out`` (default: False).
+    progress: called with the number of finished instances, each time that it grows (default: None).
+
+    Returns the summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and the plan.
+
+    Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or is a sample of another request, and where the graph has changed; BiasError for a bad
+    bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
+    """
     began = time.perf_counter()
     plan = job.plan
     with SampleWriter(
-        out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=plan.request.group_size,
+        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
     ) as writer:  # fmt: skip
         if writer.finished:
@@ -99,16 +132,21 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         units = -(-(writer.groups - len(writer.done)) // size)
         with backends_of(job, units) as (backends, losses):
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began)
+        clock = time.perf_counter()
+        writer.seal()
+        sealing = time.perf_counter() - clock
+        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began, sealing)
         writer.finish(results)
     return results
 
 
-def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float) -> dict[str, Any]:
+def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float, sealing: float) -> dict[str, Any]:
     """Counts and timings of a run."""
     return {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
+        "kernels_seconds": round(totals.kernels_seconds, 6), "loading_seconds": round(totals.loading_seconds, 6),
+        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(sealing, 6),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
@@ -119,14 +157,14 @@ def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float) -> d
 
 @contextmanager
 def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]], tuple[type[Exception], ...]]]:
-    """What opens a backend for each device that gets any of the units, and the errors that one device may have and another not."""
+    """For each device that gets any of the ``units``, a function that opens its backend; and the types of errors that one device may have alone."""
     if not job.devices:
         yield [partial(open_backend, job)], ()
         return
     from csaw.engine.cuda.backend import CudaBackend
     from csaw.engine.cuda.graphs.node import Node
 
-    devices = job.devices if job.plan.residency == "pooled" else job.devices[: max(1, units)]
+    devices = job.devices if job.plan.residency is Residency.POOLED else job.devices[: max(1, units)]
     node = Node(len(devices))
     try:
         yield (
@@ -138,9 +176,9 @@ def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Any]],
 
 
 def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
-    """The backend of a device of the plan's (None: the first, or the CPU), with the graph loaded as far as the plan says.
+    """Open the backend of one of the plan's devices and load the graph as far as the plan says.
 
-    ``node`` is what backends of several devices have in common.
+    ``device`` None: the first GPU, or the CPU. ``node`` holds what the backends of several devices share.
     """
     if not job.devices:
         from csaw.engine.cpu.backend import CpuBackend
@@ -158,7 +196,7 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
 
 def manifest(job: Job) -> dict[str, Any]:
-    """What a sample store says of itself, apart from timings."""
+    """The manifest of a sample store: versions, request and graph, without timings."""
     store = job.store
     graph = {
         "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,

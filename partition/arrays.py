@@ -1,4 +1,4 @@
-"""One-dimensional Zarr arrays that grow at their end: nobody holds a whole one.
+"""Writing one-dimensional Zarr arrays that grow at their end, so that no whole array is in memory.
 
 Chunk files without a codec are the array's bytes, so they are written piece by piece; for the others a chunk is held until it is full.
 Several threads write pieces and take their checksums, in any order.
@@ -23,7 +23,7 @@ PIECE_BYTES = 1 << 20  # written at a time, of a chunk: whole blocks of checksum
 
 
 class PlainArray:
-    """``extend`` it, then ``close`` it. An array smaller than a chunk has a chunk of its own size."""
+    """An array without compression: call ``extend`` for each piece, then ``close``. An array smaller than a chunk has a chunk of its own size."""
 
     packed = False
 
@@ -104,7 +104,7 @@ class PlainArray:
 
 
 class PackedArray(PlainArray):
-    """The same with chunks packed by LZ4; a checksum is of a whole file."""
+    """An array whose chunks are compressed by LZ4; it has one checksum for each file."""
 
     packed = True
 

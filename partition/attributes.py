@@ -1,4 +1,4 @@
-"""What a graph store says of itself: written once, held to its own digest and to sense whenever a store is opened."""
+"""The attributes of a graph store: written once, and checked against their digest and for consistency whenever the store is opened."""
 
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ TYPES: dict[str, type] = {
 
 
 def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
-    """The attributes with the digests of all arrays, by their path in the store, and their own."""
+    """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
     complete = {"csaw_kind": KIND, "format_version": FORMAT_VERSION, **attributes}
     complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 
 
 def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of the store at ``path``; StoreError when they are of something else, of a later format, or not as they were written."""
+    """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or have changed since they were written."""
     if attributes.get("csaw_kind") != KIND:
         raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
     version = attributes.get("format_version")
@@ -40,7 +40,7 @@ def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_graph(path: str | Path) -> bool:
-    """Whether the store at ``path`` says that it is a graph's."""
+    """Whether the store at ``path`` says that it is a graph store."""
     try:
         return read_group(Path(path)).get("csaw_kind") == KIND
     except StoreError:
@@ -55,7 +55,7 @@ def _check_digest(path: Path, attributes: dict[str, Any]) -> None:
 
 
 def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
-    """What the code relies on. A store with a digest has it all; one of format version 1 may have been edited."""
+    """Check the properties that the code relies on. A store with a digest has them; one of format version 1 may have been edited."""
     for name, kind in TYPES.items():
         value = attributes.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):

@@ -1,4 +1,4 @@
-"""Bytes of an input, decompressed by magic number and cut at line ends."""
+"""The bytes of an input, decompressed as its first bytes say, in blocks that end at line ends."""
 
 import bz2
 import io
@@ -11,7 +11,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.inputs import open_input
 from csaw.partition.packed import Bz2Members, gzip_stream, zstd_stream
 
-BLOCK = 1 << 20  # of text: it and its numbers stay in the processor's cache, and their memory is used again
+BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
 LONGEST_LINE = 16 << 20
 FOREIGN_MAGIC = {
     b"\xfd7zXZ": "xz",
@@ -20,7 +20,7 @@ FOREIGN_MAGIC = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-PIECE = 1 << 18  # what was read before a broken end still counts
+PIECE = 1 << 18  # bytes read at a time, so that lines before a broken end still count
 
 
 def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
@@ -114,7 +114,7 @@ def too_long(path: str, line: int) -> FormatError:
 
 
 def lines_before(path: str, size: int, newline: bytes) -> int:
-    """Lines in the first ``size`` bytes of text: counted only when an error needs them."""
+    """Number of lines in the first ``size`` bytes of text; counted only for an error."""
     stream, raw = open_bytes(path)
     lines = 0
     with raw, stream:
@@ -125,7 +125,10 @@ def lines_before(path: str, size: int, newline: bytes) -> int:
 
 
 def readable_lines(path: str) -> int:
-    """Whole lines before the break of a gzip or bz2 file: the library's readers drop the piece in which it lies. 0 for what cannot be read twice."""
+    """Number of whole lines before the damaged place of a gzip or bz2 file, where library readers would drop the piece with that place.
+
+    0 for an input that cannot be read twice.
+    """
     if not Path(path).is_file():
         return 0
     with open(path, "rb") as file:

@@ -1,6 +1,6 @@
-"""Directed entries in buckets of rows: dealt from the edges piece by piece, then built to CSR bucket by bucket, each by several threads.
+"""Directed edges in buckets of rows: several threads deal the edges to buckets piece by piece, then build CSR rows bucket by bucket.
 
-A bucket is a contiguous range of vertices. A sample of the edges says where to cut, so that all buckets are about as large.
+A bucket is a contiguous range of vertices. The ranges are cut by a sample of the edges, so that all buckets have about the same size.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ NO_WEIGHTS = np.empty(0, np.float32)
 
 
 class Rows(NamedTuple):
-    """CSR of the vertices first .. last - 1; ``indptr`` from zero, ``weights`` empty without any."""
+    """CSR rows of the vertices first .. last - 1: ``indptr`` int64 from 0, ``indices`` dense ids, ``weights`` float32, empty in an unweighted graph."""
 
     first: int
     indptr: np.ndarray
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
         return self.first + self.indptr.size - 1
 
     def split(self, vertex: int) -> tuple[Self, Self]:
-        """The rows before ``vertex`` and the others."""
+        """The rows before ``vertex``, and the others."""
         at = vertex - self.first
         edge = self.indptr[at]
         before = type(self)(self.first, self.indptr[: at + 1], self.indices[:edge], self.weights[:edge])
@@ -42,7 +42,10 @@ class Rows(NamedTuple):
 
 
 class Buckets:
-    """All entries by bucket. ``degrees`` (repeats counted), ``reached`` and ``loops`` are known when they are dealt."""
+    """All directed edges by bucket.
+
+    After ``fill``: ``degrees`` [V] with repeats, ``reached`` [V] (whether a vertex is a target), ``loops`` (number of self loops).
+    """
 
     def __init__(
         self, numbering: Any, entries: int, sample: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool

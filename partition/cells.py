@@ -1,4 +1,4 @@
-"""Lines to cells: by one separator where all rows agree on it, by any blanks and commas where they do not."""
+"""Cutting lines into cells: at one separator where all rows agree on it, otherwise at any blanks and commas."""
 
 import csv
 import re
@@ -14,10 +14,10 @@ NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 def cells(line: bytes, separator: bytes | None) -> list[bytes]:
-    """What stands between separators, without blanks and quotes around it; ValueError where quotes do not end.
+    """The texts between separators, without the blanks and quotes around them; ValueError where quotes do not end.
 
-    A separator of None is any run of blanks, commas and semicolons, one of a blank is any run of blanks; with both, a ``#`` that begins a
-    word behind the second begins a comment.
+    A ``separator`` of None stands for any run of blanks, commas and semicolons, and a blank for any run of blanks. In both cases, a ``#`` at the beginning of a
+    word after the second one begins a comment.
     """
     if separator is None or separator == BLANK:
         words = line.split() if separator and b'"' not in line else (BLANK_WORD if separator else WORD).findall(line)
@@ -34,14 +34,14 @@ def cells(line: bytes, separator: bytes | None) -> list[bytes]:
 
 
 def fitted(row: list[bytes], columns: int, separator: bytes | None) -> list[bytes]:
-    """The row, without tabs at its end that only follow its last column."""
+    """The row, without empty cells that tabs after its last column make."""
     while separator == b"\t" and len(row) > columns and not row[-1]:
         row = row[:-1]
     return row
 
 
 def width(rows: list[list[bytes]]) -> int:
-    """How many cells most rows have, of those that have any; 0 where most have not the same number."""
+    """The number of cells that most non-empty rows have; 0 where no number has a majority."""
     sizes = Counter(len(row) for row in rows if row)
     size, count = sizes.most_common(1)[0] if sizes else (0, 0)
     return size if 2 * count > sizes.total() else 0
@@ -57,7 +57,7 @@ def row_shown(line: bytes) -> str:
 
 
 def quote_error(line: bytes, separator: bytes | None) -> str:
-    """What is wrong with the quotes of a line that has no cells for them."""
+    """What is wrong with the quotes of a line that cannot be cut into cells because of them."""
     try:
         return f"expected a row, found {cells(line, separator)}"
     except ValueError as error:

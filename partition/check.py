@@ -1,4 +1,4 @@
-"""Is a graph store what was written: every file, every number, and what its attributes say of them."""
+"""Whether a graph store is as it was written: every file, every number, and the attributes that describe them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from csaw.partition.compile import njit
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import read_group
+from csaw.partition.sizes import format_size
 from csaw.partition.store import GraphStore
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One property of a store, whether it holds, and what was looked at or is wrong."""
+    """One property of a store: its name, whether it holds, and what was checked or what is wrong."""
 
     name: str
     ok: bool
@@ -23,7 +24,7 @@ class Finding:
 
 
 class StoreCheck:
-    """Reads a whole store, a partition at a time, and collects what its attributes must agree with."""
+    """Reads a whole store, a partition at a time, and collects the values with which its attributes must agree."""
 
     def __init__(self, store: GraphStore) -> None:
         self.store, self.fingerprint = store, Fingerprint()
@@ -31,10 +32,12 @@ class StoreCheck:
         self.bytes = 0
 
     def findings(self) -> Iterator[Finding]:
-        """All of them; after the first that does not hold, those that follow from it are left out."""
+        """Yield all findings. After a property that does not hold, those that depend on it are left out."""
         found = "checksums" if self.store.checksums else "files (a store of format version 1 has no checksums)"
         wrong = _error(self._read)
-        yield Finding(found, not wrong, wrong or f"{len(self.store.partitions):,} partitions, {self.bytes:,} bytes")
+        yield Finding(
+            found, not wrong, wrong or f"{len(self.store.partitions):,} partition(s), {format_size(self.bytes)}"
+        )
         if wrong:
             return
         yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
@@ -43,6 +46,7 @@ class StoreCheck:
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
 
     def _agrees(self, name: str, said: Any, found: Any) -> Finding:
+        said, found = (("no", "yes")[one] if isinstance(one, bool) else one for one in (said, found))
         return Finding(name, said == found, str(found) if said == found else f"expected {said}, found {found}")
 
     def _read(self) -> None:
@@ -58,14 +62,14 @@ class StoreCheck:
             unsorted, repeats = _order_of_rows(offsets, indices)
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
             self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
-        store.stored_ids()  # which refuses words that do not fit their text
+        store.stored_ids()  # raises StoreError for words that do not fit their text
         ids = store.id_arrays
         self.fingerprint.add_ids(*ids)
         self.bytes += sum(array.nbytes for array in ids)
 
 
 def check_store(store: GraphStore) -> list[Finding]:
-    """Everything that can be said about a store on disk."""
+    """Check all properties of a store on disk; see StoreCheck.findings."""
     return list(StoreCheck(store).findings())
 
 
@@ -87,7 +91,7 @@ def _error(work: Callable[[], None]) -> str:
 
 @njit(nogil=True)
 def _order_of_rows(indptr, indices):
-    """How many rows are not sorted, and how many entries repeat the one before them."""
+    """Number of rows that are not sorted, and number of entries that repeat the one before them."""
     unsorted, repeats = 0, 0
     for v in range(indptr.size - 1):
         falls = False

@@ -1,7 +1,7 @@
-"""Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that a whole array and a single row are checked alike.
+"""Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that whole arrays and single rows are checked in the same way.
 
-A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, it takes 12 GB/s a thread, several times
-a disk's rate; a block is what a disk reads at least, so a row from anywhere costs no more than it did.
+A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, a thread checks 12 GB/s, several times
+the rate of a disk. A disk reads at least one block at a time, so checking adds no bytes to the read of a single row.
 """
 
 from typing import Any
@@ -85,7 +85,7 @@ def first_damaged(data, block, sums):
 
 @njit(nogil=True)
 def all_within(values, limit):
-    """Whether all ``values`` lie in 0 .. ``limit``; NaN does not. One pass without a branch, which the compiler makes wide."""
+    """Whether all ``values`` lie in 0 .. ``limit``; NaN does not. One pass without branches, which the compiler vectorizes."""
     good = True
     for k in range(values.size):
         good &= (values[k] >= 0) & (values[k] <= limit)

@@ -1,4 +1,4 @@
-"""A store seen with fewer, larger partitions: neighboring ones read together, so that a transfer is worth its start."""
+"""A view of a graph store with fewer, larger partitions: neighboring ones are read together, so that each transfer is worth its start."""
 
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from csaw.partition.words import Words
 
 
 class Coalesced(GraphStore):
-    """``store`` with its partitions merged into at most ``count``, of about equal edges. Nothing is copied."""
+    """``store`` with its partitions merged into at most ``count``, of about equal edges. No data are copied."""
 
     def __init__(self, store: GraphStore, count: int) -> None:
         super().__init__(store.path, store.attributes, store.checksums)

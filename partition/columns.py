@@ -1,6 +1,6 @@
-"""Which columns are the ends of an edge and its weight: by options, by the names in a header, or by place.
+"""Finding the columns of the ends and weights of edges: by options, by the names in a header, or by position.
 
-Names are compared without case, quotes and everything that is neither letter nor digit: ``From_Node-ID`` is ``fromnodeid``.
+Names are compared without regard to case, quotes and any character that is neither a letter nor a digit: ``From_Node-ID`` is ``fromnodeid``.
 """
 
 import re
@@ -25,7 +25,7 @@ FLAGS = ("--source-column", "--target-column", "--weight-column")
 
 @dataclass(frozen=True)
 class Wishes:
-    """The options that name columns: a name, or a number that counts from 1; None or ``auto`` leave it to the file."""
+    """The options that name columns: a name, or a number that counts from 1; None or ``auto`` let the file decide."""
 
     source: str | None = None
     target: str | None = None
@@ -33,14 +33,14 @@ class Wishes:
 
     @property
     def names(self) -> list[str]:
-        """Those that are not numbers."""
+        """The wishes that are names, not numbers."""
         asked = [self.source, self.target, None if self.weight in ("auto", "none") else self.weight]
         return [wish for wish in asked if wish is not None and not is_number(wish)]
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Places from 0; a weight of -1 is none."""
+    """Positions of the columns, from 0; a weight of -1 means that there is none."""
 
     source: int = 0
     target: int = 1
@@ -52,7 +52,7 @@ def is_number(wish: str) -> bool:
 
 
 def wish_of(flag: str, wish: object) -> str | None:
-    """A wish as text; OptionError for what is neither a name nor a number, and for a number that no column has."""
+    """The wish of option ``flag`` as text; OptionError for a value that is neither a name nor a number, or a number that no column can have."""
     if isinstance(wish, int | np.integer) and not isinstance(wish, bool):
         wish = str(wish)
     if wish is not None and not isinstance(wish, str):
@@ -65,12 +65,12 @@ def wish_of(flag: str, wish: object) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name without what does not count; empty when nothing else is left of it."""
+    """A name in the form in which names are compared; it may be empty."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 
 def named_ends(names: Sequence[str]) -> tuple[int, int] | None:
-    """Source and target by names that are known; None where they do not say."""
+    """Positions of source and target by known names; None where the names do not decide."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(plain(name), []).append(place)
@@ -99,12 +99,14 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
         weight = _weight(names, count, (source, target)) if wishes.weight == "auto" else -1
     for one, other, flags in ((source, target, FLAGS[:2]), (source, weight, FLAGS[::2]), (target, weight, FLAGS[1:])):
         if one == other:
-            raise FormatError(f"{where}: column {one + 1} cannot be two things; say which with {' and '.join(flags)}")
+            raise FormatError(
+                f"{where}: column {one + 1} cannot have two roles; choose its role with {' and '.join(flags)}"
+            )
     return Columns(source, target, weight)
 
 
 def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:
-    """What a user should know of a choice that a header of ``names`` did not settle."""
+    """Warnings about a choice of columns that a header of ``names`` did not decide."""
     said, header = [], ",".join(names)
     ends = names[columns.source], names[columns.target]
     if not (wishes.source or wishes.target) and named_ends(names) is None:
@@ -125,12 +127,12 @@ def _place(where: str, names: Sequence[str] | None, count: int, wish: str, flag:
     found = exact or [k for k, name in enumerate(names or ()) if plain(wish) and plain(name) == plain(wish)]
     if is_number(wish) and not exact:
         if int(wish) > count:
-            raise FormatError(f"{where}: {flag} {wish}: expected a number up to {count}, there are no more columns")
+            raise FormatError(f"{where}: {flag} {wish}: expected a number from 1 to {count}, the number of columns")
         return int(wish) - 1
     if is_number(wish) and exact != [int(wish) - 1]:
         raise FormatError(
-            f"{where}: {flag} {wish}: column {exact[0] + 1} is called so; expected a name or number that means one "
-            f"column: pass over the header with --skip-lines, then give numbers"
+            f"{where}: {flag} {wish}: column {exact[0] + 1} has that name; expected a name or number that means one "
+            f"column: skip the header with --skip-lines and give numbers"
         )
     if len(found) == 1:
         return found[0]
@@ -145,7 +147,7 @@ def _place(where: str, names: Sequence[str] | None, count: int, wish: str, flag:
 def _ends(
     where: str, names: Sequence[str] | None, count: int, source: int | None, target: int | None, weight: int | None
 ) -> tuple[int, int]:
-    """Both ends where at most one is asked for: by names, by place where there are none, or the only columns that are left."""
+    """Positions of both ends where options name at most one: by header names, by position without a header, or the only columns that are left."""
     if source is None and target is None and names is None:
         return 0, 1
     known = (names and named_ends(names)) or (None, None)

@@ -1,6 +1,6 @@
-"""Edges to rows: dealt to buckets of rows, and sorted in each by a radix sort. Kernels of the ingest; stable, so file order decides.
+"""Kernels that turn edges into rows: edges are dealt to buckets of rows and sorted in each by a radix sort. All are stable, so the order of the file decides.
 
-A bucket is so small that its sort stays in the processor's cache: the passes over it cost less than one over all edges.
+A bucket is small enough to be sorted in the processor's cache: all passes over it cost less than a single pass over all edges.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first l
 
 @njit(nogil=True)
 def mark(ids, base, seen):
-    """Note which ids occur: ``seen[id - base]``, modulo 2^64 for ids of any sign.
+    """Set ``seen[id - base]`` for each id that occurs, modulo 2^64, for ids of any sign.
 
-    Threads may mark in one table, for all write the same; each only what is new, because a write takes the cache line from the others.
+    Several threads may mark entries of one table, since all write the same value. Each writes only entries that are not marked, because a write takes the cache line from other threads.
     """
     for i in range(ids.size):
         if not seen[np.uint64(ids[i]) - base]:
@@ -65,9 +65,9 @@ def rank_by_slots(wanted, ids, shift, slots, out):
 
 @njit(nogil=True)
 def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
-    """Add up how many directed entries each bucket of rows gets; returns the number of self loops.
+    """Add the number of directed edges of each bucket to ``counts``; returns the number of self loops.
 
-    ``reached`` notes who is a target; like ``mark``, threads may share it.
+    ``reached`` is set for each vertex that is a target; threads may share it, as in ``mark``.
     """
     loops = 0
     for i in range(src.size):
@@ -85,7 +85,7 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
 
 @njit(nogil=True)
 def deal(src, dst, weights, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights):
-    """Put directed entries in the bucket of their row, in their order, from where ``at`` says on."""
+    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on."""
     for i in range(src.size):
         loop = src[i] == dst[i]
         if loop and drop_loops:
@@ -101,7 +101,7 @@ def deal(src, dst, weights, undirected, drop_loops, bucket_of, at, out_src, out_
 
 @njit(nogil=True)
 def count_degrees(src, degrees):
-    """Rows' sizes before repeats are merged."""
+    """Count the edges of each row, before repeats are merged, into ``degrees``."""
     for i in range(src.size):
         degrees[src[i]] += 1
 
@@ -129,7 +129,7 @@ def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, ind
 
 @inner
 def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights):
-    """Stable, by bits shift .. shift + width - 1 of the target."""
+    """Sort edges by the bits shift .. shift + width - 1 of the target; stable."""
     mask = (1 << width) - 1
     at = np.zeros(mask + 2, np.int64)
     for i in range(dst.size):
@@ -147,7 +147,7 @@ def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights
 
 @inner
 def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
-    """Stable, by source; ``indptr`` cuts the rows."""
+    """Sort edges by source and cut them into rows by ``indptr``; stable."""
     indptr[:] = 0
     for i in range(src.size):
         indptr[src[i] - first + 1] += 1
@@ -188,7 +188,7 @@ def merge_repeats(duplicates, indptr, indices, weights):
 
 @njit(nogil=True)
 def count_present(indptr, indices, rows, wanted):
-    """How many of the pairs (row, neighbor) are entries, by binary search."""
+    """Count the pairs (row, neighbor) that are entries, by binary search."""
     found = 0
     for k in range(rows.size):
         low, high = indptr[rows[k]], indptr[rows[k] + 1]

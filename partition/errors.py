@@ -6,7 +6,7 @@ class CsawError(Exception):
 
 
 class FormatError(CsawError, ValueError):
-    """Text or a table that is not what the format promises; the message starts with ``file:line:``."""
+    """Text or a table that does not have its format; the message begins with ``file:line:``."""
 
 
 class StoreError(CsawError, OSError):
@@ -22,20 +22,20 @@ class OptionError(CsawError, ValueError):
 
 
 class UnknownNameError(CsawError, LookupError):
-    """A name that no registry knows; the message lists those it does."""
+    """A name that no registry has; the message lists the known names."""
 
 
 class BudgetError(CsawError, MemoryError):
-    """More memory or disk needed than there is; the message has both numbers and the way out."""
+    """A run that needs more memory or disk than there is; the message has both numbers and the way out."""
 
 
 class BiasError(CsawError, ValueError):
-    """A bias that is negative, NaN or infinite; the message names the edge."""
+    """A bias that is negative, NaN or infinite; the message names the edge or vertex."""
 
 
 class MissingDependencyError(CsawError, ImportError):
-    """An optional library is not installed; the message says which extra brings it."""
+    """An optional library that is not installed; the message says which extra to install."""
 
 
 class DeviceError(CsawError, RuntimeError):
-    """No GPU that can be used, or nothing installed to use it with; the message says what was looked for and what to do."""
+    """No usable GPU, or no library to use it with; the message says what is missing and what to do."""

@@ -1,4 +1,4 @@
-"""What makes two graphs the same: one hash over degrees, indices, weights and original ids, however they are cut into partitions and chunks."""
+"""The fingerprint of a graph: one hash of degrees, indices, weights and original ids, which does not depend on partitions and chunks."""
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ class Fingerprint:
             self._feed("weights", weights)
 
     def add_ids(self, *arrays: np.ndarray) -> None:
-        """Original ids; those of strings as bytes and offsets."""
+        """Add the original ids, as they are stored: numbers, or bytes and offsets of strings."""
         for array in arrays:
             self._feed("ids", array)
 

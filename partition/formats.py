@@ -1,4 +1,4 @@
-"""Text files that are no plain edge lists: Matrix Market, which is read, and the formats that are refused by name."""
+"""Text files that are not plain edge lists: Matrix Market files, which are read, and formats that are refused by name."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BANNER = b"%%MatrixMarket"
 
 @dataclass(frozen=True)
 class MatrixMarket:
-    """What the first lines of a Matrix Market file say; ``skip`` bytes and ``lines`` lines come before the entries."""
+    """The header of a Matrix Market file; ``skip`` bytes and ``lines`` lines come before the entries."""
 
     vertices: int
     entries: int
@@ -29,7 +29,7 @@ class MatrixMarket:
 
 
 def matrix_market(name: str, head: bytes) -> MatrixMarket | None:
-    """None where ``head`` is no Matrix Market file; FormatError where it is one that cannot be read."""
+    """The header of a Matrix Market file that begins with ``head``. None for another file; FormatError for one that csaw cannot read."""
     if not head.startswith(BANNER):
         if re.search(r"\.mtx(\.\w+)?$", name):
             raise FormatError(
@@ -67,9 +67,11 @@ def _size(where: str, line: bytes) -> tuple[int, int]:
 
 
 def refuse_foreign(name: str, head: bytes) -> None:
-    """FormatError for what is known to be something else than an edge list."""
+    """Raise FormatError for a file of a known format that is not an edge list."""
     if head.startswith(b"version https://git-lfs"):
-        raise FormatError(f"{name}:1: a Git LFS pointer, not the file it points to; fetch it with git lfs pull")
+        raise FormatError(
+            f"{name}:1: this is a Git LFS pointer, not the file that it points to; fetch the file with git lfs pull"
+        )
     if b"\0" in head[:4096]:
         raise FormatError(f"{name}: binary data; expected text, plain or packed by gzip, bz2 or zstd")
     for pattern, what in CONTENT.items():

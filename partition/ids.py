@@ -1,4 +1,4 @@
-"""Original ids to dense ones: the dense id of a vertex is the rank of its original id."""
+"""The numbering of vertices: the dense id of a vertex is the rank of its original id."""
 
 from concurrent.futures import Future
 from itertools import pairwise
@@ -19,7 +19,7 @@ SORTED_ROW_BYTES = 48  # in work: both ids joined, sorted and without repeats
 
 
 class Numbering:
-    """Made from all ids; ``vertex_ids`` is None when they are 0 .. V - 1."""
+    """Dense ids of integer ids. ``vertex_ids`` are the original ids by dense id; None when they are 0 .. V - 1."""
 
     def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype, crew: Crew) -> None:
         self.table = None
@@ -44,7 +44,7 @@ class Numbering:
         return None if identity else self.ids
 
     def dense(self, ids: np.ndarray) -> np.ndarray:
-        """Dense ids, in the place of ``ids`` where they fit: new memory costs as much as the look-up."""
+        """Dense ids of ``ids``, in the same memory where they fit: new memory would cost as much as the look-up."""
         out = ids if ids.dtype == self.dtype else np.empty(ids.size, self.dtype)
         if self.table is not None:
             rank_by_table(ids, self.base, self.table, out)
@@ -103,7 +103,7 @@ def _distinct(raw: Spool, dtype: np.dtype, crew: Crew) -> np.ndarray:
 
 
 class StringNumbering:
-    """Words by their bytes; provisional numbers while reading, ranks afterwards."""
+    """Dense ids of string ids, ranked by their bytes. While rows are read, strings get provisional numbers."""
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}

@@ -23,21 +23,33 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class IngestOptions:
-    """How to read; the defaults do what a SNAP user expects."""
+    """How to read an edge list or a table, and how to lay out the store. The defaults suit the text files of SNAP.
 
-    directed: bool | None = None  # None: by the header, else directed
-    ids: str = "auto"  # auto | int | string
-    weight_column: str | int = (
-        "auto"  # auto (named so by the header; without one, the third of three) | none | a name | N, counted from 1
-    )
-    duplicates: str = "first"  # keep | first | sum | error
-    self_loops: str = "keep"  # keep | drop
-    on_error: str = "stop"  # stop | skip
+    OptionError or BudgetError names the first option that is out of its range. Columns are named by their header, or numbered from 1.
+    """
+
+    directed: bool | None = None
+    """Whether a row is an edge in one direction only. None: as the header says, otherwise yes."""
+    ids: str = "auto"
+    """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise strings."""
+    weight_column: str | int = "auto"
+    """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header, the third of three."""
+    duplicates: str = "first"
+    """What to do with a repeated edge: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an ``error``."""
+    self_loops: str = "keep"
+    """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""
+    on_error: str = "stop"
+    """What to do on a malformed row: ``stop`` with an error, or ``skip`` and count it."""
     partitions: int | None = None
+    """Number of partitions. None: as many as ``partition_bytes`` asks for."""
     partition_bytes: int | None = None
-    balance: str = "edges"  # edges | vertices
-    compression: str | None = None  # None | lz4
-    memory: int | None = None  # bytes; None: a quarter of the machine
+    """Largest size of a partition in bytes. None: an eighth of ``memory``, from 1 MiB to 256 MiB."""
+    balance: str = "edges"
+    """Whether partitions get equal numbers of ``edges`` or of ``vertices``."""
+    compression: str | None = None
+    """Compression of the arrays: None, or ``lz4``, which is smaller and loads half as fast."""
+    memory: int | None = None
+    """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
     overwrite: bool = False
     source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
     target_column: str | int | None = None  # the same, else 2
@@ -50,7 +62,7 @@ class IngestOptions:
                 raise OptionError(
                     f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
                 )
-        _ = self.wishes  # which refuses what no column is called
+        _ = self.wishes  # raises OptionError for a wish that no column can have
         _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
         for flag, value, said in (
             ("--partition-size", self.partition_bytes, "at least 1 byte"),
@@ -67,7 +79,7 @@ class IngestOptions:
 
     @property
     def wishes(self) -> Wishes:
-        """The columns that are asked for."""
+        """The columns to read."""
         given = (self.source_column, self.target_column, self.weight_column)
         source, target, weight = (wish_of(flag, wish) for flag, wish in zip(FLAGS, given, strict=True))
         return Wishes(source, target, weight or "none")

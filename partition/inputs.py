@@ -1,4 +1,4 @@
-"""Opening an input. A pipe that nobody writes to is an error after a while, and a device at once: neither would end."""
+"""Opening an input. A device is an error at once, and a pipe that no program writes to after a while: neither would end."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ WAIT_SECONDS = 10.0
 
 
 def open_input(path: str) -> BinaryIO:
-    """The bytes of the file or pipe at ``path``; ``-`` is standard input. Raises StoreError."""
+    """Open the file or pipe at ``path`` for reading; ``-`` is standard input. Raises StoreError."""
     if path == "-":
         if sys.stdin is None:
             raise StoreError("-: standard input is closed; expected a file or a pipe there")
@@ -41,7 +41,7 @@ def open_input(path: str) -> BinaryIO:
 
 
 def _reading_end(path: str) -> int:
-    """The pipe at ``path``, open for reading, which waits for a program that opens it for writing. Raises StoreError."""
+    """Open the pipe at ``path`` for reading and wait for a program that opens it for writing. Raises StoreError."""
     opened: list[int] = []
     failed: list[OSError] = []
 
@@ -60,7 +60,9 @@ def _reading_end(path: str) -> int:
             waiting.join()
         for end in opened:
             os.close(end)
-        raise StoreError(f"{shown(path)} is a pipe that nobody writes to; start what writes to it first")
+        raise StoreError(
+            f"{shown(path)} is a pipe that no program writes to; start the program that writes to it first"
+        )
     if failed:
         raise failed[0]
     return opened[0]

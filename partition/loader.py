@@ -29,8 +29,8 @@ BLOSC_HEADER = 16  # bytes
 class StoredArray:
     """An array on disk.
 
-    ``chunk`` elements are in a file. ``plain`` files are the array's bytes, others are packed. ``sums`` has a checksum for each block of each plain
-    file, or for each packed file; None where nothing is checked.
+    elements: number of elements. chunk: number of elements of a file. plain: whether files are uncompressed.
+    sums: uint32, a checksum for each block of each plain file, or for each compressed file; None where nothing is checked.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class StoredArray:
 
     @property
     def chunks(self) -> int:
-        """Number of files."""
+        """Number of chunk files."""
         return -(-self.elements // self.chunk)
 
     def file(self, number: int) -> Path:
@@ -59,9 +59,9 @@ class StoredArray:
 
 
 def open_array(path: Path, digest: str | None = None) -> StoredArray:
-    """The array at ``path``; StoreError when its description is missing, damaged or not the one that ``digest`` was made of.
+    """Open the array at ``path``; StoreError when its zarr.json is missing or damaged, or does not have the ``digest``.
 
-    With a digest, the array's checksums are read, to be compared with every block that is read.
+    With a digest, the checksums of the array are read too, and every block is compared with them when it is read.
     """
     try:
         text = (path / "zarr.json").read_bytes()
@@ -83,7 +83,7 @@ def open_array(path: Path, digest: str | None = None) -> StoredArray:
 
 
 def array_digest(description: bytes, sums: bytes) -> str:
-    """What vouches for an array: a hash of its zarr.json and its checksums, which the store's attributes keep."""
+    """The digest of an array: a hash of its zarr.json and its checksums. The attributes of the store keep it."""
     return hashlib.sha256(description + sums).hexdigest()[:32]
 
 
@@ -103,6 +103,9 @@ def read_array(array: StoredArray, out: np.ndarray, limit: Any = None) -> None:
         if limit is not None:
             check_within(array.file(number), part, limit)
 
+    if array.chunks == 1:  # starting a thread takes longer than reading a small partition
+        read(0)
+        return
     with ThreadPoolExecutor(min(THREADS, array.chunks)) as threads:
         list(threads.map(read, range(array.chunks)))
 
@@ -116,7 +119,7 @@ def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
 
 
 def read_ahead(path: Path) -> None:
-    """Let the system begin to read the array's files into its page cache. Whoever reads them says what is wrong with them."""
+    """Ask the system to read the files of an array into its page cache. Errors are left to the reader."""
     if not hasattr(os, "posix_fadvise"):
         return
     with suppress(OSError):
@@ -129,9 +132,9 @@ def read_ahead(path: Path) -> None:
 
 
 def open_chunk(file: Path, stored: int | None = None) -> int:
-    """A descriptor of a chunk's file; StoreError when it cannot be opened, or does not hold ``stored`` bytes."""
+    """Open the file of a chunk and return its descriptor; StoreError when it cannot be opened, or does not have ``stored`` bytes."""
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # which a named pipe in the file's place does not hold up
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe in the place of the file does not block this
     except OSError as error:
         raise StoreError(f"{file} cannot be opened: {error.strerror}; {AGAIN}") from error
     size = os.fstat(handle).st_size
@@ -142,7 +145,7 @@ def open_chunk(file: Path, stored: int | None = None) -> int:
 
 
 def _read_plain(array: StoredArray, number: int, out: np.ndarray) -> None:
-    """Fill ``out`` from the beginning of a chunk's file, and check the bytes beyond it too: zeros that fill the last chunk."""
+    """Fill ``out`` from the beginning of a chunk's file. The bytes after it, which fill the last chunk, are checked too."""
     file, size = array.file(number), array.chunk * out.itemsize
     want, sums = out.view(np.uint8), array.sums_of(number, out.itemsize)
     handle = open_chunk(file, size)
@@ -183,12 +186,12 @@ def _check_blocks(file: Path, piece: np.ndarray, begin: int, sums: np.ndarray) -
 
 
 def damaged(file: Path, begin: int) -> StoreError:
-    """The error about a block that is not what was written."""
+    """The error for a block that has changed since it was written."""
     return StoreError(f"{file}: bytes from {begin:,} on have changed since they were written; {AGAIN}")
 
 
 def _unpack(array: StoredArray, number: int, out: np.ndarray) -> None:
-    """Fill ``out`` from a packed chunk, whose last elements may be zeros that nobody asked for."""
+    """Fill ``out`` from a compressed chunk; zeros that fill the last chunk are left out."""
     from numcodecs import blosc
 
     from csaw.partition.checksums import file_sum

@@ -1,4 +1,4 @@
-"""One writer a name at a time: locks on folders and files in the making."""
+"""Locks on unfinished folders and files, so that each name has one writer at a time."""
 
 import fcntl
 import os
@@ -9,9 +9,9 @@ from csaw.partition.errors import StoreError
 
 
 class Lock:
-    """Keeps other writers out of a folder or file, which it makes where there is none; ends with the process, so a kill leaves none.
+    """Keeps other writers out of a folder or file, which is made if it does not exist. The lock ends with the process, so a kill leaves none.
 
-    ``shown`` is the name in the error. File systems without locks keep nobody out.
+    ``shown`` is the name in the error. On a file system without locks it keeps no writer out.
     """
 
     def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The zarr.json files of Zarr v3, as zarr-python writes them; csaw reads and writes them itself, which takes no half second of imports."""
+"""The zarr.json files of Zarr v3, as zarr-python writes them; csaw reads and writes them itself, which saves half a second of imports."""
 
 import hashlib
 import json
@@ -14,18 +14,21 @@ PLAIN: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "li
 
 
 def group_node(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The zarr.json of a group."""
+    """The zarr.json of a group with these attributes."""
     return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
 
 
 def write_group(folder: Path, attributes: dict[str, Any]) -> None:
-    """Make ``folder`` a group."""
+    """Write the zarr.json that makes ``folder`` a group."""
     _write(folder, group_node(attributes))
 
 
 def write_array(folder: Path, dtype: np.dtype, shape: tuple[int, ...], chunks: tuple[int, ...], *, packed: bool = False,
                 separator: str = "/", fill: int = 0) -> None:  # fmt: skip
-    """Make ``folder`` an array of this shape in chunks of that; ``packed`` by LZ4. Chunk (1, 0) is the file c/1/0, with another separator c.1.0."""
+    """Write the zarr.json that makes ``folder`` an array of ``shape`` in chunks of ``chunks``; ``packed``: compressed by LZ4.
+
+    Chunk (1, 0) is the file c/1/0, or c.1.0 with another separator.
+    """
     blosc = {"typesize": dtype.itemsize, "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "blocksize": 0}
     codecs = [PLAIN[0] if dtype.itemsize > 1 else {"name": "bytes"}]
     _write(folder, {
@@ -63,5 +66,5 @@ def read_group(path: Path) -> dict[str, Any]:
 
 
 def digest(value: Any) -> str:
-    """32 hexadecimal digits of a JSON value, whatever the order of its keys and the blanks of its file."""
+    """A hash of a JSON value, 32 hexadecimal digits, which does not depend on the order of keys or on blanks."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]

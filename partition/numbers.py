@@ -1,4 +1,4 @@
-"""Numbers in bytes: ids of 64 bits and decimal weights, each with what is wrong with it."""
+"""Parsing numbers in bytes: ids of 64 bits and decimal weights. Each parser returns a code for what is wrong."""
 
 import numpy as np
 
@@ -11,7 +11,10 @@ TENS = np.array([10.0**k for k in range(23)])
 
 @inner
 def parse_id(text, position, newline):
-    """An integer of up to 64 bits, in quotes or not: (after it, its bits, negative, what is wrong). ``1.0`` is 1."""
+    """Parse an integer of up to 64 bits, in quotes or not.
+
+    Returns (position after it, its bits, whether it is negative, what is wrong). ``1.0`` is 1.
+    """
     quoted = text[position] == 34
     position += quoted
     minus = position < text.size and text[position] == 45
@@ -43,7 +46,7 @@ def parse_id(text, position, newline):
 
 @inner
 def end_of_id(text, position, newline, quoted):
-    """After what follows the digits of an id: (the end of the cell, whether it was only a point, zeros and the closing quote)."""
+    """Skip what follows the digits of an id. Returns (end of the cell, whether there was nothing but a point, zeros and the closing quote)."""
     good = True
     if text[position] == 46:
         position += 1
@@ -60,7 +63,10 @@ def end_of_id(text, position, newline, quoted):
 
 @inner
 def parse_weight(text, position, newline):
-    """A decimal number, in quotes or not: (after it, value, what is wrong). nan and inf come out as NaN, which no weight may be."""
+    """Parse a decimal number, in quotes or not.
+
+    Returns (position after it, value, what is wrong). nan and inf give NaN, which is refused as a weight.
+    """
     sign = 1.0
     quoted = text[position] == 34
     position += quoted
@@ -121,5 +127,5 @@ def parse_weight(text, position, newline):
 
 @njit(inline="always")
 def is_space(byte, newline):
-    """Separators: space, tab, comma, semicolon, and the carriage return of CRLF."""
+    """Whether a byte separates cells: space, tab, comma, semicolon, and the carriage return of CRLF."""
     return byte == 32 or byte == 9 or byte == 44 or byte == 59 or (byte == 13 and newline != 13)

@@ -126,7 +126,7 @@ class _Ingest:
             )
 
     def _read(self) -> Any:
-        """All rows into the spool, and the numbering of their ids."""
+        """Read all rows into the spool and return the numbering of their ids."""
         strings = StringNumbering() if self.rows.shape.strings else None
         low, high, big = 2**64, -(2**63), False
         for src, dst, weights, bounds in self._columns(strings):
@@ -152,7 +152,7 @@ class _Ingest:
                 yield src, dst, weights, bounds[0]
 
     def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
-        """Partitions in order; their cuts count repeats, which are merged only now."""
+        """Write the partitions in order. They were cut before repeated edges are merged, so they may end up smaller than planned."""
         indptr = np.concatenate([[0], np.cumsum(buckets.degrees)])
         item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
         limit = self.options.partition_bytes or min(256 << 20, max(self.memory // 8, 1 << 20))
@@ -164,7 +164,7 @@ class _Ingest:
                 writer.end_partition()
             if self.options.duplicates == "error" and writer.multigraph:
                 raise FormatError(
-                    f"{self.path}: some edges are there twice; --duplicates keep, first or sum says what to do with them"
+                    f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
                 )
 
     def _built(self, buckets: Buckets) -> Iterator[tuple[Rows, Facts]]:

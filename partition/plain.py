@@ -1,4 +1,6 @@
-"""Rows of plain numbers, nearly all of most files, at the memory's rate; any other row is left to whoever called."""
+"""Parsing rows of plain numbers, which most files consist of, at the rate of the memory. Any other row is left to the caller."""
+
+import sys
 
 import numpy as np
 from llvmlite import ir
@@ -75,9 +77,9 @@ def skip_line(text, position, newline, counts):
 
 @inner
 def parse_plain_rows(text, start, newline, src, dst, rows):
-    """Rows of two unsigned numbers below 10^18, one separator, and the line's end: nearly all of most files, at the memory's rate.
+    """Parse rows of two unsigned numbers below 10^18 with one separator between them.
 
-    Returns where the first other row begins, how many rows came before it, and the bits that occur in their numbers.
+    Returns (begin of the first other row, number of rows before it, all bits that occur in their numbers).
     """
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
     one, row = np.uint64(1), np.uint64(rows)
@@ -106,7 +108,7 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
 
 @inner
 def parse_weighted_rows(text, start, newline, separator, ones, others, weights, rows):
-    """The same for rows with a weight behind the same separators."""
+    """The same for rows with a weight after one more of the same separator."""
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)
     one, row = np.uint64(1), np.uint64(rows)
     while True:
@@ -138,13 +140,13 @@ def parse_weighted_rows(text, start, newline, separator, ones, others, weights, 
 
 @njit(inline="always")
 def is_plain(byte, separator):
-    """Whether it is a separator: the one that all rows have, or a blank, tab or comma where they have none."""
+    """Whether ``byte`` is a separator: ``separator``, or a blank, tab or comma where rows have no common one."""
     return byte == separator if separator else byte == 9 or byte == 32 or byte == 44
 
 
 @njit(inline="always")
 def parse_plain_weight(text, position, newline):
-    """A weight: (after it, value, whether it is one). A double holds 15 digits with or without a point, so one division rounds once."""
+    """Parse a weight. Returns (position after it, value, whether it is one). A double holds 15 digits exactly, so a single division rounds once."""
     one, size = np.uint64(1), np.uint64(text.size)
     after, value = parse_digits(text, position)
     digits, decimals = after - position, np.uint64(0)
@@ -168,7 +170,10 @@ def parse_plain_weight(text, position, newline):
 
 @njit(inline="always")
 def parse_digits(text, position):
-    """The number that begins here: (after it, its value). Eight bytes at a time, for a loop that ends at any digit is predicted badly."""
+    """Parse the digits from ``position`` on.
+
+    Returns (position after them, value). It takes eight bytes at a time, because a loop that may end at any digit is predicted badly.
+    """
     value, size = np.uint64(0), np.uint64(text.size)
     while position + np.uint64(8) <= size:
         word = eight_bytes(text, position) ^ np.uint64(0x3030303030303030)  # digits become 0 .. 9
@@ -188,7 +193,7 @@ def parse_digits(text, position):
 
 @intrinsic
 def trailing_zeros(typing_context, word):
-    """How many of the lowest bits are zero; one instruction, which no Python expression compiles to."""
+    """Number of lowest bits that are zero; one instruction, for which there is no Python expression."""
 
     def build(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))

@@ -1,4 +1,4 @@
-"""How many entries of a directed graph have their reverse: a look at evenly spread entries, at most two partitions in memory."""
+"""The share of directed edges whose reverse is there too, estimated from evenly spread edges with at most two partitions in memory."""
 
 from functools import lru_cache, partial
 
@@ -9,7 +9,7 @@ from csaw.partition.store import GraphStore, Partition
 
 
 def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
-    """Share of entries whose reverse is there too, from at most about ``most`` of them; None without direction or without entries."""
+    """The share of edges, 0 to 1, whose reverse is an edge too, from about ``most`` of them at most; None for an undirected or empty graph."""
     if not store.directed or store.edges == 0:
         return None
     stride = max(1, store.edges // most)

@@ -1,9 +1,9 @@
-"""What may be replaced, and how: a store by a store of its kind, a file by a file, and nothing that csaw did not write.
+"""Replacing stores and files: a store by one of its kind, a file by a file, and never anything that csaw did not write.
 
-NAME                   what was there stays until what is new is whole and synced
+NAME                   the old store or file stays until the new one is complete and synced
 .NAME.csaw-draft       a graph store or a file in the making; its lock keeps other writers of NAME out, and ends with the process
 .NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it its name back
-.NAME.csaw-replaced    what is being removed, maybe in part already; it never comes back, the next writer removes the rest
+.NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the rest
 """
 
 import ctypes
@@ -29,7 +29,7 @@ CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 
 
 def standing(path: Path) -> str:
-    """What is at ``path``: one of the words above; a folder is GRAPH or SAMPLES where its zarr.json says so."""
+    """The kind of the thing at ``path``, one of the words above; a folder is GRAPH or SAMPLES if its zarr.json says so."""
     try:
         mode = path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -54,7 +54,7 @@ def _kind_of_store(folder: Path) -> str | None:
 
 
 def check_name(path: Path) -> None:
-    """OptionError when ``path`` is no name that something new can have, or lies inside a store."""
+    """Raise OptionError when ``path`` cannot be the name of something new, or lies inside a store."""
     if path.name in ("", ".."):
         raise OptionError(f"expected a name for what is to be written, found {str(path)!r}; give one, such as out.zarr")
     folder = Path(os.path.realpath(path.parent))
@@ -64,7 +64,7 @@ def check_name(path: Path) -> None:
 
 
 def check(path: Path, kind: str, overwrite: bool) -> None:
-    """StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``."""
+    """Raise StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``."""
     check_name(path)
     found = standing(path)
     if found == NOTHING:
@@ -73,14 +73,14 @@ def check(path: Path, kind: str, overwrite: bool) -> None:
         raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
     if found != kind:
         raise StoreError(
-            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced, choose another name"
+            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced; choose another name"
         )
     if not overwrite:
         raise StoreError(f"{path} exists; choose another name or pass --overwrite")
 
 
 class Draft:
-    """A store in the making, in a folder that no other writer gets: ``publish`` gives it the name, ``close`` removes it unless it has that.
+    """An unfinished store, in a folder that is closed to other writers. ``publish`` gives it its name; ``close`` removes it if it has none yet.
 
     Errors: OptionError and StoreError as :func:`check`; StoreError while another writer makes a store of this name.
     """
@@ -121,7 +121,7 @@ class Draft:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
-    """A file to write, which takes the name ``path`` when the block ends; after an error nothing is left. Errors as of :class:`Draft`."""
+    """Open a file for writing, which gets the name ``path`` when the block ends; after an error it is removed. Errors as of :class:`Draft`."""
     check(path, FILE, overwrite)
     draft = _draft(path)
     with Lock(draft, file=True, shown=path):
@@ -151,9 +151,9 @@ def empty(folder: Path) -> None:
 
 
 def take_the_name(draft: Path, path: Path) -> None:
-    """Rename ``draft`` to ``path`` and remove what was there; a kill leaves the one or the other whole under the name.
+    """Rename ``draft`` to ``path`` and remove what was there. After a kill, either the old or the new one stands complete under the name.
 
-    Where two names cannot be exchanged in one step, a kill between two renames leaves none; :func:`mend` brings it back.
+    Where the system cannot exchange two names in one step, a kill between two renames leaves neither; :func:`mend` brings the old one back.
     """
     if not os.path.lexists(path):
         draft.rename(path)
@@ -168,7 +168,7 @@ def take_the_name(draft: Path, path: Path) -> None:
 
 
 def mend(path: Path) -> None:
-    """Give a store its name back that a kill between two renames took from it; for writers of ``path`` that hold its lock."""
+    """Give a store the name ``path`` back, if a kill between two renames took it. The caller holds the lock of ``path``."""
     old = _aside(path)
     if not os.path.lexists(old):
         return
@@ -182,17 +182,20 @@ def mend(path: Path) -> None:
 
 
 def require_not_aside(path: Path) -> None:
-    """StoreError where a kill between two renames took the name of the store at ``path``; readers rename nothing, a writer may be at work."""
+    """Raise StoreError where a kill between two renames took the name of the store at ``path``.
+
+    Readers do not rename it, since a writer may be at work.
+    """
     if path.name and not os.path.lexists(path) and os.path.lexists(_aside(path)):
         raise StoreError(_stopped(path))
 
 
 def _stopped(path: Path) -> str:
-    return f"{path}: a csaw was stopped while it replaced this; rename {_aside(path)} to it"
+    return f"{path}: csaw was stopped while it replaced this; rename {_aside(path)} to it"
 
 
 def _remove(old: Path | None, path: Path) -> None:
-    """Remove what was replaced, and what an earlier removal left: under a name of its own, for a kill leaves a part."""
+    """Remove what was replaced, and the rest of an earlier removal. It gets a name of its own first, since a kill may leave a part of it."""
     removed = _replaced(path)
     shutil.rmtree(removed, ignore_errors=True)
     if old is not None:
@@ -222,7 +225,7 @@ def _replaced(path: Path) -> Path:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two names change places in one step; False where the system or the file system cannot."""
+    """Exchange two names in one step. False where the system or the file system cannot."""
     function: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if function is None:
         return False

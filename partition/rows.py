@@ -1,4 +1,4 @@
-"""Rows of a text file as arrays of ids and weights, with everything counted that is not a row."""
+"""The rows of a text file as arrays of ids and weights, with counts of all other lines."""
 
 import threading
 from codecs import BOM_UTF8
@@ -31,7 +31,7 @@ WRONG = {
 
 
 class Room(threading.local):
-    """Where a thread parses to: large arrays that many blocks share, because memory in small pages costs as much as the parsing."""
+    """Memory into which a thread parses: large arrays that many blocks share, because getting memory in small pages costs as much as parsing."""
 
     used = 0
     dtype: type = np.uint32
@@ -151,7 +151,7 @@ class TextRows:
         self.blocks.close()
 
     def _check_counts(self) -> None:
-        """A Matrix Market file must hold what it declares; a first row 'vertices edges' is worth a warning."""
+        """Raise FormatError where a Matrix Market file has other counts than it declares; warn about a first row 'vertices edges'."""
         rows, declared = self.counts["edges"] + self.counts["skipped"], self.shape.declared
         if self.shape.exact and rows != declared["edges"]:
             raise FormatError(
@@ -232,7 +232,7 @@ class TextRows:
 
 
 def _head(path: str, blocks: Iterator[memoryview]) -> bytes:
-    """The blocks that hold the rows which say what the file is."""
+    """The first blocks of the file, up to the rows that decide its format."""
     pieces = [bytes(next(blocks, b"")).removeprefix(BOM_UTF8)]
     rows, size = 0, 0
     while pieces[-1] and size < LONGEST_HEAD:

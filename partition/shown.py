@@ -1,4 +1,4 @@
-"""What a user gave, as a message shows it."""
+"""Values that a user gave, as messages show them."""
 
 MOST = 120  # characters
 

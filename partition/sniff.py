@@ -1,4 +1,4 @@
-"""What a text file is, from its first lines: separators, columns, a header line, ids that are not numbers."""
+"""Finding the format of a text file from its first lines: separator, columns, header line, type of ids."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ class Shape:
 
 
 class Line(NamedTuple):
-    """A line that is neither blank nor a comment; ``end`` is the offset of what follows it."""
+    """A line that is neither blank nor a comment; ``end`` is the offset of the byte after it."""
 
     number: int
     end: int
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The first rows as cells by one separator."""
+    """The first rows, cut into cells at one separator."""
 
     separator: bytes | None
     lines: list[Line]
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
 
 
 def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
-    """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists, and rows that do not agree."""
+    """The shape of a file whose first block is ``head``; FormatError for formats that are not edge lists, and for rows that contradict each other."""
     refuse_foreign(name, head)
     shape = Shape(newline=newline_of(head))
     wishes = options.wishes
@@ -85,7 +85,7 @@ def newline_of(head: bytes) -> int:
 
 
 def first_lines(head: bytes, newline: int, start: int = 0, number: int = 0) -> tuple[list[Line], bytes]:
-    """Up to 32 rows, and the last comment before them."""
+    """The first rows, at most 32, and the last comment before them."""
     lines: list[Line] = []
     comment = b""
     while start < len(head) and len(lines) < SAMPLE_ROWS:
@@ -109,7 +109,7 @@ def _after_lines(name: str, head: bytes, newline: int, lines: int) -> int:
 
 
 def _layout(name: str, lines: list[Line], options: "IngestOptions", wishes: Wishes) -> Layout:
-    """The rows by their separator; those whose quotes are wrong are errors, or left out where bad rows are skipped."""
+    """The rows cut at their separator. A row with wrong quotes is an error, or is left out where malformed rows are skipped."""
     layout = _numbers(lines, wishes) if options.ids != "string" else None
     if layout is None:
         layout = _cut(lines, None, strings=False) if options.ids == "int" else _words(lines)
@@ -121,7 +121,7 @@ def _layout(name: str, lines: list[Line], options: "IngestOptions", wishes: Wish
 
 
 def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
-    """By the first separator under which the ends are numbers in at least half of the rows."""
+    """The rows cut at the first separator that gives numbers as ends in at least half of them."""
     for separator in (b"\t", b";", b",", None):
         layout = _cut(lines, separator, strings=False)
         if separator is None or width(layout.rows) > 2:
@@ -134,7 +134,7 @@ def _numbers(lines: list[Line], wishes: Wishes) -> Layout | None:
 
 
 def _words(lines: list[Line]) -> Layout:
-    """By the first separator on which the rows agree, else by blanks."""
+    """The rows cut at the first separator that gives them equal numbers of cells, otherwise at blanks."""
     used = [separator for separator in (b"\t", b",", b";") if separator in lines[0].text]
     cuts = (_cut(lines, separator, strings=True) for separator in used)
     if found := next((layout for layout in cuts if width(layout.rows) > 1), None):
@@ -145,7 +145,7 @@ def _words(lines: list[Line]) -> Layout:
 
 
 def _cut(lines: list[Line], separator: bytes | None, strings: bool) -> Layout:
-    """The rows by this separator; those whose quotes are wrong under it have no cells."""
+    """The rows cut at this separator; a row whose quotes are wrong has no cells."""
     rows = []
     for line in lines:
         try:
@@ -171,7 +171,7 @@ def _likely(names: list[str], wish: str | None, usual: int) -> int:
 def _describe(
     name: str, layout: Layout, comment: bytes, shape: Shape, options: "IngestOptions", wishes: Wishes
 ) -> None:
-    """Header, columns and their number into the shape."""
+    """Add the header, the columns and their number to ``shape``."""
     first, rows = layout.lines[0], layout.rows
     names = None
     if _is_header(layout, options, wishes):
@@ -201,7 +201,7 @@ def _describe(
 
 
 def _refuse_digits(where: str, names: list[str], shape: Shape) -> None:
-    """FormatError about a header that nobody knows, where a digit begins the name of an end: 0x1 may be a vertex."""
+    """Raise FormatError for a header of unknown names in which the name of an end begins with a digit: 0x1 may be a vertex."""
     ends = names[shape.read.source : shape.read.source + 1] + names[shape.read.target : shape.read.target + 1]
     if names[0] and any(name[:1].isdigit() for name in ends):
         raise FormatError(
@@ -211,7 +211,7 @@ def _refuse_digits(where: str, names: list[str], shape: Shape) -> None:
 
 
 def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
-    """The cells of the header; those without a name count, where one separator gives as many as the rows have."""
+    """The cells of the header. Empty cells count where one separator gives as many cells as the rows have."""
     if len(rows) > 1 and len(rows[0]) != len(rows[1]):
         cuts = (_cut([line], separator, strings=False).rows[0] for separator in (b"\t", b";", b","))
         return next((cut for cut in cuts if len(cut) == len(rows[1])), rows[0])
@@ -219,7 +219,7 @@ def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
 
 
 def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool:
-    """Whether the first row is of column names: names that are known or asked for, or words above numbers."""
+    """Whether the first row holds column names: known names, names that options ask for, or words above numbers."""
     first, rest = layout.rows[0], layout.rows[1:]
     names = _text(first)
     if {plain(name) for name in names} & {plain(name) for name in wishes.names}:
@@ -238,7 +238,7 @@ def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool
 
 
 def _columns(name: str, layout: Layout, skip: int, options: "IngestOptions") -> int:
-    """How many cells each row has; FormatError for the first that has another number, where a bad row stops."""
+    """The number of cells of each row; FormatError for the first row with another number, unless malformed rows are skipped."""
     lines, sizes = layout.lines[skip:], [len(row) for row in layout.rows[skip:]]
     columns = sizes[0] if options.on_error == "stop" else max(Counter(sizes).items(), key=lambda item: item[::-1])[0]
     other = next((k for k, size in enumerate(sizes) if size != columns), None)
@@ -261,12 +261,12 @@ def _unequal(name: str, lines: list[Line], sizes: list[int], other: int) -> Form
         )
     return FormatError(
         f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found {sizes[other]}: {row_shown(odd.text)}; an edge list has one "
-        f"edge a row; --on-error skip passes over rows that differ"
+        f"edge in each row; pass --on-error skip to skip rows that differ"
     )
 
 
 def _names_in_comment(comment: bytes, separator: bytes | None, columns: int) -> list[str] | None:
-    """Names in the last comment before the rows, where they name both ends and are as many as the columns."""
+    """The names in the last comment before the rows, if they name both ends and are as many as the columns; otherwise None."""
     line = comment.strip().lstrip(b"#% \t")
     cuts: Iterator[list[bytes]] = (line.split(by) for by in (separator, None, b",") if line)
     named = (_text([cell.strip(b' "') for cell in cut]) for cut in cuts if len(cut) == columns)

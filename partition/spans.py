@@ -1,6 +1,6 @@
-"""Many short parts of an array, read and checked side by side by threads that do not hold the interpreter's lock.
+"""Reading many short spans of an array side by side, by threads that do not hold the interpreter's lock, and checking them.
 
-From a disk a part takes 20 us with 16 threads, and 90 where Python makes each read (docs/tuning.md).
+A span from a disk takes 20 us with 16 threads, and 90 us when Python makes each read (docs/tuning.md).
 """
 
 import os
@@ -33,10 +33,10 @@ _pread = types.ExternalFunction("pread", signature(types.int64, types.int32, typ
 
 @njit(nogil=True)
 def _read(low, high, handle, begin, count, stored, sums, slot, limit, out, place):
-    """Elements of files to ``out``, spans low .. high - 1; the first span that fails, and why.
+    """Read the spans low .. high - 1 into ``out``; return the first span that fails, and the reason.
 
     Span i has ``count[i]`` elements from number ``begin[i]`` of a file of ``stored[i]`` bytes, and goes to ``out[place[i]]`` and on. Whole blocks are
-    read and compared with the checksums ``sums[slot[i]]``, unless there are none. No value may be beyond ``limit``.
+    read and compared with the checksums ``sums[slot[i]]``, unless there are none. Values must be at most ``limit``.
     """
     room, item, raw = np.empty(ROOM, np.uint8), out.itemsize, out.view(np.uint8)
     for i in range(low, high):
@@ -85,9 +85,9 @@ class SpanReader:
     def read(
         self, name: str, number: np.ndarray, first: np.ndarray, count: np.ndarray, out: np.ndarray, to: np.ndarray
     ) -> None:
-        """``count`` elements of the array ``name`` ("indices", "weights") of partitions ``number`` from ``first`` on into ``out`` from ``to`` on.
+        """Read spans of the array ``name`` ("indices" or "weights"): ``count[i]`` elements of partition ``number[i]`` from ``first[i]`` on, to ``out[to[i]]`` and on.
 
-        Int64 [n] each. StoreError names the file that cannot be read.
+        All but ``name`` and ``out`` are int64 [n]. StoreError names the file that cannot be read.
         """
         met, which = np.unique(number, return_inverse=True)
         arrays = {part: self.store.opened(part, name) for part in met.tolist()}
@@ -105,7 +105,7 @@ class SpanReader:
             self._fill(name, opened, file[some] - base, within, (high - low)[some], out, place)
 
     def _fill(self, name: str, files: list[File], file: np.ndarray, within: np.ndarray, count: np.ndarray, out: np.ndarray, place: np.ndarray) -> None:  # fmt: skip
-        """Spans of few ``files``: which one each is in, and from which of its elements on."""
+        """Read spans of a few ``files``: span i is in ``files[file[i]]``, from element ``within[i]`` on."""
         limit = self.store.limit_of(name)
         opened = np.array(self._open(files), np.int64)[file]
         stored = np.array([one.stored for one in files], np.int64)[file]
@@ -133,7 +133,10 @@ class SpanReader:
         list(self.threads.map(task, range(0, file.size, each)))
 
     def _open(self, files: list[File]) -> list[tuple[int, int]]:
-        """Descriptors of files and where their checksums are: those that were open already and new ones; others are closed where there are too many."""
+        """Descriptors of ``files`` and the rows of their checksums.
+
+        Files that are not open are opened; where too many are open, others are closed.
+        """
         new = [file for file in files if file.path not in self.handles]
         for file in files:
             if file.path in self.handles:
@@ -151,7 +154,7 @@ class SpanReader:
         return [self.handles[file.path] for file in files]
 
     def _keep(self, file: File) -> int:
-        """A row of ``sums`` that holds the file's checksums."""
+        """Store the checksums of the file in a row of ``sums`` and return its number."""
         slot = self.free.pop() if self.free else len(self.handles)
         if file.sums is not None:
             rows, columns = self.sums.shape
@@ -174,7 +177,7 @@ def _file_of(array: StoredArray, number: int, item: int) -> File:
 
 
 def _explain(file: File, what: int, values: np.ndarray, limit: Any, again: bool) -> None:
-    """Raise what is wrong with a span's file. One that can be read after all is tried once more."""
+    """Raise StoreError with what is wrong with a file. A file that can now be read is tried once more."""
     if what == DAMAGED:
         raise StoreError(f"{file.path}: its bytes have changed since they were written; {AGAIN}")
     if what == OUTSIDE:
@@ -185,7 +188,7 @@ def _explain(file: File, what: int, values: np.ndarray, limit: Any, again: bool)
 
 
 def _cut(first: np.ndarray, count: np.ndarray, chunk: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Spans cut where chunks end: of each part its span, its chunk, and its first and last element, exclusive."""
+    """Cut spans where chunks end. Returns for each part its span, its chunk, its first element and the one after its last."""
     begin = first // chunk
     parts = np.where(count > 0, (first + count - 1) // chunk - begin + 1, 0)
     span = np.repeat(np.arange(first.size), parts)

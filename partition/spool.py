@@ -32,7 +32,7 @@ class Budget:
 
 
 class Stored:
-    """A column in a spool's file: what a slice reads is an array."""
+    """A column in the file of a spool; slicing it reads an array."""
 
     def __init__(self, handle: int, start: int, column: np.ndarray) -> None:
         self.handle, self.start, self.dtype, self.size = handle, start, column.dtype, column.size

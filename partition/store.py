@@ -27,7 +27,7 @@ LARGEST_WEIGHT = np.finfo(np.float32).max
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph in memory: indptr int64 [V + 1], indices uint32 or uint64 [E], weights float32 [E] or None."""
+    """A graph of V vertices and E edges in memory: ``indptr`` int64 [V + 1], ``indices`` uint32 or uint64 [E], ``weights`` float32 [E] or None."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -36,7 +36,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Partition:
-    """The vertices first_vertex .. last_vertex - 1 and their edges; nbytes of indptr, indices and weights."""
+    """A partition: the vertices first_vertex .. last_vertex - 1 and their edges. ``nbytes``: size of its three arrays together."""
 
     number: int
     first_vertex: int
@@ -47,7 +47,13 @@ class Partition:
 
 
 class GraphStore:
-    """An open store. Attributes are those of the group; arrays are read when asked for."""
+    """An open graph store, as :func:`open_graph` returns it. Arrays are read when they are asked for; StoreError where a file has changed.
+
+    vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self loop once).
+    directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most edges of a vertex.
+    id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1. id_kind: type of the ids of the input.
+    partitions: vertex ranges, see Partition. fingerprint: digest of the graph. report: counts of the reading that made the store.
+    """
 
     def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes
@@ -68,7 +74,7 @@ class GraphStore:
 
     @property
     def largest_partition(self) -> int:
-        """Edges of the partition that has most."""
+        """Number of edges of the largest partition."""
         return max((part.edges for part in self.partitions), default=0)
 
     def read_indptr(self) -> np.ndarray:
@@ -79,7 +85,7 @@ class GraphStore:
         return out
 
     def read_offsets(self, number: int) -> np.ndarray:
-        """Offsets of a partition's rows, int64 [its vertices + 1], from zero; StoreError when they do not rise to the number of its edges."""
+        """Offsets of the rows of partition ``number``, int64 [its vertices + 1], from 0; StoreError when they do not rise to the number of its edges."""
         part = self.partitions[number]
         array = self._array(number, "indptr")
         offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
@@ -91,13 +97,13 @@ class GraphStore:
         return offsets
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        """Fill preallocated 1-d arrays with a partition's neighbors and weights; StoreError when a byte is not what was written."""
+        """Fill arrays [edges of the partition] with its neighbors (dense ids) and, unless None, its weights (float32); StoreError where a file has changed."""
         read_array(self._array(number, "indices"), indices_out, self.limit_of("indices"))
         if weights_out is not None:
             read_array(self._array(number, "weights"), weights_out, self.limit_of("weights"))
 
     def limit_of(self, name: str) -> Any:
-        """The largest value that an array of partitions may hold; the least is 0."""
+        """The largest value that the array ``name`` of a partition may hold; the least is 0."""
         return LARGEST_WEIGHT if name == "weights" else max(self.vertices - 1, 0)
 
     @property
@@ -107,22 +113,22 @@ class GraphStore:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether files of partitions are the bytes of their arrays, so that parts of them can be read."""
+        """Whether the files of partitions are uncompressed, so that parts of them can be read."""
         return all(self.opened(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
 
     def opened(self, number: int, name: str) -> StoredArray:
-        """A partition's array, kept for those who read it in parts."""
+        """The array ``name`` of partition ``number``; it stays open, for reading in parts."""
         if (number, name) not in self._opened:
             self._opened[number, name] = self._array(number, name)
         return self._opened[number, name]
 
     def read_ahead(self, number: int, weights: bool) -> None:
-        """Let the system begin to bring a partition's files into its page cache, where it can."""
+        """Ask the system to read the files of partition ``number`` into its page cache. Nothing waits for it."""
         for name in ("indices", "weights") if weights else ("indices",):
             read_ahead(self.path / array_name(number, name))
 
     def release(self) -> None:
-        """Give back memory of edges, which come again when they are read; a store on disk has none."""
+        """Free memory that holds edges, which can be made again; a store on disk holds none."""
 
     def load(self) -> Graph:
         """The whole graph in memory."""
@@ -135,7 +141,7 @@ class GraphStore:
 
     @cached_property
     def id_arrays(self) -> list[np.ndarray]:
-        """Original ids as they are stored: none, one array of numbers, or the bytes of strings and their offsets."""
+        """Original ids as they are stored: no array, one array of numbers, or the bytes of the strings and their offsets."""
         if self.id_kind == IDENTITY:
             return []
         if self.id_kind != STRING:
@@ -169,12 +175,12 @@ class GraphStore:
         return np.asarray(ids) if isinstance(ids, Words) else ids
 
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """The ids of the input file: int64, uint64, or ``str`` in an array of dtype object."""
+        """Ids of the input for ``dense`` ones: int64, uint64, or ``str`` in an array of dtype object."""
         ids = self.stored_ids()
         return np.asarray(dense, np.int64) if ids is None else ids[np.asarray(dense, np.int64)]
 
     def dense_ids(self, originals: Any) -> np.ndarray:
-        """Dense ids of original ones; OptionError names the first that the graph does not have."""
+        """Dense ids, of id_dtype, for ids of the input; OptionError names the first that the graph does not have."""
         ids = self._ids
         if ids is None and isinstance(originals, np.ndarray) and originals.dtype.kind in "iu":
             wrong = (originals < 0) | (originals >= self.vertices)
@@ -192,7 +198,7 @@ class GraphStore:
         return np.array(found, self.id_dtype)
 
     def _found(self, ids: np.ndarray | Words | None, originals: list) -> list[int]:
-        """Dense ids, -1 for what the graph does not have."""
+        """Dense ids, -1 for an id that the graph does not have."""
         if isinstance(ids, Words):
             return ids.find(originals)
         if ids is not None:
@@ -218,14 +224,14 @@ class GraphStore:
 
 
 def array_name(number: int, name: str) -> str:
-    """Where a partition's array is in a store."""
+    """The path of an array of partition ``number`` inside a store."""
     return f"partitions/{number:05d}/{name}"
 
 
 def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
-    """The store at ``path``; StoreError when it is missing, something else, damaged, or of a later format.
+    """Open the graph store at ``path``; StoreError when it is missing, is something else, is damaged, or has a later format.
 
-    What is read from it is compared with its checksums, unless ``checksums`` is False; offsets, ids and weights are held to their ranges in any case.
+    ``checksums``: compare all data with their checksums when they are read (default: True). Offsets, ids and weights are held to their ranges in any case.
     """
     path = Path(path)
     require_not_aside(path)

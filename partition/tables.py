@@ -19,12 +19,12 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 def is_table(path: str) -> bool:
-    """Whether pyarrow reads it: by suffix."""
+    """Whether the suffix of ``path`` is that of a table, which pyarrow reads."""
     return path.endswith(PARQUET + ARROW)
 
 
 class TableRows:
-    """The same as TextRows, for a table."""
+    """The rows of a table; it yields and counts as TextRows does."""
 
     def __init__(self, path: str, options: "IngestOptions") -> None:
         if options.skip_lines:
@@ -81,7 +81,7 @@ class TableRows:
         self.batches.close()
 
     def _numbers(self, column: Any, kept: np.ndarray) -> Any:
-        """Ids of the rows that are kept: bytes, int64, or uint64 where some need it."""
+        """Ids of the rows that are kept, as bytes, int64, or uint64 if some need it."""
         if self.shape.strings:
             words = column.to_pylist()
             return [str(words[row]).encode() for row in np.flatnonzero(kept)]
@@ -89,7 +89,10 @@ class TableRows:
         return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
 
     def _ids(self, batch: Any, end: int, kept: np.ndarray) -> Any:
-        """A column of ids: integers or, for string ids, anything; rows without one are dropped from ``kept``, or an error."""
+        """The ids in column ``end``: integers or, for string ids, values of any type.
+
+        Rows without an id are dropped from ``kept``, or are an error.
+        """
         from pyarrow import compute, types
 
         column = _decoded(batch.column(end))
@@ -123,15 +126,15 @@ class TableRows:
         return np.where(good, weights, 0).astype(np.float32)
 
     def _check(self, batch: Any, place: int, kept: np.ndarray, good: np.ndarray, expected: str) -> None:
-        """Drops the rows that are not good where bad rows are skipped; else FormatError for the first."""
+        """Drop the rows that are not ``good`` from ``kept`` if malformed rows are skipped; otherwise FormatError for the first of them."""
         good = good.astype(np.bool_)
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
             found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
-                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r}; {int(bad.sum())} "
-                f"rows among {batch.num_rows} are so; --on-error skip passes over them"
+                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected {expected}, found {found!r} ({int(bad.sum())} "
+                f"of {batch.num_rows} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
 
@@ -152,12 +155,12 @@ class TableRows:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
-                f"{self.path}: damaged, or not what its suffix says ({error}); write or fetch it again"
+                f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); write or fetch it again"
             ) from error
 
 
 def _decoded(column: Any) -> Any:
-    """A column without a dictionary, which pandas makes of categories."""
+    """The column without a dictionary, into which pandas turns categories."""
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 

@@ -1,4 +1,4 @@
-"""Edge-list rows to numbers: a Numba parser for a block of bytes. Ids keep all 64 bits; a row that is not one is reported, never guessed."""
+"""A Numba parser that turns a block of edge-list rows into numbers. Ids keep all 64 bits; a malformed row is reported, never guessed."""
 
 import numpy as np
 
@@ -39,8 +39,8 @@ from csaw.partition.plain import (
 def parse_block(
     text, start, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts
 ):
-    """Fill ones and others (uint64 bits of the ids in columns first < second), weights; ``counts`` by the names above. Stops at the
-    first bad row unless skipping.
+    """Parse a block. Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the names above. Stops at the
+    first malformed row unless such rows are skipped.
 
     Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the needed ones; all columns count from 0, a weight_column of -1 is none;
     ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
@@ -175,7 +175,7 @@ def parse_block(
 
 @inner
 def is_blank(text, position, newline):
-    """Whether nothing but separators is left of the line."""
+    """Whether the rest of the line consists of separators."""
     while position < text.size and text[position] != newline:
         if not is_space(text[position], newline):
             return False
@@ -185,7 +185,7 @@ def is_blank(text, position, newline):
 
 @inner
 def quoted_cell(text, position, newline):
-    """After a cell in quotes that is not read: (where it ends, whether its quotes do)."""
+    """Skip a cell in quotes. Returns (position after it, whether its quotes end)."""
     position += 1
     while position < text.size and text[position] != newline:
         if text[position] == 34:

@@ -14,7 +14,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 class WordRows:
-    """Parses blocks of lines one after the other, and counts into ``counts``, as TextRows has them."""
+    """Parses blocks of lines in order, and adds to ``counts``, which are those of TextRows."""
 
     def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int]) -> None:
         self.path, self.shape, self.skip_errors, self.counts = path, shape, skip_errors, counts
@@ -54,7 +54,7 @@ class WordRows:
         return sources, targets, np.array(weights, np.float32) if column >= 0 else None
 
     def _row(self, line: bytes) -> list[bytes] | None:
-        """The cells of a row; None for what is no row, or a bad one that is skipped."""
+        """The cells of a row; None for a line that is no row, or a malformed row that is skipped."""
         if is_blank(line):
             self.counts["blank"] += 1
             return None
@@ -101,7 +101,7 @@ class WordRows:
         return None
 
     def _bad(self, error: FormatError) -> None:
-        """Counts a row that is skipped, or raises."""
+        """Count a malformed row if such rows are skipped; otherwise raise ``error``."""
         if not self.skip_errors:
             raise error
         self.counts["skipped"] += 1

@@ -1,6 +1,6 @@
-"""Strings of any length each, as UTF-8 text and offsets: one long word makes no other one larger.
+"""Strings as UTF-8 text and offsets, so that a long string takes no room of the others.
 
-Bytes that are no UTF-8 are surrogates in the ``str``, as Python's ``surrogateescape`` has it.
+Bytes that are not UTF-8 become surrogates in a ``str``, as with Python's ``surrogateescape``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ ERRORS = "surrogateescape"
 
 
 class Words:
-    """The string ids of a graph by dense id. What comes out in bulk is an array of ``str``, of dtype object.
+    """The string ids of a graph by dense id. Several of them are given as an array of ``str`` of dtype object.
 
     ``offsets`` int64 [n + 1] rise from 0 to the size of ``text``, uint8.
     """
@@ -96,7 +96,7 @@ def _encoded(word: Any) -> bytes:
 
 
 def _key(word: Any) -> bytes | None:
-    """The bytes of a word, None where UTF-8 has none."""
+    """The bytes of a word; None for one that UTF-8 cannot hold."""
     try:
         return str(word).encode("utf-8", ERRORS)
     except UnicodeEncodeError:

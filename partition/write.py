@@ -1,4 +1,4 @@
-"""Writing a graph store: partitions one after the other into a folder beside the final name, which it gets when all is there."""
+"""Writing a graph store: partitions are written in order into a folder beside the final name, which gets that name when it is complete."""
 
 import itertools
 import os
@@ -30,7 +30,7 @@ class Facts(NamedTuple):
 
 
 class StoreWriter:
-    """Takes partitions in order of their vertices; ``finish`` gives the store its name. As a context, cleans up after an error.
+    """Writes a store, partition by partition in order of the vertices. ``finish`` gives the store its name. Used as a context, it cleans up after an error.
 
     ``path`` is the store's name, or a draft of it, which knows what may be replaced. With a ``crew``, its threads write and take checksums while
     the next rows are made.
@@ -72,7 +72,7 @@ class StoreWriter:
         self.claim.close()
 
     def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
-        """The next partition: local int64 ``indptr`` from zero, dense sorted ``indices``."""
+        """Add the next partition: ``indptr`` int64 from 0, ``indices`` dense ids, sorted in each row, ``weights`` float32 or None."""
         self.extend(indptr, indices, weights)
         self.end_partition()
 
@@ -107,7 +107,7 @@ class StoreWriter:
         self.arrays["indptr"].extend(np.zeros(1, np.int64))
 
     def end_partition(self) -> None:
-        """The next rows begin a new partition."""
+        """End the current partition; the next rows begin another."""
         arrays = self.arrays.values()
         with full_disk_named(self.path, sum(array.held_size * array.dtype.itemsize for array in arrays)):
             for name, array in self.arrays.items():
@@ -122,7 +122,10 @@ class StoreWriter:
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]]) -> GraphStore:  # fmt: skip
-        """Write ids and attributes, then rename; ``vertex_ids`` None means 0 .. V - 1. ``report`` may look at the draft."""
+        """Write ids and attributes, give the store its name, and open it.
+
+        ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft.
+        """
         kind = "identity"
         if vertex_ids is not None:
             kind = self._ids(vertex_ids)
@@ -200,7 +203,7 @@ class full_disk_named:
 
 
 def sync_tree(folder: Path) -> None:
-    """Ask the disk to keep every file below ``folder``: several at a time, which it does as fast as one."""
+    """Sync every file below ``folder`` to the disk, several at a time, which takes as long as one."""
     paths = [os.path.join(parent, name) for parent, _, files in os.walk(folder) for name in [*files, "."]]
     with ThreadPoolExecutor(SYNCS) as threads:
         list(threads.map(sync_folder, paths))
@@ -222,14 +225,14 @@ def cut_points(indptr: np.ndarray, partitions: int, balance: str = "edges") -> n
 def partition_count(
     edges: int, vertices: int, item_bytes: int, partitions: int | None, partition_bytes: int | None
 ) -> int:
-    """How many partitions: as asked, or as many as keep each below ``partition_bytes``."""
+    """The number of partitions: ``partitions``, or if that is None as many as keep each below ``partition_bytes``."""
     if partitions is not None:
         return partitions
     return max(1, -(-(edges * item_bytes + 8 * vertices) // (partition_bytes or 256 << 20)))
 
 
 def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """The arrays with sorted rows (copies, if they were not)."""
+    """The arrays with sorted rows; copies where rows were not sorted. StoreError for arrays that are no CSR."""
     indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices)
     if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
         raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
@@ -249,7 +252,7 @@ def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weigh
                 directed: bool, vertex_ids: np.ndarray | None = None, partitions: int | None = None,
                 partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
                 report: dict[str, Any] | None = None, overwrite: bool = False) -> GraphStore:  # fmt: skip
-    """A store from CSR arrays in memory. Rows need not be sorted; StoreError for arrays that are no CSR."""
+    """Write a graph store from CSR arrays in memory and open it. Rows need not be sorted. StoreError for arrays that are no CSR."""
     indptr, indices, weights = checked_rows(indptr, indices, weights)
     vertices = indptr.size - 1
     item = indices.dtype.itemsize + (4 if weights is not None else 0)

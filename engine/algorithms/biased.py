@@ -4,10 +4,14 @@ from csaw.engine.algorithm import Walk, option
 
 
 class Biased(Walk):
-    """Static biased walk: next vertex by edge weight or by its degree."""
+    """The walk moves to a neighbor chosen by its degree or by the weight of its edge."""
 
     paper = "Pandey et al., SC 2020"
-    bias: str = option("degree", help="what an edge is chosen by", choices=("weight", "degree", "none"))
+    bias: str = option(
+        "degree",
+        help="bias of a neighbor: the weight of its edge, its degree, or none, which makes all equally likely",
+        choices=("weight", "degree", "none"),
+    )
 
     def edge_bias(self, e):
         if self.bias == "degree":

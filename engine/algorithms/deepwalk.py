@@ -4,6 +4,6 @@ from csaw.engine.algorithm import Walk
 
 
 class Deepwalk(Walk):
-    """Random walk: uniform, or in proportion to the weights of a weighted graph."""
+    """The walk moves to a neighbor chosen uniformly, or by the weight of its edge in a weighted graph."""
 
     paper = "Perozzi et al., KDD 2014"

@@ -4,14 +4,18 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class Layer(Traversal):
-    """At each depth, NEIGHBOR_SIZE edges from the pooled unvisited neighbors of the frontier, without replacement."""
+    """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without replacement."""
 
     paper = "Gao et al., KDD 2018"
     collective = True
-    depth: int = option(2, help="layers from the sources", low=0, high=65535)
-    neighbor_size: int = option(10, help="edges selected at each depth", low=0)
-    frontier_size: int = option(1, help="sources of an instance", low=1)
-    bias: str = option("weight", help="what an edge is chosen by", choices=("weight", "degree", "none"))
+    depth: int = option(2, help="number of layers beyond the sources", low=0, high=65535)
+    neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
+    frontier_size: int = option(1, help="number of sources of an instance", low=1)
+    bias: str = option(
+        "weight",
+        help="bias of an edge: its weight, the degree of the vertex that it leads to, or none, which makes all equally likely",
+        choices=("weight", "degree", "none"),
+    )
 
     def edge_bias(self, e):
         if self.bias == "degree":

@@ -4,7 +4,7 @@ from csaw.engine.algorithm import Walk
 
 
 class MetropolisHastings(Walk):
-    """Propose a uniform neighbor, move with chance min(1, degree here / degree there), else stay."""
+    """The walk proposes a uniform neighbor, moves there with chance min(1, degree here / degree there), and stays otherwise."""
 
     paper = "Gjoka et al., INFOCOM 2010"
 

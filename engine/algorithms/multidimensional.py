@@ -7,14 +7,14 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class Multidimensional(Traversal):
-    """Multidimensional random walk: of the frontier, one vertex moves a step, chosen by its degree."""
+    """At each step, one of many walkers, chosen by the degree of its vertex, moves to a random neighbor."""
 
     paper = "Ribeiro and Towsley, IMC 2010"
     sources_from = "random"
     visited_once = False
     clocks = True
-    walk_length: int = option(80, help="steps of an instance, all walkers together", low=0, high=2**31 - 2)
-    frontier_size: int = option(10, help="walkers in an instance", low=1)
+    walk_length: int = option(80, help="steps of an instance, by all of its walkers together", low=0, high=2**31 - 2)
+    frontier_size: int = option(10, help="number of walkers of an instance", low=1)
 
     def vertex_bias(self, v):
         return v.degree

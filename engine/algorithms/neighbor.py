@@ -4,14 +4,22 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class Neighbor(Traversal):
-    """GraphSAGE: for each vertex of a hop, FANOUT neighbors for the next."""
+    """Each vertex of a hop selects FANOUT of its neighbors for the next hop, as GraphSAGE does."""
 
     paper = "Hamilton et al., NeurIPS 2017"
     layout = "hops"
     visited_once = False
-    fanout: tuple = option((25, 10), help="neighbors at each hop, comma-separated; -1 is all", low=-1)
-    replace: bool = option(False, help="draw neighbors with replacement")
-    bias: str = option("weight", help="what a neighbor is chosen by", choices=("weight", "degree", "none"))
+    fanout: tuple = option(
+        (25, 10),
+        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
+        low=-1,
+    )
+    replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
+    bias: str = option(
+        "weight",
+        help="bias of a neighbor: the weight of its edge, its degree, or none, which makes all equally likely",
+        choices=("weight", "degree", "none"),
+    )
 
     def edge_bias(self, e):
         if self.bias == "degree":

@@ -6,11 +6,13 @@ LIMITS = {"low": 1e-250, "high": 1e250, "reason": "beyond it a weight times 1/p 
 
 
 class Node2vec(Walk):
-    """Second-order walk: back with weight 1/p, near with 1, away with 1/q."""
+    """The walk returns with weight 1/p, moves to a neighbor of the previous vertex with weight 1, and moves away with weight 1/q."""
 
     paper = "Grover and Leskovec, KDD 2016"
-    p: float = option(1.0, help="return parameter: higher avoids going back", **LIMITS)
-    q: float = option(1.0, help="in-out parameter: higher stays near the source", **LIMITS)
+    p: float = option(1.0, help="return parameter: a walk with a higher p returns less often", **LIMITS)
+    q: float = option(
+        1.0, help="in-out parameter: a walk with a higher q stays nearer to the previous vertex", **LIMITS
+    )
 
     def edge_bias(self, e):
         if e.dst == e.prev:

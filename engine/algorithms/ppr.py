@@ -4,7 +4,7 @@ from csaw.engine.algorithm import Walk, option
 
 
 class Ppr(Walk):
-    """Walk of geometric length; its last vertex is a draw from personalized PageRank."""
+    """The walk ends with a fixed chance before every step; its last vertex is a draw from personalized PageRank."""
 
     paper = "Fogaras et al., Internet Mathematics 2005"
     termination_prob: float = option(0.15, help="chance that the walk ends before a step", low=0, high=1)

@@ -4,12 +4,12 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class RandomNode(Traversal):
-    """SIZE distinct vertices, every set equally likely, with the subgraph they induce."""
+    """An instance is FRONTIER_SIZE different vertices, each such set equally likely, with the edges among them."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "distinct"
     induced = True
-    frontier_size: int = option(100, help="vertices of an instance", low=1)
+    frontier_size: int = option(100, help="number of vertices of an instance", low=1)
 
     def edge_bias(self, e):
         return 1.0

@@ -1,1 +1,1 @@
-"""Batches of traversals that either backend runs, on its own arrays: frontier by frontier, or from one pool an instance."""
+"""Batches of traversals, which both backends run on their own arrays: frontier by frontier, or from one pool for each instance."""

@@ -1,34 +1,34 @@
-"""A batch of traversal samples that pick uniformly from one pool of all frontier vertices' edges an instance, without replacement.
+"""A batch of traversals in which each instance picks uniformly, without replacement, from one pool: the edges of all its frontier vertices.
 
-The edges of a pool are numbered, entry after entry in order of their rows, so a number is an edge without any row's being read. Numbers are drawn
-until ``size`` different ones have led to edges that may be selected: the first ones do, whatever the order in which rows are read. A pool that is
-small, or where ``tries`` numbers did not suffice, is listed instead, and ``size`` of the list drawn. Either way the subsets are equally likely:
-nothing tells one edge of the pool from another.
+The edges of a pool are numbered, frontier entry after frontier entry in the order of their rows, so that a number stands for an edge before any row is
+read. Numbers are drawn, and the first ``size`` different ones whose edges may be selected are the sample, whatever the order in which rows are read. If a
+pool is small, or ``tries`` numbers did not suffice, its edges are listed and ``size`` of the list are drawn. In both cases all subsets are equally likely,
+because no draw depends on which edge a number stands for.
 """
-
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.backend import Backend
 from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.contracts import Array
 from csaw.engine.plan.selection import tries
 
 
 class Pools(Traversals):
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         super().__init__(backend, first, sources[:, :1] if backend.needs.everywhere else sources)
 
-    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
-        """Begin the next depth with these frontier entries: number the pools, and draw of those that are not small."""
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Begin the next depth with these frontier entries: number the pools, and draw from those that are not small."""
         xp, self.depth = self.xp, self.depth + 1
         self.pending = xp.zeros(0, np.int64)
         if self.depth >= len(self.sizes):
             return
         self.size = self.sizes[self.depth]
         self.tries = tries(max(self.size, 0))
-        self.picks: list[tuple[Any, Any, Any]] = []  # instance, src, dst; in order within an instance
+        self.picks: list[tuple[Array, Array, Array]] = []  # instance, src, dst; in order within an instance
         if self.backend.needs.everywhere and self.depth == 0:
             self._number_graph()
         else:
@@ -37,19 +37,19 @@ class Pools(Traversals):
         self.listed = xp.flatnonzero((self.pool > 0) & ((self.pool <= self.tries) & (self.size > 0) | (self.size < 0)))
         self._try()
 
-    def _number(self, local: Any, slot: Any, vertex: Any) -> None:
-        """Pools of a frontier: ``pool`` edges from number ``base`` on; entry e has the numbers upto[e] .. upto[e + 1] - 1."""
+    def _number(self, local: Array, slot: Array, vertex: Array) -> None:
+        """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the numbers upto[e] .. upto[e + 1] - 1."""
         xp, degree = self.xp, self.backend.graph.degrees(vertex)
         self.upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree)])
         bounds = xp.searchsorted(local, xp.arange(self.instances + 1))
         self.base = self.upto[bounds[:-1]]
         self.pool = self.upto[bounds[1:]] - self.base
         self.pool_slot = xp.concatenate([slot, xp.zeros(1, np.int64)])[bounds[:-1]]
-        self.frontier: tuple[Any, Any] | None = (local, vertex)
+        self.frontier: tuple[Array, Array] | None = (local, vertex)
         self.dead += int((degree == 0).sum()) if self.size != 0 else 0
 
     def _number_graph(self) -> None:
-        """Pools of all edges: their numbers are the graph's."""
+        """Number pools that are the whole graph: the numbers of edges are those of the graph."""
         xp, edges, vertices = self.xp, self.backend.store.edges, self.backend.store.vertices
         self.base = xp.arange(self.instances, dtype=np.int64) * edges
         self.pool = xp.full(self.instances, edges, np.int64)
@@ -59,11 +59,11 @@ class Pools(Traversals):
         self.dead += self.instances * self.backend.isolated if self.size != 0 else 0
 
     def _try(self) -> None:
-        """Draw numbers; the entries that they belong to are to look them up."""
+        """Draw numbers, and have their entries look up the edges."""
         xp, tried, self.trying = self.xp, self.tried, True
         numbers = self.backend.draw_numbers(tried + self.first, self.pool_slot[tried], self.pool[tried], self.tries)
         number = (numbers + self.base[tried][:, None]).ravel()
-        order = xp.argsort(number, kind="stable")  # of equal ones the first try counts
+        order = xp.argsort(number, kind="stable")  # of equal numbers, the first try counts
         order = order[fresh(xp, number[order])]
         self.turn, owner = order % self.tries, tried[order // self.tries]
         entry, vertex, self.offset = self._locate(number[order], owner)
@@ -72,8 +72,8 @@ class Pools(Traversals):
         self._hold(owner[begin], xp.zeros_like(begin), vertex[begin], xp.full_like(begin, -1))
         self._reserve(xp.diff(xp.concatenate([begin, xp.full(1, order.size, np.int64)])))
 
-    def _locate(self, number: Any, owner: Any) -> tuple[Any, Any, Any]:
-        """The entry of each number, its vertex, and the place within its row."""
+    def _locate(self, number: Array, owner: Array) -> tuple[Array, Array, Array]:
+        """The entry of each number, the vertex of the entry, and the place within its row."""
         xp = self.xp
         if self.frontier is None:
             vertex, offset = self.backend.graph.ends_of(number - self.base[owner])
@@ -92,7 +92,7 @@ class Pools(Traversals):
             self._settle(local[order], src[order], dst[order])
 
     def _take_tried(self) -> None:
-        """The first ``size`` tries that may be selected; an instance with fewer is listed."""
+        """Take the first ``size`` tries that may be selected. An instance with fewer is listed."""
         xp = self.xp
         possible = xp.flatnonzero(self.out != self.none)
         cell = possible[xp.lexsort((self.turn[possible], self.cell_local[possible]))]
@@ -104,7 +104,7 @@ class Pools(Traversals):
         self.listed = xp.sort(xp.concatenate([self.listed, self.tried[~enough[self.tried]]]))
 
     def _list(self) -> None:
-        """Have all edges of the ``listed`` instances' pools looked up."""
+        """Have all edges in the pools of the ``listed`` instances looked up."""
         xp, listed, self.trying = self.xp, self.listed, False
         if self.frontier is None:
             vertices = self.backend.store.vertices
@@ -118,7 +118,7 @@ class Pools(Traversals):
         self._reserve(self.degree)
 
     def _take_listed(self) -> None:
-        """All of a list, or ``size`` of it where it is longer (Floyd: Bentley, CACM 30(9), 1987)."""
+        """Take all edges of a list, or ``size`` of them where it is longer (Floyd: Bentley, CACM 30(9), 1987)."""
         xp = self.xp
         entry, cell = self._found_cells()
         local, src, dst = self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64)

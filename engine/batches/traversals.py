@@ -1,49 +1,49 @@
-"""A batch of traversal samples in progress: one frontier a depth, entries in order of (instance, slot).
+"""A batch of traversals in progress: a frontier for each depth, with entries in order of (instance, slot).
 
-An entry's slot is its number in the instance's order of sampling, sources first; it addresses the entry's random numbers. The arrays
-are the backend's (``backend.xp`` is NumPy or its like on a GPU), which selects the neighbors; the order of things is decided here.
+The slot of an entry is its number in the order in which its instance was sampled, sources first; it is part of the address of the entry's random numbers.
+The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the neighbors; this module decides their order.
 """
-
-from typing import Any
 
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.contracts import Array
+from csaw.engine.plan.methods import Method
+from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
 
 
 class Traversals:
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
 
-    comes_back = False  # to partitions where it has been, at the same depth
+    comes_back = False  # whether entries return to partitions that they have left, at the same depth
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
-    offset: Any
+    offset: Array
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp
         self.instances, width = sources.shape
         self.sizes = backend.plan.sizes
-        self.hops = backend.plan.layout == "hops"
+        self.hops = backend.plan.sample_layout == "hops"
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)
-        self.sampled: list[tuple[Any, ...]] = []  # a depth: instance, src, dst
+        self.sampled: list[tuple[Array, ...]] = []  # for each depth: instance, src, dst
         self.tables = [self.sources.astype(self.dtype)]
-        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of an instance
+        self.slots = xp.full(self.instances, width, np.int64)  # the next free slot of each instance
         self.seen = xp.sort(self.sources, axis=1).ravel()
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
-        self.samples: dict[str, Any] = {}  # once all is done
+        self.samples: dict[str, Array] = {}  # once all is done
         self.depth = -1
         self.dead = 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
         self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
 
-    def _enter(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with these frontier entries."""
         self.depth += 1
         self._hold(local, slot, vertex, previous)
@@ -55,16 +55,16 @@ class Traversals:
         if size != 0:
             self.dead += int(((vertex >= 0) & (self.degree == 0)).sum())
 
-    def _hold(self, local: Any, slot: Any, vertex: Any, previous: Any) -> None:
-        """Make these the entries that neighbors are selected for."""
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Make these the entries for which neighbors are selected."""
         self.local, self.slot, self.vertex, self.previous = local, slot, vertex, previous
         self.instance = local + self.first
         self.seen_from, self.seen_to = self.seen_ptr[local], self.seen_ptr[local + 1]
         self.source = self.sources[local, 0]
         self.degree = self.xp.where(vertex >= 0, self.backend.graph.degrees(vertex), 0)
 
-    def _reserve(self, capacity: Any) -> None:
-        """Give every entry room for so many neighbors."""
+    def _reserve(self, capacity: Array) -> None:
+        """Give every entry room for ``capacity`` neighbors: a number for each entry."""
         xp, self.capacity = self.xp, capacity
         if self.hops:
             size = self.sizes[self.depth]
@@ -75,14 +75,14 @@ class Traversals:
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
         self.out = xp.full(total, self.none, self.dtype)
-        self.keys = xp.empty(total if self.backend.select == "keys" else 0, np.float64)
+        self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:
-            self.backend.graph.leave()  # what suits one depth need not suit the next
+            self.backend.partitions.leave()  # reading in place may suit one depth and not the next
 
-    def _capacities(self, size: int) -> Any:
-        """The most neighbors that each entry can add."""
+    def _capacities(self, size: int) -> Array:
+        """The largest number of neighbors that each entry can add."""
         if size < 0 and self.algorithm.geometric is None:
             return self.degree
         if self.algorithm.collective:
@@ -100,29 +100,29 @@ class Traversals:
         return self.xp.minimum(wanted, self.degree)
 
     def wants(self) -> np.ndarray:
-        """Partitions that entries wait for: see crowds in schedule/partitions.py."""
-        return crowds(self.xp, self.backend.graph, self.needs())
+        """Partitions that entries wait for: see schedule/crowds.py."""
+        return crowds(self.xp, self.backend.partitions, self.needs())
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What reading the rows that are waited for where they are takes, in bytes copied: at this depth, of which it knows nothing more."""
+        """Cost of reading the needed rows in place, as bytes that are copied in the same time: of this step and of the rest of the batch, of which only this depth is known."""
         entries = self.pending
         picks, edges = int(self.capacity[entries].sum()), int(self.degree[entries].sum())
         return (self.backend.bytes_in_place(entries.size, picks, edges),) * 2
 
-    def needs(self) -> tuple[Any, ...]:
-        """The vertex whose row each pending entry needs; for second-order biases also the one whose row it needs beside that."""
+    def needs(self) -> tuple[Array, ...]:
+        """The vertex whose row each pending entry needs; for second-order biases also a second array with the previous vertex, whose row it needs too."""
         here = self.vertex[self.pending]
         if not self.backend.needs.second_order:
             return (here,)
         previous = self.previous[self.pending]
         return here, self.xp.where(previous < 0, here, previous)
 
-    def _ready(self) -> Any:
-        """Pending entries whose rows are loaded; the others stay pending."""
+    def _ready(self) -> Array:
+        """Take the pending entries whose rows are loaded; the others stay pending."""
         if not self.backend.streamed:
             ready, self.pending = self.pending, self.pending[:0]
             return ready
-        readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+        readable = [self.backend.partitions.can_read(vertices) for vertices in self.needs()]
         mask = readable[0] & readable[-1]
         ready, self.pending = self.pending[mask], self.pending[~mask]
         return ready
@@ -131,7 +131,7 @@ class Traversals:
         """Select for every entry whose row is loaded; at the end of a depth, go on to the next."""
         while self.depth < len(self.sizes):
             if not self.vertex.size and not self.hops and not self.algorithm.collective:
-                self.depth = len(self.sizes)  # nobody is left to go on
+                self.depth = len(self.sizes)  # no entry is left to go on
                 break
             self.backend.select_neighbors(self, self._ready())
             if self.pending.size:
@@ -140,7 +140,7 @@ class Traversals:
         self.samples = self._samples()
 
     def _next_depth(self) -> None:
-        """What was found, in order, and the frontier it makes."""
+        """Put the edges that were found in order, and make the next frontier of them."""
         if self.hops:
             return self._next_hop()
         entry, cell = self._found_cells()
@@ -148,15 +148,15 @@ class Traversals:
             entry, cell = self._smallest_keys(entry, cell)
         return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
 
-    def _found_cells(self) -> tuple[Any, Any]:
-        """Entry and cell of everything that was found, in order."""
+    def _found_cells(self) -> tuple[Array, Array]:
+        """The entry and the cell of each neighbor that was found, in order."""
         xp = self.xp
         entry = xp.repeat(xp.arange(self.vertex.size), self.found)
         order = xp.arange(entry.size) - xp.repeat(xp.cumsum(self.found) - self.found, self.found)
         return entry, self.start[entry] + order
 
-    def _settle(self, local: Any, src: Any, dst: Any) -> None:
-        """These edges are what a depth sampled, in order of instance; go on to the next."""
+    def _settle(self, local: Array, src: Array, dst: Array) -> None:
+        """Keep these edges, in order of instance, as the sample of this depth, and go on to the next."""
         xp = self.xp
         self.sampled.append((local, src, dst))
         if self.depth + 1 == len(self.sizes):
@@ -179,8 +179,8 @@ class Traversals:
         previous = xp.repeat(self.vertex, size)
         return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
 
-    def _smallest_keys(self, entry: Any, cell: Any) -> tuple[Any, Any]:
-        """Of all pools of an instance together, the neighbors with the smallest keys; equal ones in order of entry and neighbor."""
+    def _smallest_keys(self, entry: Array, cell: Array) -> tuple[Array, Array]:
+        """The neighbors with the smallest keys of all pools of an instance together; equal keys in order of entry and neighbor."""
         xp = self.xp
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, cell = entry[order], cell[order]
@@ -189,16 +189,16 @@ class Traversals:
         keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
         return entry[keep], cell[keep]
 
-    def _new_slots(self, local: Any) -> Any:
-        """The slots of newly sampled vertices, in order; ``local`` is sorted."""
+    def _new_slots(self, local: Array) -> Array:
+        """The slots of newly sampled vertices, in order. ``local``: the instance of each within the batch, sorted."""
         xp = self.xp
         count = xp.bincount(local, minlength=self.instances)
         slot = xp.arange(local.size) - xp.repeat(xp.cumsum(count) - count, count) + self.slots[local]
         self.slots += count
         return slot
 
-    def _first_visits(self, local: Any, dst: Any) -> Any:
-        """Which sampled vertices are new to their instance, first occurrences only; adds them to ``seen``."""
+    def _first_visits(self, local: Array, dst: Array) -> Array:
+        """Whether each sampled vertex is the first occurrence of a vertex that is new to its instance; the new ones are added to ``seen``."""
         xp, vertices = self.xp, self.backend.store.vertices
         key = local * vertices + dst  # below 2^63: instances in flight hold a vertex each, at least
         order = xp.argsort(key, kind="stable")
@@ -209,8 +209,8 @@ class Traversals:
         self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
         return xp.sort(new)
 
-    def _samples(self) -> dict[str, Any]:
-        """The sample store's arrays, in order of instance."""
+    def _samples(self) -> dict[str, Array]:
+        """The arrays of a sample store, in order of instance."""
         if self.hops:
             return {f"hop_{i}": table for i, table in enumerate(self.tables)}
         xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
@@ -231,7 +231,7 @@ class Traversals:
         samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
         return self.backend.to_host(samples)
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return self.samples
 
     def edges(self) -> int:
@@ -243,8 +243,8 @@ class Traversals:
         return self.dead
 
 
-def fresh(xp: Any, values: Any) -> Any:
-    """Which of sorted values differ from the one before."""
+def fresh(xp: Array, values: Array) -> Array:
+    """Whether each of sorted ``values`` differs from the one before it."""
     first = xp.ones(values.size, bool)
     first[1:] = values[1:] != values[:-1]
     return first

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from csaw.engine.bench.rows import MACHINE, Row, key, measured, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, short, spread
 from csaw.partition.errors import FormatError
 
 MARGIN = 0.05  # what two runs differ by although nothing changed

@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.graphs import Graph, Named
 from csaw.engine.bench.machine import limits
 from csaw.engine.bench.measure import in_turns
-from csaw.engine.bench.rows import Row
 from csaw.engine.bench.work import Work
 
 QUICK_INSTANCES, QUICK_STEPS = 200, 100

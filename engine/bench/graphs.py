@@ -10,7 +10,7 @@ import numpy as np
 from csaw.datasets.catalog import ENTRIES, Entry
 from csaw.datasets.resolve import on_disk, resolve
 from csaw.datasets.spec import Rmat, parse_spec
-from csaw.partition import open_graph
+from csaw.partition import GraphStore, open_graph
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor"}
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
@@ -23,7 +23,7 @@ class Graph(NamedTuple):
     """An open graph under the name that its rows carry."""
 
     label: str
-    store: Any
+    store: GraphStore
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.bench import KERNELS
-from csaw.engine.bench.rows import MACHINE, Row, figure
+from csaw.engine.bench.bench_row import MACHINE, Row, figure
 from csaw.engine.samples.files import sync
 from csaw.engine.schedule.workers import WRITERS
 from csaw.engine.version import VERSION

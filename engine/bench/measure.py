@@ -3,16 +3,16 @@
 import statistics
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
-from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.loop import Batches
+from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError
 
 ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too
@@ -23,7 +23,7 @@ SHORT_SECONDS, FEW_SOURCES, TIMES = 5e-3, 20_000, 10
 class Timed:
     """A work with its graph loaded and its kernels compiled. Samples stay where they were drawn, in the order in which they are written."""
 
-    def __init__(self, store: Any, work: Work, *, device: str, threads: int | None, turns: int) -> None:
+    def __init__(self, store: GraphStore, work: Work, *, device: str, threads: int | None, turns: int) -> None:
         options = {k: v for k, v in work.options.items() if device != "cpu" or k != "layout" or v in ON_CPU}
         self.work, self.device = work, device
         batch = {} if device == "cpu" else {"batch_size": work.instances}
@@ -63,7 +63,7 @@ class Timed:
 
     def _moved(self) -> dict[str, float]:
         """What streaming has taken so far."""
-        graph, counters = self.backend.graph, self.batches.schedule.counters
+        graph, counters = self.backend.graph, self.batches.counters
         return {
             "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
             "kernel_seconds": self.backend.kernel_seconds()[0],
@@ -89,7 +89,7 @@ class Timed:
         return found | {"kernel_deviation": self.backend.kernel_seconds()[1]}
 
 
-def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:
+def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:
     """A row a work. They draw one after the other, round after round, so that each meets the same machine."""
     rows: list[Row] = []
     timed: dict[int, Timed] = {}
@@ -112,7 +112,7 @@ def in_turns(store: Any, works: Iterable[Work], *, device: str, threads: int | N
     return rows
 
 
-def _random_sources(store: Any, work: Work, turns: int) -> str | None:
+def _random_sources(store: GraphStore, work: Work, turns: int) -> str | None:
     """Distinct random vertices, other ones at every turn; where most of the graph would be needed, all vertices in their order."""
     needed = turns * _sources(work)
     if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from csaw.partition import GraphStore
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.write import StoreWriter, cut_points
 
 
-def in_partitions(store: Any, count: int, folder: Path) -> Any:
+def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
     """The store itself, seen with fewer partitions, or a copy of it in ``folder`` that has so many."""
     if len(store.partitions) == count:
         return store
@@ -19,7 +20,7 @@ def in_partitions(store: Any, count: int, folder: Path) -> Any:
     return copied(store, count, folder)
 
 
-def copied(store: Any, count: int, folder: Path) -> Any:
+def copied(store: GraphStore, count: int, folder: Path) -> Any:
     """A copy of the store in ``folder``, with so many partitions, or fewer where a row is longer than one of them; one of the store is in memory at a time."""
     indptr = store.read_indptr()
     cuts = cut_points(indptr, count)
@@ -38,7 +39,7 @@ def copied(store: Any, count: int, folder: Path) -> Any:
         return writer.finish(directed=store.directed, vertex_ids=None, report={})
 
 
-def room_for(plan: Any, store: Any, count: int) -> int:
+def room_for(plan: Any, store: GraphStore, count: int) -> int:
     """Bytes that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
     edge = plan.needs.edge
     each = edge.reserved if plan.device == "cpu" else edge.piece

@@ -37,7 +37,7 @@ class Child:
         assert self.process.stdout is not None
         if not select.select([self.process.stdout], [], [], LIMIT_SECONDS)[0]:
             self.end()
-            raise PeerError(f"a draw had not ended after {LIMIT_SECONDS:.0f} s")
+            raise PeerError(f"a draw did not end within {LIMIT_SECONDS:.0f} s")
         line = self.process.stdout.readline()  # whole: the children flush line by line
         if not line:
             self.end()

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.bench import suites
+from csaw.engine.bench.bench_row import MACHINE, Row, measured
 from csaw.engine.bench.files import AUTHOR, check_plot, new_file
-from csaw.engine.bench.rows import MACHINE, Row, measured
 from csaw.partition.errors import MissingDependencyError
 
 BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
@@ -22,7 +22,9 @@ def check(folder: Path, names: Iterable[str]) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingDependencyError("--plot: matplotlib is not installed; pip install '.[plots]' brings it") from error
+        raise MissingDependencyError(
+            "--plot: matplotlib is not installed; install it with pip install '.[plots]'"
+        ) from error
     for path in chain.from_iterable(_files(folder, name) for name in names):
         check_plot(path)
 

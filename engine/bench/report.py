@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from csaw.engine.bench import baseline, plots
-from csaw.engine.bench.rows import MACHINE, Row, measured, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, measured, short, spread
 from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
 from csaw.partition.errors import FormatError
 

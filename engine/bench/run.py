@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from csaw.engine.bench import suites
+from csaw.engine.bench.bench_row import Row, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.machine import about
-from csaw.engine.bench.rows import Row, measured
 from csaw.engine.devices import place
 from csaw.partition.errors import OptionError
 
@@ -24,10 +24,12 @@ def chosen(listed: tuple[str, ...]) -> list[str]:
 def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
                  max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
     """Where and on what to measure. ``graphs`` are stores, texts, data sets or specs; ``paper`` names a paper whose graphs to take."""
-    from csaw.engine.plan.plan import default_threads
+    from csaw.engine.plan.machine import default_threads
 
     if graphs and paper:
-        raise OptionError(f"--graphs {paper} and {graphs[0]}: expected one of them, the paper's graphs or your own")
+        raise OptionError(
+            f"--graphs {paper} and {graphs[0]}: expected either the paper's graphs or your own, found both"
+        )
     devices = place(device)
     gpu = devices[0] if devices else None
     named = (
@@ -52,5 +54,5 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             yield {"suite": name, "claim": suite.CLAIM, "holds": verdict.holds, "found": verdict.found}
     if not found:
         raise OptionError(
-            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; leave it out to see them"
+            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without --only to see the names"
         )

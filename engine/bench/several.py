@@ -6,17 +6,18 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from csaw.engine.bench.rows import Row, figure
+from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.device_threads import DeviceThread, results_of
 from csaw.engine.schedule.loop import Batches
+from csaw.partition import GraphStore
 
 # What a GPU writes first, so often, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
 AHEAD_BYTES, AHEAD = 256 << 20, 32
 
 
-def on_gpus(store: Any, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
+def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
     """The figure of ``repeats`` turns after one that warms up: kernels alone, samples left on the devices."""
     from csaw.engine.cuda.graphs.node import Node
 
@@ -62,7 +63,7 @@ def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> t
     for _ in range(AHEAD):
         ahead.data.memset_async(0, ahead.nbytes)
     began = stream.record()
-    batches.schedule.run(batch)
+    batches.run(batch)
     ended = stream.record()
     ended.synchronize()
     return cupy.cuda.get_elapsed_time(began, ended) / 1e3, batch.edges()

@@ -1,10 +1,11 @@
-"""Rows as lines for people."""
+"""Bench rows as lines for people."""
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.rows import MACHINE, Row, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, short, spread
+from csaw.partition.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
-NAME_WIDTH = 42
+NAME_WIDTH = 46
 WORTH_SAYING = 0.01  # of the ceiling: below, memory is not what binds
 
 
@@ -52,7 +53,7 @@ def _details(row: Row) -> list[str]:
     if row.get("efficiency", 1.0) != 1.0:
         said.append(f"efficiency {row['efficiency']:.2f}")
     if "transfers" in row:
-        said.append(f"{row['transfers']:,.0f} transfers, {short(row['transfer_bytes'], 'B')}")
+        said.append(f"{row['transfers']:,.0f} transfers, {format_size(round(row['transfer_bytes']))}")
     if "of_limit" in row:
         said.append(f"{100 * row['of_limit']:.0f} % of it copies or kernels alone")
     if "peak_mib" in row:

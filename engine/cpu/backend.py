@@ -1,5 +1,6 @@
 """The CPU backend: kernels specialised for one plan, a graph in host memory, threads."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -8,19 +9,22 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import TALLY, WEIGHT, Backend
+from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
-from csaw.engine.cpu.specialize import specialize
+from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
+from csaw.engine.specialization import WEIGHT
 
 SLICE = 2048  # frontier entries a task
 
@@ -29,19 +33,22 @@ class CpuBackend(Backend):
     """Runs a plan's batches in threads; ``stop`` ends the current one with KeyboardInterrupt."""
 
     xp: ModuleType = np
+    graph: HostGraph
 
-    def __init__(self, plan: Plan, store: Any, algorithm: Any) -> None:
+    def __init__(self, plan: Plan, store: Store, algorithm: Any) -> None:
         super().__init__(plan, store, algorithm)
         check_own_hooks(self)
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
-        self.kernels = specialize(self._files(), self._constants(), self.hooks())
+        self.kernels = Kernels(self._constants(), self.hooks())
+        clock = time.perf_counter()
         self.graph = self._load_graph()
-        self.begin(
-            0, np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
-        ).advance()  # compile before the clock runs
+        self.loading_seconds = time.perf_counter() - clock
+        none = np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
+        self.begin(0, none).advance()  # finds or compiles the kernels before sampling is timed
+        self.kernels_seconds = time.perf_counter() - clock - self.loading_seconds
 
-    def begin(self, first: int, sources: np.ndarray) -> Any:
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -110,7 +117,15 @@ class CpuBackend(Backend):
             )
 
         tables = self.needs.independent_picks
-        way = by_table if tables else from_pools if f.trying else by_sums if kernels.SUMS else from_rows
+        way = (
+            by_table
+            if tables
+            else from_pools
+            if f.trying
+            else by_sums
+            if self.plan.graph_layout == "ctps"
+            else from_rows
+        )
         self.in_slices(entries, SLICE, way)
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
@@ -130,32 +145,20 @@ class CpuBackend(Backend):
         self.graph.rows.close()
         self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
-    def _files(self) -> tuple[str, ...]:
-        if isinstance(self.algorithm, Walk):
-            return ("weigh.py", "walk.py") + (("rejection.py",) if self.select == "rejection" else ())
-        if self.algorithm.clocks:
-            return ("weigh.py", "clocks.py")
-        if in_tables(self.plan, self.algorithm):
-            return ("hops.py",)
-        return ("weigh.py", "walk.py", "select.py", "traverse.py") + (("pools.py",) if self.needs.in_pools else ())
-
     def _constants(self) -> dict[str, Any]:
         layout = self.plan.graph_layout
         own = {
             "STREAMED": self.streamed,
-            "TABLE": layout == "table",
-            "SUMS": layout == "ctps",
+            "TABLE": layout.has_alias_tables,
+            "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
         }
         return self.constants() | own
 
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
-        if self.select == "rejection" and self.weighted:
-            constants = {"TABLE": True, "NEIGHBOR_WEIGHTS": True, "UNDIRECTED": not self.store.directed}
-            table_kernels = specialize(("weigh.py",), constants, [WEIGHT])
-        elif self.kernels.TABLE or self.kernels.SUMS:  # apart from what draws, so that algorithms of one bias share it
-            table_kernels = specialize(("weigh.py",), self._constants(), [self.bias])
+        if self.select is Method.REJECTION and self.weighted:
+            table_kernels = Kernels({"TABLE": True, "NEIGHBOR_WEIGHTS": True}, [WEIGHT])
         graph = HostGraph(
             self.store, self.kernels, table_kernels, self.params, self.threads, self.needs,
             layout=self.plan.graph_layout,

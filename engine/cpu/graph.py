@@ -6,18 +6,22 @@ Kernels see whole arrays and never know what is resident; the scheduler takes ca
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
-from csaw.engine.schedule.partitions import Partitions
 
-PIECE = 1 << 20  # vertices whose degrees are looked at together
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
+PIECES, PIECE_EDGES = (
+    32,
+    1 << 12,
+)  # of a partition that threads share, and what one has at least: handing it out takes as long as fewer edges
 
 
 class HostGraph(Partitions):
@@ -27,11 +31,11 @@ class HostGraph(Partitions):
     """
 
     def __init__(
-        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: str, bloom: bool, streamed: bool
+        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool
     ) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
-        self.table, self.summed, self.weighted = layout == "table", layout == "ctps", needs.weights
+        self.table, self.summed, self.weighted = layout.has_alias_tables, layout.has_sums, needs.weights
         self.keeps_weights = needs.single_weights  # beside tables that are made of them
         self.edge_bytes = needs.edge.in_partition(layout)  # while its partition is loaded
         edges, none = store.edges, np.dtype(store.id_dtype)
@@ -51,6 +55,7 @@ class HostGraph(Partitions):
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first) + 1, np.uint8), part_of,
         )  # fmt: skip
+        self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
@@ -59,10 +64,6 @@ class HostGraph(Partitions):
     @property
     def indptr(self) -> np.ndarray:
         return self.arrays.indptr
-
-    @property
-    def loaded(self) -> np.ndarray:
-        return self.arrays.loaded[:-1]
 
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
         """Neighbors of each vertex."""
@@ -82,22 +83,22 @@ class HostGraph(Partitions):
     @cached_property
     def mean_row(self) -> float:
         """Neighbors of the vertex at the end of a random edge."""
-        cuts = range(0, self.store.vertices, PIECE)
-        pieces = (np.diff(self.indptr[first : first + PIECE + 1]).astype(np.float64) for first in cuts)
+        cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
+        pieces = (np.diff(self.indptr[first : first + VERTICES_AT_A_TIME + 1]).astype(np.float64) for first in cuts)
         return sum(float(degrees @ degrees) for degrees in pieces) / max(self.store.edges, 1)
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         """Whether the rows of vertices are in memory."""
         return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
 
-    def room_to_reach(self, batch: Any) -> float:
+    def room_to_reach(self, batch: WaitingBatch) -> float:
         return self.rows.room_for(batch.needs())
 
     @property
     def in_place_bytes(self) -> int:
         return self.rows.bytes
 
-    def reach(self, batch: Any, room: float) -> bool:
+    def reach(self, batch: WaitingBatch, room: float) -> bool:
         """Read the rows that a batch waits for, as many as there is room for."""
         return self.rows.read(batch.needs(), room)
 
@@ -158,11 +159,12 @@ class HostGraph(Partitions):
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
         """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
-        cuts = np.linspace(part.first_edge, part.first_edge + part.edges, 33).astype(np.int64)
+        pieces = min(PIECES, 1 + part.edges // PIECE_EDGES)
+        cuts = np.linspace(part.first_edge, part.first_edge + part.edges, pieces + 1).astype(np.int64)
         bounds = np.searchsorted(self.indptr, cuts)
         bounds = np.clip(bounds, part.first_vertex, part.last_vertex)
         bounds[0], bounds[-1] = part.first_vertex, part.last_vertex
-        bads = np.zeros((32, 3), np.int64)
+        bads = np.zeros((pieces, 3), np.int64)
         list(self.threads.map(work, bounds[:-1].tolist(), bounds[1:].tolist(), bads))
         self.check(bads)
 

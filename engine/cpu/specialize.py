@@ -1,14 +1,16 @@
-"""Kernels compiled for one algorithm: constants and hooks, then the kernel files' own text, written to a cache folder and imported.
+"""Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a file of its own in a cache folder.
 
-Numba caches compiled code by file and cannot cache a function that closes over another; a file per specialisation makes a second
-process start at once. Parameters such as p and q stay run-time arguments, so changing them compiles nothing.
+Numba caches compiled code by file and cannot cache a function that closes over another; a file per function makes a second process start at
+once. The name of a file is a hash of its text and of those it imports, so plans share the machine code of every function that is
+the same for both: one that reads no hook and none of the constants in which they differ. Parameters such as p and q stay run-time
+arguments, so changing them compiles nothing.
 """
 
+import ast
 import hashlib
 import importlib.util
 import logging
 import os
-import re
 import sys
 import threading
 from functools import cache
@@ -16,14 +18,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from csaw.engine.cpu.folding import Folding, names_of
 from csaw.engine.hooks import Hook
 from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).with_name("kernels")
-ASKED = {"SUMS", "TABLE"}  # what Python asks a module of itself
+FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "rejection.py", "select.py", "traverse.py", "pools.py", "hops.py", "clocks.py")  # fmt: skip
+IMPORTED = ("../../random.py", "../../portable.py", "memory.py")  # by the header
 HEADER = """\
 # Written by csaw; delete at will.
-from typing import NamedTuple
 import math
 import numpy as np
 from numba import int64, uint64
@@ -33,39 +36,71 @@ from csaw.engine.portable import exponential as csaw_exponential, logarithm as c
 from csaw.engine.random import *
 from csaw.partition.compile import inner, njit
 """
+SAME = {"GraphArrays", "borrowed"}  # whatever the constants, and a type of its own if it were written again
 log = logging.getLogger(__name__)
 loading = (
     threading.Lock()
 )  # of a module that two threads load, one copy goes, and with it machine code that the other one calls
 
 
-def specialize(files: tuple[str, ...], constants: dict[str, Any], hooks: list[Hook]) -> ModuleType:
-    """The module of ``files`` (of the folder kernels, in order) with these constants and hooks in place of constants.py's.
+class Kernels:
+    """The functions of the kernel files, as attributes, with these constants and hooks in place of constants.py's.
 
-    Constants that none of them reads are left out, so that plans that differ in nothing else share their machine code.
+    A function is loaded, and what it calls, when it is first asked for.
     """
-    kernels = _body("access.py")
-    for shared in ("class GraphArrays", "def borrowed"):  # the same whatever the constants: imported
-        kernels = kernels.replace(shared, shared.replace(" ", " _"))
-    kernels += "\n".join(hook.source for hook in hooks)
-    kernels += "".join(_body(file) for file in files)
-    read = ASKED.union(re.findall(r"\w+", kernels))
-    text = HEADER + _body("constants.py")
-    text += "".join(f"{name} = {value!r}\n" for name, value in sorted(constants.items()) if name in read)
-    text += kernels
-    stamp = hashlib.sha256(
-        (
-            text
-            + "".join((FOLDER.parents[1] / file).read_text() for file in ("random.py", "portable.py"))
-            + _body("memory.py")
-        ).encode()
-    ).hexdigest()[:24]
-    name = f"csaw_kernel_{stamp}"
+
+    def __init__(self, constants: dict[str, Any], hooks: list[Hook]) -> None:
+        functions, given = _parsed(tuple(_body(file) for file in FILES))
+        self._functions: dict[str, ast.FunctionDef | Hook] = {**functions, **{hook.name: hook for hook in hooks}}
+        self._constants = given | constants
+        self._modules: dict[str, ModuleType] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._functions:
+            raise AttributeError(f"no kernel file has a function {name}")
+        return getattr(self._module(name), name)
+
+    def _module(self, name: str) -> ModuleType:
+        if name not in self._modules:
+            function = self._functions[name]
+            tree = ast.parse(function.source) if isinstance(function, Hook) else Folding(self._constants)(function)
+            called = sorted(names_of(tree) & self._functions.keys() - {name})
+            imports = [f"from {self._module(other).__name__} import {other}\n" for other in called]
+            self._modules[name] = _load(name, "".join([HEADER, *imports, ast.unparse(tree), "\n"]))
+        return self._modules[name]
+
+
+@cache
+def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
+    """Functions of kernel files, and the constants that they are written with."""
+    functions: dict[str, ast.FunctionDef] = {}
+    constants: dict[str, Any] = {}
+    for statement in (statement for text in texts for statement in ast.parse(text).body):
+        if isinstance(statement, ast.FunctionDef) and statement.name not in SAME:
+            functions[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            constants |= _assigned(statement)
+    return functions, constants
+
+
+def _assigned(statement: ast.Assign) -> dict[str, Any]:
+    """The names of a constant, or of several at once, with their values."""
+    value = eval(
+        compile(ast.Expression(statement.value), "<constant>", "eval")
+    )  # of the kernel files' own numbers alone
+    names = [node.id for node in ast.walk(statement.targets[0]) if isinstance(node, ast.Name)]
+    return dict(zip(names, value if isinstance(value, tuple) else (value,), strict=True))
+
+
+def _load(function: str, text: str) -> ModuleType:
+    """The module of a text, which defines ``function``."""
+    stamp = hashlib.sha256("".join([text, *map(_body, IMPORTED)]).encode()).hexdigest()[:24]
+    name = f"csaw_kernel_{function}_{stamp}"
     with loading:
-        return sys.modules.get(name) or _load(name, text)
+        return sys.modules.get(name) or _imported(name, text)
 
 
-def _load(name: str, text: str) -> ModuleType:
+def _imported(name: str, text: str) -> ModuleType:
     path = cache_dir() / "kernels" / f"{name}.py"
     if not path.exists():
         _announce()
@@ -88,14 +123,6 @@ def _announce() -> None:
     log.info("compiling kernels: once on this machine, some seconds for each algorithm")
 
 
+@cache
 def _body(file: str) -> str:
-    """A kernel file without its imports from csaw: everything it names is in the same text."""
-    lines, skipping = [], False
-    for line in (FOLDER / file).read_text().splitlines():
-        if line.startswith("from csaw."):
-            skipping = line.endswith("(")
-        elif skipping:
-            skipping = line != ")"
-        elif not line.startswith(("import ", "from ")):
-            lines.append(line)
-    return "\n".join(lines) + "\n"
+    return (FOLDER / file).read_text()

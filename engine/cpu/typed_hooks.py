@@ -6,9 +6,9 @@ import numpy as np
 from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
-from csaw.engine.backend import Backend
 from csaw.engine.cpu.kernels.access import GraphArrays
-from csaw.engine.cpu.specialize import specialize
+from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.specialization import Specialization
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import OptionError
 
@@ -30,15 +30,15 @@ NOISE = (
 RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vertex", "dead_end": "a vertex"}
 
 
-def check_own_hooks(backend: Backend) -> None:
+def check_own_hooks(backend: Specialization) -> None:
     """OptionError about a hook of a user's own algorithm that cannot be compiled, or that may return something else than a number."""
     algorithm, hooks = backend.algorithm, backend.hooks()
     if not is_own(type(algorithm)):
         return
-    module = specialize((), backend.constants() | {"STREAMED": backend.streamed}, hooks)
+    kernels = Kernels(backend.constants() | {"STREAMED": backend.streamed}, hooks)
     signature = (typeof(backend.params), _graph(np.dtype(backend.store.id_dtype)), uint64, *(int64,) * 6, float64)
     for hook in hooks:
-        where, function = f"{algorithm.name()}.{hook.name}", getattr(module, hook.name)
+        where, function = f"{algorithm.name()}.{hook.name}", getattr(kernels, hook.name)
         try:
             function.compile(signature)
         except NumbaError as error:

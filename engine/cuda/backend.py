@@ -1,19 +1,20 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
+import time
 from functools import cached_property, partial
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import cupy
-import cupyx
 import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.contracts import Array, Batch, Store
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
@@ -31,12 +32,16 @@ from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
 from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan import costs
 from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
 
 HUB = 2048  # neighbors from which a frontier entry is worth a large block
@@ -48,10 +53,11 @@ class CudaBackend(Backend):
     """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
+    graph: DeviceGraph | PooledGraph | StreamedGraph
     failures = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
 
     def __init__(
-        self, plan: Plan, store: Any, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
+        self, plan: Plan, store: Store, algorithm: Any, device: Device, node: Node, devices: tuple[Device, ...]
     ) -> None:
         super().__init__(plan, store, algorithm)
         check_own_hooks(self)
@@ -61,18 +67,22 @@ class CudaBackend(Backend):
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.bad = cupy.zeros(3, np.int64)
         self.counts = cupy.zeros(len(TALLY), np.uint64)
-        self.selects_in_groups = not self.constants()["UNIFORM"] and plan.graph_layout != "ctps"
+        self.selects_in_groups = not self.constants()["UNIFORM"] and not plan.graph_layout.has_sums
         self.in_tables, self.sparse_pools, self.tree_span = (
             in_tables(plan, algorithm),
             sparse_pools(self),
             tree_span(self),
         )
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
-        self.kernels = Kernels(kernels_of(self), device)
-        self.graph = self._load_graph(Kernels(builder_of(self), device), node, devices)
+        clock = time.perf_counter()
+        self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
+        self.kernels_seconds = time.perf_counter() - clock
+        self.graph = self._load_graph(builder, node, devices)
+        self.wait()
+        self.loading_seconds = time.perf_counter() - clock - self.kernels_seconds
         self.kernels.set_graph(self.graph.address())
 
-    def begin(self, first: int, sources: np.ndarray) -> Any:
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -91,25 +101,25 @@ class CudaBackend(Backend):
 
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
-        if self.plan.residency == "disk":
+        if self.plan.residency is Residency.DISK:
             each = 2 if self.needs.second_order else 1  # rows of an entry
-            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.graph.stored_bytes)
-        if self.select in ("uniform", "alias"):
+            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
+        if self.select.exact_number:
             return picks * READ_BYTES
-        if self.select == "rejection":
+        if self.select is Method.REJECTION:
             return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
         return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, one from a row."""
-        whole = self.plan.residency == "disk" or self.select not in ("uniform", "alias", "rejection")
+        whole = self.plan.residency is Residency.DISK or not self.select.by_edge
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def candidates(self, size: int) -> int:
         """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
-    def geometric_sizes(self, instance: Any, slot: Any, most: Any) -> Any:
+    def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
         """How many neighbors each frontier entry asks for, at most ``most``."""
         sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
         self.kernels.over(
@@ -117,19 +127,19 @@ class CudaBackend(Backend):
         )
         return sizes
 
-    def draw_numbers(self, instance: Any, slot: Any, bound: Any, tries: int) -> Any:
+    def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
         """[n, tries] numbers below ``bound``."""
         out = cupy.empty((instance.size, tries), np.int64)
         self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)
         return out
 
-    def draw_subsets(self, instance: Any, slot: Any, bound: Any, size: int, first: int) -> Any:
+    def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
         """Few, so the host draws them."""
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
 
-    def select_neighbors(self, f: Traversals, entries: Any) -> None:
+    def select_neighbors(self, f: Traversals, entries: Array) -> None:
         """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
-        if not self.streamed:
+        if not isinstance(self.graph, StreamedGraph):
             return self._select(f, entries)
         here = self.graph.partition_of(f.vertex[entries])
         loaded = np.flatnonzero(self.graph.loaded).tolist()
@@ -137,7 +147,7 @@ class CudaBackend(Backend):
             loaded, lambda part, _: self._select_queue(f, entries if part < 0 else entries[here == part])
         )
 
-    def _select_queue(self, f: Traversals, entries: Any) -> None:
+    def _select_queue(self, f: Traversals, entries: Array) -> None:
         """All of a partition's entries in a launch, or an instance's."""
         if self.plan.policy.batching:
             return self._select(f, entries)
@@ -146,7 +156,7 @@ class CudaBackend(Backend):
             self._select(f, entries[local == instance])
         return None
 
-    def _select(self, f: Traversals, entries: Any) -> None:
+    def _select(self, f: Traversals, entries: Array) -> None:
         if entries.size == 0:
             return
         frontier = struct(
@@ -172,7 +182,7 @@ class CudaBackend(Backend):
                 self._select_rows(frontier, f, entries[of_size], room[of_size], block)
         self.check()
 
-    def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Any, room: Any, block: int) -> None:
+    def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Array, room: Array, block: int) -> None:
         """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
         if entries.size == 0:
             return
@@ -199,10 +209,10 @@ class CudaBackend(Backend):
         """Raise the bias error that a kernel has noted; waits for the kernels."""
         self.graph.check(self.bad)
 
-    def to_host(self, arrays: dict[str, Any]) -> dict[str, np.ndarray]:
+    def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
         """Copies in pinned memory, beside what the device is doing for the next batch."""
         with cupy.cuda.Device(self.device.id), self.copies:  # of which page-locked memory is made, too
-            hosts = {name: cupyx.empty_pinned(array.shape, array.dtype) for name, array in arrays.items()}
+            hosts = {name: pinned(array.shape, array.dtype) for name, array in arrays.items()}
             for name, array in arrays.items():
                 array.get(out=hosts[name], blocking=False)
             self.copies.synchronize()
@@ -227,13 +237,15 @@ class CudaBackend(Backend):
         self.graph = self.kernels = None  # type: ignore[assignment]
         self.release()
 
-    def _load_graph(self, builder: Kernels, node: Node, devices: tuple[Device, ...]) -> Any:
+    def _load_graph(
+        self, builder: Kernels, node: Node, devices: tuple[Device, ...]
+    ) -> DeviceGraph | PooledGraph | StreamedGraph:
         store, layout, residency = self.store, self.plan.graph_layout, self.plan.residency
-        if residency == "resident":
+        if residency is Residency.RESIDENT:
             return node.resident(partial(self._load_whole, builder))
-        if residency == "pooled":
+        if residency is Residency.POOLED:
             return PooledGraph(store, layout, builder, node, devices, self.needs)
-        room = None if residency == "streamed" else self.plan.host_bytes
+        room = None if residency is Residency.STREAMED else self.plan.host_bytes
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.only_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
@@ -246,5 +258,5 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout in ("csr", "ctps") or searched or weighed, keeps_weights=layout == "csr" or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout is GraphLayout.CSR or weighed,
         )  # fmt: skip

@@ -1,5 +1,8 @@
 """Numbers that kernels and the code which launches them share: said here, and defined in front of every kernel's text."""
 
+from csaw.engine.plan.detectors import CODES
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import CTPS_PICKS
 
 WARP = 32
@@ -17,4 +20,6 @@ OFFSET_BITS = 40  # of an edge's offset below the number of its piece
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "GROUP_BUCKETS": GROUP_BUCKETS,
     "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS, "CTPS_PICKS": CTPS_PICKS,
-}  # fmt: skip
+    "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
+    "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],
+} | {layout.name: layout.code for layout in GraphLayout}  # fmt: skip

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import WEIGHT, Backend
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.hooks import Hook
+from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.residency import Residency
+from csaw.engine.specialization import WEIGHT, Specialization
 
-LAYOUTS = {"csr": 0, "entries": 1, "table": 2, "alias": 3, "ctps": 4}
-METHODS = {"uniform": 0, "alias": 1, "rejection": 2, "its": 3, "keys": 4}
-COLLISIONS = {"bipartite": 0, "repeated": 1, "updated": 2}
-DETECTORS = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}
 TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
 POOL_EDGES = 1 << 12  # or where every pick is compared with those before
 FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
@@ -33,19 +32,19 @@ class Unit:
         return cubin(self.files, self.constants, self.hooks, self.params, architecture)
 
 
-def kernels_of(backend: Backend) -> Unit:
+def kernels_of(backend: Specialization) -> Unit:
     """What samples."""
     return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
 
 
-def builder_of(backend: Backend) -> Unit:
+def builder_of(backend: Specialization) -> Unit:
     """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
-    rejection = backend.select == "rejection"
+    rejection = backend.select is Method.REJECTION
     constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
-def sparse_pools(backend: Backend) -> bool:
+def sparse_pools(backend: Specialization) -> bool:
     """Whether pools are kept as what is not in them: SPARSE in select.cu."""
     c = backend.constants()
     return bool(
@@ -53,7 +52,7 @@ def sparse_pools(backend: Backend) -> bool:
     )
 
 
-def tree_span(backend: Backend) -> int:
+def tree_span(backend: Specialization) -> int:
     """Room for the edges of an instance that one block draws from its sources to its last depth (trees.cu); 0: depth by depth is better.
 
     Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
@@ -70,15 +69,17 @@ def tree_span(backend: Backend) -> int:
     return int(span) if span <= (POOL_EDGES if backend.needs.in_pools else TREE_EDGES) else 0
 
 
-def _has_trees(backend: Backend) -> bool:
+def _has_trees(backend: Specialization) -> bool:
     """Whether trees.cu can draw this at all."""
     a, c, sizes, needs = backend.algorithm, backend.constants(), backend.plan.sizes, backend.needs
     if (
         isinstance(a, Walk)
         or a.clocks
         or backend.streamed
-        or (needs.everywhere and backend.plan.residency == "pooled")  # offsets are searched, and pieces number theirs
-        or backend.plan.layout != "subgraphs"
+        or (
+            needs.everywhere and backend.plan.residency is Residency.POOLED
+        )  # offsets are searched, and pieces number theirs
+        or backend.plan.sample_layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
         return False
@@ -88,7 +89,7 @@ def _has_trees(backend: Backend) -> bool:
     return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
 
 
-def _files(backend: Backend) -> tuple[str, ...]:
+def _files(backend: Specialization) -> tuple[str, ...]:
     if isinstance(backend.algorithm, Walk):
         return ("walk.cu",)
     if backend.algorithm.clocks:
@@ -100,18 +101,21 @@ def _files(backend: Backend) -> tuple[str, ...]:
     return ("select.cu", "pools.cu") if backend.needs.in_pools else ("select.cu",)
 
 
-def _constants(backend: Backend) -> dict[str, int]:
+def _constants(backend: Specialization) -> dict[str, int]:
     own = {
-        "PIECES": backend.plan.residency != "resident",
+        "PIECES": backend.plan.residency.in_pieces,
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.needs.second_order,
         "MEMBER_WEIGHTS": backend.weighs_members,
-        "LAYOUT": LAYOUTS[backend.plan.graph_layout],
+        "LAYOUT": backend.plan.graph_layout.code,
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
         own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
-    constants |= {"SELECT": METHODS[constants["SELECT"]], "COLLISION": COLLISIONS[constants["COLLISION"]]}
-    constants["DETECT"] = DETECTORS[constants.get("DETECT", "none")]
+    constants |= {
+        "SELECT": backend.select.code,
+        "COLLISION": backend.plan.collision.code,
+        "DETECT": DETECT[backend.plan.detect],
+    }
     return {name: int(value) for name, value in constants.items()}

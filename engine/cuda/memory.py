@@ -1,5 +1,6 @@
 """Host memory that GPUs copy at full rate and can read in place, made quickly; and copies of what is in any other."""
 
+import math
 import mmap
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -56,3 +57,10 @@ def on_device(host: np.ndarray) -> Any:
     there = cupy.empty(host.shape, host.dtype)
     there.set(host)
     return there
+
+
+def pinned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array of CuPy's pool of page-locked memory, which is used again. As in cupyx, whose import takes an eighth of a second."""
+    count = math.prod(shape)
+    memory = cupy.cuda.alloc_pinned_memory(count * dtype.itemsize)
+    return np.frombuffer(memory, dtype, count).reshape(shape)

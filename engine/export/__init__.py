@@ -1,6 +1,7 @@
-"""Samples to other programs' formats; one file a format, the folder is the registry.
+"""Samples to other programs' formats; a file or a folder for each, and this folder is the registry.
 
-A format has ``SUFFIXES`` and ``write(samples, file, name, update)``, which streams into an open binary file; ``name`` is the file's final name.
+A format has ``SUFFIXES`` and ``write(samples, file, name, update, threads)``, which streams into an open binary file; ``name`` is the file's final name.
+The file's bytes do not depend on ``threads``.
 One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
 """
 
@@ -8,13 +9,18 @@ import pkgutil
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from csaw.engine.plan.machine import default_threads
+from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
+
+EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
 
 
 def formats() -> dict[str, Any]:
@@ -31,12 +37,20 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None,
+def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, threads: int | None = None,
            overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
-    """Write ``out`` whole or not at all, and say what was written, and what was left out for which reason.
+    """Write a sample store as a file of another format. The file is written whole or not at all.
 
-    ``graph`` is where the sampled graph is, for formats that say where edges are in it (default: where it was sampled, if it is there).
+    samples_path: the sample store. out: path of the file to write.
+    format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
+    graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
+    threads: number of threads; no byte depends on it (default: None, one for each processor).
+    overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances written so far.
+
+    Returns a summary as plain data; ``left_out`` gives the reason for each array that is missing. OptionError for a format that is unknown, StoreError
+    where a store is missing or damaged or ``out`` cannot be written.
     """
+    crew = default_threads() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
     samples = open_samples(samples_path)
@@ -46,7 +60,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     more, left_out = _graph(samples, formats()[chosen], graph)
     try:
         with new_file(out, overwrite=overwrite) as file:
-            formats()[chosen].write(samples, file, out.name, update, **more)
+            formats()[chosen].write(samples, file, out.name, _begins_early(file, update), crew, **more)
     except StoreError:
         raise
     except OSError as error:
@@ -62,11 +76,25 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     }
 
 
+def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[int], None]:
+    """``update``, which also lets the disk begin with what has been written: else it waits for the end, when the file is synced."""
+    begun = 0
+
+    def updated(done: int) -> None:
+        nonlocal begun
+        if (end := file.tell()) - begun >= EARLY:
+            begin_writing(file.fileno(), begun, end - begun)
+            begun = end
+        update(done)
+
+    return updated
+
+
 def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
     if not getattr(format, "NUMBERS_EDGES", False):
         if given is not None:
-            raise OptionError("--graph: expected with --format pyg or torch, which say where edges are in it")
+            raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
         return {}, {}
     if given is not None:
         return {"graph": open_graph(given)}, {}

@@ -4,14 +4,18 @@ All string ids of a file are as wide as the longest, so long ones are refused.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import IO
 
 import numpy as np
 
-from csaw.engine.samples import Samples, edges_of
+from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import iter_edges
-from csaw.partition.errors import OptionError
+from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
+from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.sizes import edges_of
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.words import Words
 
 SUFFIXES = (".npy",)
@@ -19,27 +23,53 @@ WIDEST = 1024  # characters of a string id
 PIECE = 1 << 26  # bytes made at a time
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+    vertex = _kind(samples, samples[FIRST[samples.layout]].dtype)
     if samples.layout == "walks":
-        kind = _kind(samples, samples.walks.dtype)
-        _header(file, samples.walks.shape, kind)
-        for start, arrays in samples.iter_groups():
-            walks = arrays["walks"]
-            for rows in _pieces(len(walks), kind.itemsize * walks.shape[1]):
-                file.write(_named(samples, walks[rows], kind).tobytes())
-            update(start + len(walks))
-        return
-    vertex = _kind(samples, samples[{"hops": "hop_0", "subgraphs": "src"}[samples.layout]].dtype)
-    record = np.dtype([("instance", "<i8"), ("src", vertex), ("dst", vertex), ("depth", "<i4")])
-    total = sum(int(edges_of(samples, arrays).sum()) for _, arrays in samples.iter_groups())
-    _header(file, (total,), record)
-    for done, edges in iter_edges(samples):
-        for rows in _pieces(edges["src"].size, record.itemsize):
-            table = np.empty(edges["src"][rows].size, record)
-            for column, values in edges.items():
-                table[column] = _named(samples, values[rows], vertex) if column in ("src", "dst") else values[rows]
-            file.write(table.tobytes())
+        _header(file, samples.walks.shape, vertex)
+    else:
+        _header(file, (total := _count(samples, threads),), _record(vertex))
+    put, names = (_walks, ["walks"]) if samples.layout == "walks" else (_edges, edge_arrays(samples))
+    rows = 0
+    for done, made in in_order(samples, names, pieces(samples), partial(put, samples, vertex), threads):
+        for some in made:
+            file.write(some)
+            rows += len(some)
         update(done)
+    if samples.layout != "walks" and rows != total:
+        raise StoreError(f"{samples.path}: expected {total:,} edges, as its results say, found {rows:,}; {AGAIN}")
+
+
+def _walks(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np.ndarray]:
+    walks = samples.walks[start:stop]
+    return [_named(samples, walks[rows], vertex) for rows in _pieces(len(walks), vertex.itemsize * walks.shape[1])]
+
+
+def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np.ndarray]:
+    edges, record, tables = numbered_edges(samples, start, stop), _record(vertex), []
+    for rows in _pieces(edges["src"].size, record.itemsize):
+        table = np.empty(edges["src"][rows].size, record)
+        for column, values in edges.items():
+            table[column] = _named(samples, values[rows], vertex) if column in ("src", "dst") else values[rows]
+        tables.append(table)
+    return tables
+
+
+def _record(vertex: np.dtype) -> np.dtype:
+    return np.dtype([("instance", "<i8"), ("src", vertex), ("dst", vertex), ("depth", "<i4")])
+
+
+def _count(samples: Samples, threads: int) -> int:
+    """All edges, by what the store says, or else counted."""
+    if samples.layout == "subgraphs":
+        return len(samples.src)
+    if samples.sizes is not None:
+        return int(samples.sizes["edges"])
+
+    def counted(start: int, stop: int) -> int:
+        return int(edges_of(samples.group(start, stop), samples.fill).sum())
+
+    return sum(count for _, count in in_order(samples, samples.hop_names(), pieces(samples), counted, threads))
 
 
 def _pieces(rows: int, row_bytes: int) -> list[slice]:
@@ -54,7 +84,7 @@ def _kind(samples: Samples, stored: np.dtype) -> np.dtype:
     width = _width(samples.words)
     if width > WIDEST:
         raise OptionError(
-            f"an .npy file gives every string id the room of the longest, which has {width:,} characters, and {WIDEST:,} is the most; "
+            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} characters, and {WIDEST:,} are allowed; "
             f"export to .parquet or .txt"
         )
     return np.dtype(f"<U{max(width, 1)}")

@@ -17,9 +17,14 @@ NUMBERS_EDGES = True
 
 
 def write(
-    samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], graph: GraphStore | None = None
+    samples: Samples,
+    file: IO[bytes],
+    name: str,
+    update: Callable[[int], None],
+    threads: int,
+    graph: GraphStore | None = None,
 ) -> None:
-    batch = samples.pyg(graph=graph)
+    batch = samples.pyg(graph=graph, threads=threads)
     words = batch.pop("original_id", None)
     if words is not None:
         batch |= {"original_id_offsets": words.offsets, "original_id_text": words.text}

@@ -7,8 +7,10 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import iter_edges
+from csaw.engine.samples.edges import Edges, edge_arrays, numbered_edges
+from csaw.engine.samples.layout import bits
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
 
@@ -17,29 +19,26 @@ SPACE, NEWLINE, MINUS = 32, 10, 45
 DECIMAL = 20  # the most bytes of a number
 ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26
-DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_000)).encode(), np.uint8)
+DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_001)).encode(), np.uint8)
+E4, E8 = np.uint64(10**4), np.uint64(10**8)
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if not name.endswith(".gz"):
-        return _write(samples, file, update)
+        return _write(samples, file, update, threads)
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        return _write(samples, packed, update)  # type: ignore[arg-type]
+        return _write(samples, packed, update, threads)  # type: ignore[arg-type]
 
 
-def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None]) -> None:
-    words = _Words(samples)
-    if samples.layout == "walks":
-        for start, arrays in samples.iter_groups():
-            lengths = arrays["lengths"].astype(np.int64) + 1
-            for span, room in _pieces(words.rooms(arrays["walks"], lengths)):
-                file.write(words.lines(arrays["walks"][span], lengths[span], room))
-            update(start + len(lengths))
-        return
-    for done, edges in iter_edges(samples):
-        rooms = words.sizes(edges["src"]) + words.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
-        for span, room in _pieces(rooms):
-            file.write(words.edge_lines({name: column[span] for name, column in edges.items()}, room))
+def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None], threads: int) -> None:
+    words, walks = _Words(samples), samples.layout == "walks"
+
+    def lines(start: int, stop: int) -> list[memoryview]:
+        return words.walks(samples.group(start, stop)) if walks else words.edges(numbered_edges(samples, start, stop))
+
+    for done, made in in_order(samples, edge_arrays(samples), pieces(samples), lines, threads):
+        for some in made:
+            file.write(some)
         update(done)
 
 
@@ -72,6 +71,17 @@ class _Words:
             return np.full(ids.shape, DECIMAL, np.int64)
         return np.diff(self.offsets)[np.minimum(ids, self.offsets.size - 2)]
 
+    def walks(self, arrays: dict[str, np.ndarray]) -> list[memoryview]:
+        """Lines of a group's walks."""
+        rows, lengths = arrays["walks"], arrays["lengths"].astype(np.int64) + 1
+        return [self.lines(rows[span], lengths[span], room) for span, room in _pieces(self.rooms(rows, lengths))]
+
+    def edges(self, edges: Edges) -> list[memoryview]:
+        """Lines of edges."""
+        rooms = self.sizes(edges["src"]) + self.sizes(edges["dst"]) + 2 * (DECIMAL + 2)
+        parts = (({name: column[span] for name, column in edges.items()}, room) for span, room in _pieces(rooms))
+        return [self.edge_lines(*part) for part in parts]
+
     def rooms(self, rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The most bytes that each line takes."""
         if not self.text.size:
@@ -84,78 +94,86 @@ class _Words:
         if self.named:
             check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
         out = np.empty(room, np.uint8)
-        signed = rows.dtype.kind == "i"
-        size = _lines(rows.view(np.uint64) if signed else rows, signed, lengths, self.offsets, self.text, DIGITS, out)
+        size = _lines(bits(rows), _half(rows), lengths, self.offsets, self.text, DIGITS, out)
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
         """Lines ``instance src dst depth``."""
         out = np.empty(room, np.uint8)
-        signed = edges["src"].dtype.kind == "i"
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
             check_names(self.path, np.stack(ids), self.offsets.size - 1)
-        src, dst = (a.view(np.uint64) if signed else a for a in ids)
+        src, dst = map(bits, ids)
         instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
-        used = _edge_lines(instance, src, dst, depth, signed, self.offsets, self.text, DIGITS, out)
+        used = _edge_lines(instance, src, dst, depth, _half(ids[0]), self.offsets, self.text, DIGITS, out)
         return out[:used].data
+
+
+def _half(ids: np.ndarray) -> np.uint64:
+    """The first of the unsigned numbers that stands for a negative id; 0 where none does."""
+    return np.uint64(1 << (8 * ids.dtype.itemsize - 1) if ids.dtype.kind == "i" else 0)
+
+
+@njit(inline="always")
+def _four(value, skip, digits, out, at):
+    """Write a number below 10^4 without its first ``skip`` digits; up to three bytes after it are no part of it."""
+    cell = np.int64(value) * 4 + skip
+    a, b, c, d = digits[cell], digits[cell + 1], digits[cell + 2], digits[cell + 3]
+    out[at], out[at + 1], out[at + 2], out[at + 3] = a, b, c, d
+    return at + 4 - skip
+
+
+@njit(inline="always")
+def _first(value, digits, out, at):
+    """Write a number below 10^8, with which a number begins."""
+    high = value // E4
+    lead = high if high else value
+    skip = (lead < np.uint64(1000)) + (lead < np.uint64(100)) + (lead < np.uint64(10))
+    at = _four(lead, skip, digits, out, at)
+    return _four(value - high * E4, 0, digits, out, at) if high else at
+
+
+@njit(inline="always")
+def _eight(value, digits, out, at):
+    """Write a number below 10^8 in eight digits."""
+    high = value // E4
+    return _four(value - high * E4, 0, digits, out, _four(high, 0, digits, out, at))
 
 
 @njit(inline="always")
 def _number(value, digits, out, at):
-    """Write a uint64 in decimal at ``at``; four digits at a time, from the right."""
-    if value < np.uint64(10_000):
-        cell = np.int64(value) * 4
-        skip = (value < np.uint64(1000)) + (value < np.uint64(100)) + (value < np.uint64(10))
-        for k in range(skip, 4):
-            out[at + k - skip] = digits[cell + k]
-        return at + 4 - skip
-    length, bound = 4, np.uint64(10_000)
-    while length < 20 and value >= bound:
-        length += 1
-        if length < 20:
-            bound *= np.uint64(10)
-    end = at + length
-    while value >= np.uint64(10_000):
-        quotient = value // np.uint64(10_000)
-        cell = np.int64(value - quotient * np.uint64(10_000)) * 4
-        end -= 4
-        out[end], out[end + 1], out[end + 2], out[end + 3] = (
-            digits[cell],
-            digits[cell + 1],
-            digits[cell + 2],
-            digits[cell + 3],
-        )
-        value = quotient
-    cell = np.int64(value) * 4 + 3
-    while end > at:
-        end -= 1
-        out[end] = digits[cell]
-        cell -= 1
-    return at + length
+    """Write a uint64 in decimal at ``at``, of which 20 bytes are free; four digits at a time."""
+    if value < E8:
+        return _first(value, digits, out, at)
+    high = value // E8
+    if high < E8:
+        at = _first(high, digits, out, at)
+    else:
+        at = _eight(high % E8, digits, out, _first(high // E8, digits, out, at))
+    return _eight(value % E8, digits, out, at)
 
 
 @njit(inline="always")
-def _word(value, signed, offsets, text, digits, out, at):
+def _word(value, half, offsets, text, digits, out, at):
     if text.size:
         for k in range(offsets[value], offsets[value + 1]):
             out[at] = text[k]
             at += 1
         return at
     number = np.uint64(value)
-    if signed and number >> np.uint64(63):
+    if half and number >= half:
         out[at] = MINUS
         at += 1
-        number = ~number + np.uint64(1)
+        number = (half << np.uint64(1)) - number
     return _number(number, digits, out, at)
 
 
 @njit(nogil=True)
-def _lines(rows, signed, lengths, offsets, text, digits, out):
+def _lines(rows, half, lengths, offsets, text, digits, out):
     at = 0
     for row in range(rows.shape[0]):
         for column in range(lengths[row]):
-            at = _word(rows[row, column], signed, offsets, text, digits, out, at)
+            at = _word(rows[row, column], half, offsets, text, digits, out, at)
             out[at] = SPACE
             at += 1
         if lengths[row] > 0:
@@ -166,14 +184,14 @@ def _lines(rows, signed, lengths, offsets, text, digits, out):
 
 
 @njit(nogil=True)
-def _edge_lines(instance, src, dst, depth, signed, offsets, text, digits, out):
+def _edge_lines(instance, src, dst, depth, half, offsets, text, digits, out):
     at = 0
     for i in range(src.size):
         at = _number(instance[i], digits, out, at)
         out[at] = SPACE
-        at = _word(src[i], signed, offsets, text, digits, out, at + 1)
+        at = _word(src[i], half, offsets, text, digits, out, at + 1)
         out[at] = SPACE
-        at = _word(dst[i], signed, offsets, text, digits, out, at + 1)
+        at = _word(dst[i], half, offsets, text, digits, out, at + 1)
         out[at] = SPACE
         at = _number(depth[i], digits, out, at + 1)
         out[at] = NEWLINE

@@ -18,7 +18,12 @@ LISTS = ("num_sampled_nodes", "num_sampled_edges")
 
 
 def write(
-    samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], graph: GraphStore | None = None
+    samples: Samples,
+    file: IO[bytes],
+    name: str,
+    update: Callable[[int], None],
+    threads: int,
+    graph: GraphStore | None = None,
 ) -> None:
     try:
         import torch
@@ -32,5 +37,5 @@ def write(
             return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
         return int(value) if isinstance(value, int | np.integer) else list(value)
 
-    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph).items()}, file)
+    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}, file)
     update(samples.instances)

@@ -1,9 +1,9 @@
 """What reading a graph costs, in bytes that are copied in order in the same time: for the plan, and for the scheduler while it runs."""
 
-from typing import Any
-
 from csaw.engine.algorithm import Walk
+from csaw.engine.contracts import Store
 from csaw.engine.plan.limits import Shape
+from csaw.engine.plan.residency import Residency
 
 READ_BYTES = 1400  # copied to a GPU in the time of a random read over the bus (docs/tuning.md)
 # Read from a disk in order in the time of a row from anywhere: 32 KiB to 100 KiB on disks that were measured (docs/tuning.md).
@@ -16,13 +16,13 @@ def row_cost(shape: Shape, per_edge: int) -> float:
     return (2 if shape.needs.second_order else 1) * (ROW_BYTES + met_row(shape.store) * per_edge)
 
 
-def met_row(store: Any) -> float:
+def met_row(store: Store) -> float:
     """About how many neighbors the vertices have that a frontier meets, hubs more often than others."""
     return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
 
 
 def expected(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: str, in_place: float | None
+    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None
 ) -> dict[str, float]:
     """About what streaming will take, if instances are spread evenly over partitions: copies of partitions, bytes, seconds.
 
@@ -37,7 +37,7 @@ def expected(
     copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
     if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
         copied, read = min(room, parts) / parts * graph_bytes, batches * in_flight * steps * away * in_place
-    from_store = copied + read if residency == "disk" else graph_bytes
+    from_store = copied + read if residency is Residency.DISK else graph_bytes
     seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
     return {
         "transfers": round(copied / max(graph_bytes, 1) * parts),

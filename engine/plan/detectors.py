@@ -7,41 +7,46 @@ none        this run selects another way
 """
 
 from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Collision, Method
 from csaw.partition.errors import OptionError
 
 DETECTORS = ("strided", "contiguous", "linear")
+CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the kernels' text
 
 
 def choose_detector(
-    algorithm: Algorithm, select: str, collision: str, layout: str, gpu: bool, forced: str | None
+    algorithm: Algorithm, select: Method, collision: Collision, layout: GraphLayout, gpu: bool, forced: str | None
 ) -> str:
     """The detector of a run on graph layout ``layout``; refuses a ``forced`` one that would do nothing."""
     if forced is not None and forced not in DETECTORS:
         raise OptionError(f"--detect {forced}: expected {', '.join(DETECTORS)}")
     reason = _needless(algorithm, select, collision)
     if reason and forced:
-        raise OptionError(f"--detect {forced}: {reason}; leave --detect out")
+        raise OptionError(f"--detect {forced}: {reason}; run without --detect")
     if reason:
         return "none"
-    if layout == "ctps":
+    if layout.has_sums:
         if forced in ("strided", "contiguous"):
             raise OptionError(
-                f"--detect {forced}: with --layout ctps a thread compares its few picks; use --layout csr, or --detect linear"
+                f"--detect {forced}: with --layout ctps, a thread compares its few picks with each other; use --layout csr, or --detect linear"
             )
         return "linear"
     if forced == "strided" and not gpu:
         raise OptionError(
-            "--detect strided keeps the threads of a GPU apart; on the CPU one thread selects: use contiguous or linear"
+            "--detect strided keeps the threads of a GPU apart, and on the CPU a single thread selects; use contiguous or linear"
         )
     return forced or ("strided" if gpu else "contiguous")
 
 
-def _needless(algorithm: Algorithm, select: str, collision: str) -> str | None:
+def _needless(algorithm: Algorithm, select: Method, collision: Collision) -> str | None:
     """Why a run has no collisions to detect, if so."""
     if not isinstance(algorithm, Traversal) or algorithm.clocks:
-        return f"{algorithm.name()} selects one neighbor at a time, which collides with none"
-    if select != "its":
-        return f"selection is by {select}, which draws no neighbor twice; it is for --select its"
+        return f"{algorithm.name()} selects one neighbor at a time, so that none is drawn twice"
+    if select is not Method.ITS:
+        return f"this run selects by {select}, which draws no neighbor twice; --detect is for --select its"
     if algorithm.replace:
         return "neighbors are drawn with replacement"
-    return "--collision updated takes what is selected out of the space" if collision == "updated" else None
+    if collision is Collision.UPDATED:
+        return "--collision updated removes selected neighbors from the space, so that none is drawn twice"
+    return None

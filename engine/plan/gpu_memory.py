@@ -1,14 +1,19 @@
 """Where a graph is while GPUs sample it, in which layout, and how many instances at a time: what their memory allows."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
+from csaw.engine.contracts import Store
 from csaw.engine.plan import costs
-from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import member_slots
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs beside them
@@ -19,31 +24,31 @@ ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 NEAR_BYTES = 64 << 30
 
 
-def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
     forced = limits.residency
-    if forced == "pooled":
+    if forced is Residency.POOLED:
         return _pooled(shape, devices, limits)
-    if forced in ("streamed", "disk"):
+    if forced is not None and forced.streams:
         return _streamed(shape, devices, limits)
     try:
         return _resident(shape, limits)
     except BudgetError as error:
-        if forced == "resident" or limits.layout is not None:
+        if forced is Residency.RESIDENT or limits.layout is not None:
             raise
         refused = {"resident": str(error)}
     try:
-        return _pooled(shape, devices, limits) | {"refused": refused}
+        return replace(_pooled(shape, devices, limits), refused=refused)
     except CsawError as error:
-        return _streamed(shape, devices, limits) | {"refused": refused | {"pooled": str(error)}}
+        return replace(_streamed(shape, devices, limits), refused=refused | {"pooled": str(error)})
 
 
-def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
+def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     """The whole graph on each GPU, in the widest layout that fits and is worth building."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     possible = _layouts(shape)
     if limits.layout is not None and limits.layout not in possible:
-        raise OptionError(f"--layout {limits.layout} cannot serve this run; possible are {', '.join(possible)}")
+        raise OptionError(f"--layout {limits.layout} cannot serve this run; it can use {', '.join(possible)}")
     needs, edge = shape.needs, shape.needs.edge
     build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
     fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
@@ -59,21 +64,23 @@ def _resident(shape: Shape, limits: Limits) -> dict[str, Any]:
             scratch, more = _scratch(shape, budget - fixed - graph - least)
             fixed += more
             in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return fields(layout, membership, "resident", in_flight, row, graph, fixed, budget, scratch)
+            return MemoryPlan(
+                layout, membership, Residency.RESIDENT, in_flight, in_flight * row, graph, fixed, budget, scratch
+            )
     raise BudgetError(
-        f"{store.path}: {fixed + graph + least:,} bytes are needed on a GPU and {budget:,} are allowed; raise --gpu-memory, or leave out "
+        f"{store.path}: the graph and the samples in flight need {fixed + graph + least:,} bytes on a GPU, and {budget:,} are allowed; raise --gpu-memory, or run without "
         f"--residency and --layout"
     )
 
 
-def owners(store: Any, devices: int) -> list[int]:
+def owners(store: Store, devices: int) -> list[int]:
     """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
     return [
         min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
     ]
 
 
-def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """The graph spread over GPUs that read each other's memory, a batch on each."""
     store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
     if count < 2:
@@ -94,7 +101,9 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str,
     scratch, more = _scratch(shape, budget - need)
     fixed += more
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-    return fields(_piece_layout(shape), "search", "pooled", in_flight, row, graph, fixed, budget, scratch)
+    return MemoryPlan(
+        _piece_layout(shape), "search", Residency.POOLED, in_flight, in_flight * row, graph, fixed, budget, scratch
+    )
 
 
 def _selects_from_rows(shape: Shape) -> bool:
@@ -124,12 +133,12 @@ def _fixed(shape: Shape) -> int:
     return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
 
 
-def _piece_layout(shape: Shape) -> str:
+def _piece_layout(shape: Shape) -> GraphLayout:
     """What a step reads of a partition on a GPU."""
-    return "table" if shape.needs.alias_tables else "csr"
+    return GraphLayout.TABLE if shape.needs.alias_tables else GraphLayout.CSR
 
 
-def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
@@ -147,29 +156,39 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> dict[st
     fixed += more
     most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
     in_flight = limits.batch or max(1, min(shape.most, most // row))
-    residency = limits.residency or ("streamed" if store.edges * edge.kept <= limits.host_bytes // 2 else "disk")
+    residency = limits.residency or (
+        Residency.STREAMED if store.edges * edge.kept <= limits.host_bytes // 2 else Residency.DISK
+    )
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * edge.piece
-    fit = fields(_piece_layout(shape), "search", residency, in_flight, row, graph, fixed, budget, scratch)
     in_place: float | None = None
-    if limits.policy.in_place and residency == "disk" and store.is_plain and limits.policy.balancing:
+    if limits.policy.in_place and residency is Residency.DISK and store.is_plain and limits.policy.balancing:
         in_place = costs.row_cost(shape, edge.stored)
-    elif limits.policy.in_place and residency == "streamed" and (not needs.alias_tables or needs.only_tables):
+    elif limits.policy.in_place and residency is Residency.STREAMED and (not needs.alias_tables or needs.only_tables):
         in_place = costs.READ_BYTES
-    return fit | {"expected": costs.expected(shape, room, in_flight, edge.kept, residency, in_place)}
+    expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
+    return MemoryPlan(
+        _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, scratch, expected
+    )
 
 
-def _layouts(shape: Shape) -> tuple[str, ...]:
+def _layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     """Layouts that can serve a run on a GPU, the fastest first."""
     walk, wide = isinstance(shape.algorithm, Walk), shape.needs.edge.id > 4
     if shape.needs.alias_tables:
-        return ("alias", "table") if walk and not wide else ("table",)
+        return (GraphLayout.ALIAS, GraphLayout.TABLE) if walk and not wide else (GraphLayout.TABLE,)
     one_edge = walk or shape.algorithm.clocks  # type: ignore[attr-defined]  # a step
-    if one_edge and shape.request.select in ("uniform", "rejection") and not wide:
+    if one_edge and shape.request.select in (Method.UNIFORM, Method.REJECTION) and not wide:
         steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
-        return ("entries", "csr") if steps >= shape.store.edges // 8 else ("csr", "entries")
+        return (
+            (GraphLayout.ENTRIES, GraphLayout.CSR)
+            if steps >= shape.store.edges // 8
+            else (GraphLayout.CSR, GraphLayout.ENTRIES)
+        )
     if shape.needs.clock_sums:
-        return ("ctps", "csr")
+        return (GraphLayout.CTPS, GraphLayout.CSR)
     if shape.needs.running_sums:
-        return ("ctps", "csr") if shape.detect is None else ("csr", "ctps")  # detectors are those of select.cu
-    return ("csr",)
+        return (
+            (GraphLayout.CTPS, GraphLayout.CSR) if shape.detect is None else (GraphLayout.CSR, GraphLayout.CTPS)
+        )  # detectors are those of select.cu
+    return (GraphLayout.CSR,)

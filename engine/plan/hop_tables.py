@@ -7,11 +7,11 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.residency import Residency
 
 PICKS = {"cpu": 64, "cuda": 32}  # of a parent that must differ: compared with each other; on a GPU by a warp
 PARENTS = 2**32  # grouped ones are numbered in 32 bits
-# Picks of a hop an edge of the graph from which grouping pays: measured, docs/tuning.md.
-WORTH_GROUPING = {"csr": 0.05, "table": 0.075, "ctps": 0.004}
 CACHED_EDGES = 1 << 24  # that a GPU's cache holds: what is random in there costs little
 
 
@@ -25,30 +25,30 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
 
 def in_tables(plan: Any, algorithm: Algorithm) -> bool:
     """Whether samples are made as tables, hop after hop: picks are uniform, or on a GPU from alias tables or running sums made beforehand."""
-    if plan.layout != "hops" or plan.residency not in ("resident", "pooled") or not from_whole_rows(algorithm):
+    if plan.sample_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
         return False
     kind = plan.device.partition(":")[0]
     few = algorithm.replace or max(plan.sizes, default=0) <= PICKS[kind]
-    return (plan.select == "uniform" and few) or (
-        kind == "cuda" and (plan.select == "alias" or plan.graph_layout == "ctps")
+    return (plan.select is Method.UNIFORM and few) or (
+        kind == "cuda" and (plan.select is Method.ALIAS or plan.graph_layout.has_sums)
     )
 
 
 def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_size: int) -> str | None:
-    """Why parents cannot be grouped by where their rows are; None where they can."""
+    """The reason why parents cannot be grouped by the place of their rows; None where they can."""
     if plan.device == "cpu":
-        return "it groups parents on a GPU, and this run is on the CPU"
-    if isinstance(algorithm, Traversal) and plan.residency == "pooled":
-        return "the graph is pooled, and rows of other GPUs are no nearer to each other than to this one"
-    if isinstance(algorithm, Traversal) and plan.residency != "resident":
-        return f"the graph is {plan.residency}, so that parents are grouped by partition already"
+        return "only GPUs group parents, and this run is on the CPU"
+    if isinstance(algorithm, Traversal) and plan.residency is Residency.POOLED:
+        return "the graph is spread over several GPUs, and reading rows of other GPUs gains nothing by grouping"
+    if isinstance(algorithm, Traversal) and plan.residency is not Residency.RESIDENT:
+        return f"the graph is {plan.residency}, and its parents are already grouped by partition"
     if not in_tables(plan, algorithm):
-        return f"it is for tables of neighbors, uniform or by a fixed bias, and {algorithm.name()} with --select {plan.select} and these options makes none"
+        return f"only neighbor samples of a few picks with a uniform or fixed bias can be grouped; {algorithm.name()} with --select {plan.select} and these options cannot"
     if ids.itemsize > 4:
-        return f"grouped vertices take 32 bits, and this graph's ids {8 * ids.itemsize}"
+        return f"grouping needs vertex ids of 32 bits, and those of this graph have {8 * ids.itemsize}"
     widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
     if plan.batch * widest >= PARENTS:
-        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents and at most {PARENTS - 1:,} can be grouped: lower --batch-size to {(PARENTS - 1) // widest:,}"
+        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents, and at most {PARENTS - 1:,} can be grouped; lower --batch-size to {(PARENTS - 1) // widest:,}"
     return None
 
 
@@ -56,4 +56,4 @@ def worth_grouping(plan: Any, edges: int, parents: int, size: int) -> bool:
     """Whether a hop gains by grouping its parents: it must read most lines of memory of the graph more than once."""
     if plan.transit != "auto":
         return plan.transit == "on"
-    return edges > CACHED_EDGES and parents * size >= WORTH_GROUPING[plan.graph_layout] * edges
+    return edges > CACHED_EDGES and parents * size >= plan.graph_layout.grouping_pays * edges

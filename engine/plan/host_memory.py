@@ -5,77 +5,95 @@ gpu_memory.py does the same for the memory of GPUs.
 
 from itertools import accumulate
 from operator import mul
-from typing import Any
 
+from csaw.engine.contracts import Store
 from csaw.engine.plan.costs import expected, met_row, row_cost
-from csaw.engine.plan.limits import Limits, Shape, fields, refuse_far
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
 SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
 
 
-def on_host(shape: Shape, limits: Limits) -> dict[str, Any]:
-    """Residency and batch in host memory."""
-    store, row, instances, budget = shape.store, shape.row, shape.request.instances, limits.host_bytes
+def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
+    """Residency, layout and batch in host memory."""
+    _refuse_what_is_for_gpus(shape, limits)
+    store, budget = shape.store, limits.host_bytes
+    filters = store.edges if shape.needs.second_order else 0  # 8 bits an edge
+    fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
+    at_once = min(BATCH_BYTES, budget // 4) // shape.row
+    batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
+    rows = store.edges * shape.needs.edge.reserved
+    layout = _layout(shape, limits, fixed + rows + batch * shape.row)
+    graph = rows + (_sums(store) if layout.has_sums else 0)
+    whole = fixed + graph + batch * shape.row
+    if limits.residency is Residency.RESIDENT and whole > budget:
+        raise BudgetError(
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
+            f"or run without --residency"
+        )
+    if limits.residency is Residency.DISK or whole > budget:
+        return _from_disk(shape, limits, layout, graph, fixed)
+    membership = "filter" if filters else "search"
+    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed, budget)
+
+
+def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
     possible = _host_layouts(shape)
     if limits.layout not in (None, *possible):
         raise OptionError(
-            f"--layout {limits.layout}: on the CPU this run reads {' or '.join(possible)}; other layouts are for GPUs"
+            f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other layouts are for GPUs"
         )
-    if limits.residency in ("streamed", "pooled"):
+    if limits.residency in (Residency.STREAMED, Residency.POOLED):
+        raise OptionError(f"--residency {limits.residency} is for GPUs; on the CPU, use resident or disk")
+
+
+def _sums(store: Store) -> int:
+    """Bytes of the running sums of all rows, and of how many biases above zero each row has."""
+    return SUM_BYTES * store.edges + 4 * store.vertices
+
+
+def _layout(shape: Shape, limits: Limits, without_sums: int) -> GraphLayout:
+    """The layout that was asked for, or the best that fits; ``without_sums``: bytes that the run takes beside running sums."""
+    layout, sums = limits.layout or _host_layouts(shape)[0], _sums(shape.store)
+    if not layout.has_sums or (without_sums + sums <= limits.host_bytes and limits.residency is not Residency.DISK):
+        return layout
+    if limits.layout:
         raise OptionError(
-            f"--residency {limits.residency} is for GPUs; on the CPU a graph is resident, or streams from disk"
+            f"--layout ctps needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
         )
-    per_edge, second_order = shape.needs.edge.reserved, shape.needs.second_order
-    filters = store.edges if second_order else 0  # 8 bits an edge
-    fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
-    graph = store.edges * per_edge
-    in_flight = limits.batch or max(
-        1, min(instances, max(shape.request.group_size, min(BATCH_BYTES, budget // 4) // row))
-    )
-    sums = SUM_BYTES * store.edges + 4 * store.vertices
-    layout = limits.layout or possible[0]
-    if layout == "ctps" and (fixed + graph + sums + in_flight * row > budget or limits.residency == "disk"):
-        if limits.layout:
-            raise OptionError(
-                f"--layout ctps takes {sums:,} bytes beside the graph, all in memory; raise --memory, or leave out --layout and --residency"
-            )
-        layout = "csr"
-    graph += sums if layout == "ctps" else 0
-    whole = fixed + graph + in_flight * row
-    if limits.residency == "resident" and whole > budget:
+    return GraphLayout.CSR
+
+
+def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fixed: int) -> MemoryPlan:
+    """Room for some partitions and a batch. BudgetError where those that a step needs do not fit."""
+    refuse_far(shape, "--memory")
+    store, row, budget, per_edge = shape.store, shape.row, limits.host_bytes, shape.needs.edge.reserved
+    largest, slots = store.largest_partition * per_edge, 2 if shape.needs.second_order else 1
+    least = (limits.batch or 1) * row
+    need = fixed + slots * largest + least
+    if need > budget:
         raise BudgetError(
-            f"{store.path}: {whole:,} bytes hold the whole graph and the samples in flight, and {budget:,} are allowed; raise --memory to {whole:,}, "
-            f"or leave out --residency"
+            f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {least:,} for "
+            f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
+            f"smaller partitions with csaw partition --partition-size"
         )
-    residency = limits.residency or ("resident" if whole <= budget else "disk")
-    if residency == "disk":
-        refuse_far(shape, "--memory")
-        largest, slots = store.largest_partition * per_edge, 2 if second_order else 1
-        batch = (limits.batch or 1) * row
-        need = fixed + slots * largest + batch
-        if need > budget:
-            raise BudgetError(
-                f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {batch:,} for "
-                f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
-                f"smaller partitions with csaw partition --partition-size"
-            )
-        in_flight = limits.batch or max(1, min(instances, min(budget // 4, budget - fixed - slots * largest) // row))
-    membership = "filter" if filters and residency == "resident" else "search"
-    fit = fields(layout, membership, residency, in_flight, row, graph, fixed, budget)
-    if residency == "disk":
-        room = (budget - fixed - in_flight * row) // max(store.largest_partition * per_edge, 1)
-        one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
-        fit["expected"] = expected(shape, room, in_flight, per_edge, residency, one)
-    return fit
+    most = min(budget // 4, budget - fixed - slots * largest) // row
+    batch = limits.batch or max(1, min(shape.request.instances, most))
+    room = (budget - fixed - batch * row) // max(largest, 1)
+    one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
+    return MemoryPlan(
+        layout, "search", Residency.DISK, batch, batch * row, graph, fixed, budget, expected=expected(shape, room, batch, per_edge, Residency.DISK, one)
+    )  # fmt: skip
 
 
-def _host_layouts(shape: Shape) -> tuple[str, ...]:
+def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
     if shape.needs.alias_tables:
-        return ("table",)
+        return (GraphLayout.TABLE,)
     store, a = shape.store, shape.algorithm
     if shape.needs.running_sums:
         frontier: int = getattr(a, "frontier_size", 1)
@@ -84,7 +102,7 @@ def _host_layouts(shape: Shape) -> tuple[str, ...]:
     elif shape.needs.clock_sums:
         each = a.walk_length  # type: ignore[attr-defined]
     else:
-        return ("csr",)
+        return (GraphLayout.CSR,)
     parents = shape.request.instances * each
     worth = shape.detect is None and min(parents, store.edges) * met_row(store) >= SUMMED_EDGES * store.edges
-    return ("ctps", "csr") if worth else ("csr", "ctps")
+    return (GraphLayout.CTPS, GraphLayout.CSR) if worth else (GraphLayout.CSR, GraphLayout.CTPS)

@@ -1,19 +1,20 @@
 """What a run needs of its graph: made once from the graph, the algorithm and the request, and read by the plan, both backends and the bench."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.contracts import Store
 from csaw.engine.plan.hop_tables import from_whole_rows
+from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
+from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
 
 CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
 WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
-ALIAS_IDS = 3  # ids that an edge's entry of an alias table takes as much room as
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class EdgeBytes:
         """Bytes of an alias table's entry that consists of vertex ids."""
         return ALIAS_IDS * self.id
 
-    def built(self, layout: str) -> int:
+    def built(self, layout: GraphLayout) -> int:
         """Bytes that a GPU builds of an edge beside its row, for a graph that is resident in ``layout``."""
-        return {"csr": 0, "entries": 16, "table": self.alias, "alias": 32, "ctps": SUM_BYTES}[layout]
+        return layout.built_bytes(self.id)
 
-    def in_partition(self, layout: str) -> int:
+    def in_partition(self, layout: GraphLayout) -> int:
         """Bytes of an edge on the CPU while its partition is loaded in ``layout``; of weights only sums are left."""
-        return self.id + SUM_BYTES if layout == "ctps" else self.loaded
+        return self.id + SUM_BYTES if layout.has_sums else self.loaded
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Needs:
 
 
 def find_needs(
-    store: Any, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: str, collision: str
+    store: Store, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
 ) -> Needs:
     """What a run needs that draws from ``store`` with a method of selection; ``weighted``: whether it respects weights.
 
@@ -101,9 +102,9 @@ def find_needs(
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
     of_edges = {
-        "weights": weighted and ("weight" in bias.reads or select == "rejection"),
-        "alias_tables": select == "alias" or (select == "rejection" and weighted),
-        "only_tables": select == "alias" and not (second_order or others_ask),
+        "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
+        "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
+        "only_tables": select is Method.ALIAS and not (second_order or others_ask),
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
@@ -114,8 +115,11 @@ def find_needs(
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
         may_be_hopeless=hopeless,
-        running_sums=select == "its" and collision != "updated" and bias.static and _picks_in_sums(algorithm),
-        clock_sums=clocks and select == "its" and bias.static,
+        running_sums=select is Method.ITS
+        and collision is not Collision.UPDATED
+        and bias.static
+        and _picks_in_sums(algorithm),
+        clock_sums=clocks and select is Method.ITS and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
@@ -125,13 +129,13 @@ def find_needs(
 
 
 def _edge_bytes(
-    store: Any, select: str, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
+    store: Store, select: Method, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
 ) -> EdgeBytes:
     """Bytes of an edge of ``store``, for a run with these needs, which are explained at Needs."""
     item = np.dtype(store.id_dtype).itemsize
     stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
     on_host = alias if alias_tables else item
-    weighed = weights and (select == "rejection" or not alias_tables)
+    weighed = weights and (select is Method.REJECTION or not alias_tables)
     still_weighed = weights and (single_weights or not alias_tables)
     return EdgeBytes(
         id=item,
@@ -143,16 +147,16 @@ def _edge_bytes(
     )
 
 
-def _in_pools(algorithm: Algorithm, select: str) -> bool:
+def _in_pools(algorithm: Algorithm, select: Method) -> bool:
     """Whether a collective selection is uniform."""
-    return isinstance(algorithm, Traversal) and algorithm.collective and select == "uniform"
+    return isinstance(algorithm, Traversal) and algorithm.collective and select is Method.UNIFORM
 
 
-def _independent_picks(algorithm: Algorithm, select: str) -> bool:
+def _independent_picks(algorithm: Algorithm, select: Method) -> bool:
     """Whether a traversal draws with replacement, a fixed number, from all of each vertex's neighbors."""
     if not from_whole_rows(algorithm) or not algorithm.replace:
         return False
-    return select in ("uniform", "alias") and min(algorithm.sizes(), default=0) >= 0
+    return select.exact_number and min(algorithm.sizes(), default=0) >= 0
 
 
 def _picks_in_sums(algorithm: Algorithm) -> bool:

@@ -1,10 +1,17 @@
 """The options of a run, whatever its algorithm: each declared once, for the command line, for Python and for what either says of them."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from csaw.engine.option import Bytes, Option
+from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import Collision, Method
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.contracts import Store  # whose import takes NumPy's time, which a command's help does without
 
 SAMPLE, RUN, OUTPUT, BASELINES = (
     "What to sample",
@@ -13,11 +20,12 @@ SAMPLE, RUN, OUTPUT, BASELINES = (
     "Baselines of the papers, for comparison",
 )
 MOST_THREADS = 4096
+TYPES: dict[type, str] = {int: "int", bool: "bool", str: "str", Bytes: "int of bytes, or str such as '4GiB'"}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What scheduling may do, for comparison with C-SAW's baselines (figure 13): each makes a run faster and changes no byte of it."""
+    """Parts of scheduling that can be switched off, for comparison with C-SAW's baselines (figure 13). Each makes a run faster; none changes a byte of the sample."""
 
     batching: bool = True  # all instances in a launch, not one
     workload_aware: bool = True  # most waiting first and kept, not all in order
@@ -32,42 +40,42 @@ def declared(default: Any, group: str, help: str, kind: type = str, **limits: An
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a user asks for beside the algorithm's own options; OptionError names the first that is out of its range.
+    """The options of a run, beside those of its algorithm. They are checked here; OptionError names the first that is out of its range.
 
-    ``plan`` and ``prepare`` take what is here as checked. Sources are checked with the graph, the device where it is looked for.
+    ``sources`` is checked later, with the graph, and ``device`` when the device is opened.
     """
 
     # fmt: off
-    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N, a file of vertex ids, or an array [default: mostly all]", object)  # noqa: RUF009 - a field
-    instances: int | None = declared(None, SAMPLE, "samples to draw [default: by the sources]", int, low=1)
-    seed: int = declared(0, SAMPLE, "same seed, same sample, on any machine", int, low=0, high=2**64 - 1)
-    weighted: bool | None = declared(None, SAMPLE, "use edge weights [default: if there are any]", bool)
-    edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge, one line over e, such as "e.weight * e.dst_degree ** -0.5"')
+    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N for N different random ones, or a file of vertex ids [default: all, or random ones where the algorithm asks for them]", object)
+    instances: int | None = declared(None, SAMPLE, "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for each source, times --num-walks]", int, low=1)
+    seed: int = declared(0, SAMPLE, "number that all random draws follow from: the same seed gives the same sample on any machine", int, low=0, high=2**64 - 1)
+    weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)
+    edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * e.dst_degree ** -0.5"')
 
-    device: Any = declared("auto", RUN, "auto, cpu, cuda, cuda:1, or cuda:0,1; auto is a GPU if it holds the graph", object)  # noqa: RUF009 - a field
-    memory: int | None = declared(None, RUN, "memory to use, such as 4GiB; a larger graph is streamed [default: what is free]", Bytes, low=1)
-    gpu_memory: int | None = declared(None, RUN, "the same for each GPU [default: nine tenths of what is free]", Bytes, low=1)
-    threads: int | None = declared(None, RUN, "threads [default: all processors]", int, low=1, high=MOST_THREADS)
-    batch_size: int | None = declared(None, RUN, "instances in flight [default: by the memory]", int, low=1)
-    residency: str | None = declared(None, RUN, "where the graph is: on each GPU (or in memory), over several GPUs, in host memory, in the store [default: the first that fits]",
-                                     choices=("resident", "pooled", "streamed", "disk"))
-    layout: str | None = declared(None, RUN, "form of the graph that a step reads; entries and alias are for GPUs [default: the fastest that fits]",
-                                  choices=("csr", "entries", "table", "alias", "ctps"))
-    transit_parallel: str = declared("auto", RUN, "on a GPU, draw the neighbors of vertices that are near each other together; auto: in hops that gain by it",
+    device: Any = declared("auto", RUN, "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes a GPU if the graph fits its memory", object)
+    memory: int | None = declared(None, RUN, "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]", Bytes, low=1)
+    gpu_memory: int | None = declared(None, RUN, "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
+    threads: int | None = declared(None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)
+    batch_size: int | None = declared(None, RUN, "number of instances that are sampled at a time [default: as many as the memory allows]", int, low=1)
+    residency: Residency | None = declared(None, RUN, "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in host memory for GPUs, or in its store [default: the first that fits]",
+                                     choices=tuple(Residency))
+    layout: GraphLayout | None = declared(None, RUN, "form of the graph that a step reads; entries and alias need a GPU [default: the fastest that fits]",
+                                  choices=tuple(GraphLayout))
+    transit_parallel: str = declared("auto", RUN, "on a GPU, group vertices by the place of their rows before their neighbors are drawn; auto: in the hops that gain by it",
                                      choices=("auto", "on", "off"))
-    checksums: bool = declared(True, RUN, "compare every byte that is read of the graph with its checksum", bool)
+    checksums: bool = declared(True, RUN, "compare every byte of the graph with its checksum when it is read", bool)
 
-    ids: str = declared("original", OUTPUT, "vertex ids to write: those of the input, or numbers from 0", choices=("original", "dense"))
+    ids: str = declared("original", OUTPUT, "vertex ids in the sample: those of the input, or numbers from 0", choices=("original", "dense"))
 
-    select: str | None = declared(None, BASELINES, "selection method [default: the cheapest exact one]", choices=("uniform", "alias", "rejection", "its", "keys"))
-    collision: str = declared("bipartite", BASELINES, "what --select its does about a neighbor that is selected already: bipartite region search, draw again, update the sums",
-                              choices=("bipartite", "repeated", "updated"))
-    detect: str | None = declared(None, BASELINES, "how it finds out that a neighbor is selected already: by a bitmap (strided is for GPUs) or a list",
-                                  choices=("strided", "contiguous", "linear"))
-    batching: bool = declared(True, BASELINES, "off: on a GPU, sample an instance at a time", bool)
-    workload_aware: bool = declared(True, BASELINES, "off: stream partitions in their order", bool)
-    balancing: bool = declared(True, BASELINES, "off: on a GPU, as many threads for every partition", bool)
-    in_place: bool = declared(True, BASELINES, "off: load whole partitions even for a few rows", bool)
+    select: Method | None = declared(None, BASELINES, "method that selects neighbors [default: the cheapest exact one]", choices=tuple(Method))
+    collision: Collision = declared(Collision.BIPARTITE, BASELINES, "on a neighbor that is already selected, --select its searches the space without its region (bipartite), draws again (repeated), or computes the sums anew without it (updated)",
+                              choices=tuple(Collision))
+    detect: str | None = declared(None, BASELINES, "record in which --select its looks up the neighbors that are already selected: a bitmap (contiguous, or strided on GPUs) or a list (linear) [default: the one that suits the device]",
+                                  choices=DETECTORS)
+    batching: bool = declared(True, BASELINES, "sample all instances of a batch together; off: a GPU samples them one by one", bool)
+    workload_aware: bool = declared(True, BASELINES, "load the partition that most instances wait for; off: load partitions in their order", bool)
+    balancing: bool = declared(True, BASELINES, "give each partition threads by its work; off: a GPU gives every partition the same number", bool)
+    in_place: bool = declared(True, BASELINES, "read rows that few instances wait for one by one; off: always load whole partitions", bool)
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -88,7 +96,7 @@ class RunOptions:
         """Which parts of scheduling are switched on."""
         return Policy(self.batching, self.workload_aware, self.balancing, self.in_place)
 
-    def weighs(self, store: Any) -> bool:
+    def weighs(self, store: "Store") -> bool:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
             raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
@@ -101,10 +109,12 @@ def options() -> dict[str, Option]:
 
 
 def described(known: dict[str, Option]) -> str:
-    """A line for each option, for a docstring."""
+    """A line for each option, for a docstring: its name, help, type or choices, range and default."""
     lines = []
     for name, option in known.items():
-        choices = f" ({', '.join(option.choices)})" if option.choices else ""
-        default = "" if option.default is None else f" [default: {option.default}]"
-        lines.append(f"    {name}: {option.help}{choices}{default}")
+        text, _, default = option.help.partition(" [default: ")
+        kind = " | ".join(map(repr, option.choices)) if option.choices else TYPES.get(option.kind, "")
+        default = default.removesuffix("]") if default else "" if option.default is None else repr(option.default)
+        notes = filter(None, (kind, option.interval, default and f"default: {default}"))
+        lines.append(f"    {name}: {text} ({'; '.join(notes)}).")
     return "\n".join(lines)

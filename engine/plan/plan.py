@@ -1,52 +1,31 @@
 """What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
 
-import os
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate
-from operator import mul
 from typing import Any
 
-import numpy as np
-
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.contracts import Store
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
 from csaw.engine.plan.host_memory import on_host
+from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape
+from csaw.engine.plan.machine import available_bytes, default_threads
+from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
-from csaw.engine.plan.selection import choose_select, tries
+from csaw.engine.plan.request import Request
+from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.selection import choose_select
 from csaw.engine.sources import Sources
-from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.errors import OptionError
 
-LARGEST_SAMPLE = 1 << 50  # bytes
 GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
-FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selected
-TURNS = 4  # of each GPU where there are several: the last ones wait for a fraction of one
+TURNS_PER_GPU = 4  # of each GPU where there are several: the last ones wait for a fraction of one
 UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
-
-
-@dataclass(frozen=True)
-class Request:
-    """Everything the sample depends on. Equal requests give equal samples, bit for bit, on any machine."""
-
-    fingerprint: str
-    algorithm: str
-    parameters: dict[str, Any]
-    edge_bias: str | None
-    weighted: bool
-    seed: int
-    instances: int
-    sources: str
-    select: str
-    collision: str
-    group_size: int
-    ids: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -55,12 +34,12 @@ class Plan:
 
     request: Request
     needs: Needs  # what it reads of its graph, wherever it runs
-    layout: str
+    sample_layout: str  # walks | hops | subgraphs
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
-    graph_layout: str  # what a step reads: csr | entries | table | alias | ctps
+    graph_layout: GraphLayout  # what a step reads
     membership: str  # how "is there an edge" is answered: search | filter, then search | hash
-    residency: str  # resident | pooled: over several GPUs | streamed: from host memory | disk
+    residency: Residency
     threads: int
     transit: str  # parents whose rows are near each other draw together: auto, hop by hop | on | off
     detect: str  # how a repeated candidate is found: see detectors.py
@@ -82,11 +61,11 @@ class Plan:
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
 
     @property
-    def select(self) -> str:
+    def select(self) -> Method:
         return self.request.select
 
     @property
-    def collision(self) -> str:
+    def collision(self) -> Collision:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,7 +74,7 @@ class Plan:
 
 
 def make_plan(
-    store,
+    store: Store,
     algorithm: Algorithm,
     sources: Sources,
     devices: tuple[Any, ...] = (),
@@ -109,113 +88,53 @@ def make_plan(
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
-    row, in_flight = _instance_bytes(store, algorithm, sizes, layout, sources, needs)
-    limit = options.memory or available_bytes()
-    least, room = _least_bytes(store, algorithm, sizes, layout, sources), max(limit, available_bytes())
-    _refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
+    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs)
+    limits = _limits(devices, options)
+    least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
+    refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
         sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
     shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)
+    memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
+    detector = choose_detector(algorithm, method, options.collision, memory.graph_layout, bool(devices), options.detect)
+    plan = Plan(
+        request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        threads=options.threads or default_threads(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row,
+        host_bytes=limits.host_bytes // 2, policy=options.policy, **vars(memory),
+    )  # fmt: skip
+    return _grouped(plan, why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size))
+
+
+def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
+    """What the run may use; OptionError about switches that change nothing on the CPU."""
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
-            "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
+            "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
-    limits = Limits(
-        limit, options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy
-    )
-    fit = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
-    detector = choose_detector(algorithm, method, options.collision, fit["graph_layout"], bool(devices), options.detect)
-    plan = Plan(
-        request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
-        threads=options.threads or default_threads(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row, host_bytes=limits.host_bytes // 2,
-        policy=policy, **fit,
+    return Limits(
+        options.memory or available_bytes(), options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy
     )  # fmt: skip
-    reason = why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size)
-    if reason and options.transit_parallel == "on":
-        raise OptionError(f"--transit-parallel on: {reason}; auto and off always work")
+
+
+def _grouped(plan: Plan, reason: str | None) -> Plan:
+    """The plan without grouping of parents, where there is a ``reason`` against it; OptionError if grouping was asked for."""
+    if reason and plan.transit == "on":
+        raise OptionError(f"--transit-parallel on: {reason}; use auto or off")
     return replace(plan, transit="off") if reason else plan
 
 
 def _share(instances: int, devices: int, group: int) -> int:
     """The most instances that a device should take at a time: of several GPUs each has some turns, in whole groups."""
-    return instances if devices <= 1 else -(-instances // (TURNS * devices * group)) * group
+    return instances if devices <= 1 else -(-instances // (TURNS_PER_GPU * devices * group)) * group
 
 
-def transfer_units(plan: Plan, store: Any) -> int:
+def transfer_units(plan: Plan, store: Store) -> int:
     """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
-    if plan.residency not in ("streamed", "disk"):
+    if not plan.residency.streams:
         return len(store.partitions)
     return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
-
-
-def _instance_bytes(
-    store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
-) -> tuple[int, int]:
-    """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
-    item = needs.edge.id
-    if isinstance(algorithm, Walk):
-        row = item * (algorithm.walk_length + 1) + 8 * 5
-        return row, row
-    mean = max(1, store.edges // max(store.vertices, 1))
-    assert isinstance(algorithm, Traversal)
-    width = entries = widest = 0 if needs.everywhere else sources.frontier_size
-    if algorithm.clocks:
-        widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
-        sizes = ()
-    for size in sizes:
-        widest = max(widest, width)
-        if algorithm.collective:
-            width = max(size, 0)
-            widest = max(widest, tries(width) if needs.in_pools else 0)
-        else:
-            width = min(width * (mean if size < 0 else size), store.edges)
-        entries += width
-    row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
-    return row, row + widest * FRONTIER_BYTES
-
-
-def _least_bytes(store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
-    """Bytes that an instance takes in a sample at least."""
-    item = np.dtype(store.id_dtype).itemsize
-    if isinstance(algorithm, Walk):
-        return item * (algorithm.walk_length + 1)
-    if layout == "hops":
-        return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
-    return 8  # where its edges begin
-
-
-def _refuse_sizes(each: int, instances: int, memory: int) -> None:
-    """BudgetError about instances that memory cannot hold one of, or that no disk holds all of.
-
-    ``memory`` is a quarter of what there is for hops, whose cells are there in each of selection's arrays, the hop and its copy for the disk.
-    """
-    if each > memory:
-        raise BudgetError(
-            f"an instance takes {each:,} bytes, with room for every neighbor that it may have, and {memory:,} are allowed; ask for fewer "
-            f"neighbors (--fanout) or steps, or raise --memory"
-        )
-    if each * instances > LARGEST_SAMPLE:
-        raise BudgetError(
-            f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most {LARGEST_SAMPLE:,}; "
-            f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
-        )
-
-
-def default_threads() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def available_bytes() -> int:
-    """Memory that can be had without swapping."""
-    try:
-        with open("/proc/meminfo") as lines:
-            found = next(line for line in lines if line.startswith("MemAvailable"))
-        return int(found.split()[1]) * 1024 * 9 // 10
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -4,66 +4,74 @@ import math
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.plan.methods import Method
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.shown import quoted
 
-SELECTS = ("uniform", "alias", "rejection", "its", "keys")
-COLLISIONS = ("bipartite", "repeated", "updated")
 EXTREME_CHANCE = 2.0**-20  # of a coin, or of its other side, from which 32 bits are too few
 HOPELESS = 2.0**-20  # of trials by rejection that accept: rows that accept fewer are drawn from as a whole
 LARGEST = 1e260  # of a bound: times any float32 and any number of edges it is a float64
 
 
-def choose_select(algorithm: Algorithm, weighted: bool, forced: str | None) -> str:
+def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -> Method:
     """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced`` where it applies."""
     bias = hooks.edge_bias(algorithm, weighted)
-    update = hooks.others(algorithm, weighted)["update"]
     if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
         raise BiasError(f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number, 0 or more")
-    constant = bias.constant is not None and bias.constant > 0
-    if isinstance(algorithm, Walk):
-        by_edge = not (update and "weight" in update.reads)
-        can = {
-            "uniform": constant and by_edge,
-            "alias": bias.static and by_edge,
-            "rejection": algorithm.bias_range is not None and not bias.static and by_edge,
-            "its": True,
-            "keys": False,
-        }
-    else:
-        assert isinstance(algorithm, Traversal)
-        if algorithm.geometric is not None:
-            coin(algorithm)
-        pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
-        whole = algorithm.replace and not pooled and not algorithm.clocks
-        can = {
-            "uniform": constant and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
-            "alias": bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
-            "rejection": False,
-            "its": not algorithm.collective,
-            "keys": not algorithm.replace and not algorithm.clocks,
-        }
-    chosen = forced or next(method for method in SELECTS if can[method])
-    if not can[chosen]:
-        usable = ", ".join(method for method in SELECTS if can[method])
-        raise OptionError(f"--select {forced} cannot draw {algorithm.name()} with this bias; possible are {usable}")
-    if chosen == "rejection":
+    can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
+    usable = [method for method in Method if method in can]
+    chosen = forced or usable[0]
+    if chosen not in can:
+        raise OptionError(
+            f"--select {forced} cannot draw {algorithm.name()} with this bias; it can use {', '.join(usable)}"
+        )
+    if chosen is Method.REJECTION:
         bounds(algorithm)
     return chosen
 
 
-def return_apart(algorithm: Algorithm, select: str) -> bool:
+def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
+    """The methods that draw a step of this walk by its bias."""
+    update = hooks.others(algorithm, weighted)["update"]
+    by_edge = not (update and "weight" in update.reads)
+    can = {
+        Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
+        Method.ALIAS: bias.static and by_edge,
+        Method.REJECTION: algorithm.bias_range is not None and not bias.static and by_edge,
+        Method.ITS: True,
+    }
+    return {method for method, possible in can.items() if possible}
+
+
+def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
+    """The methods that select this traversal's neighbors by their biases."""
+    assert isinstance(algorithm, Traversal)
+    if algorithm.geometric is not None:
+        coin(algorithm)
+    pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
+    whole = algorithm.replace and not pooled and not algorithm.clocks
+    can = {
+        Method.UNIFORM: (bias.constant or 0) > 0
+        and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
+        Method.ALIAS: bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
+        Method.ITS: not algorithm.collective,
+        Method.KEYS: not algorithm.replace and not algorithm.clocks,
+    }
+    return {method for method, possible in can.items() if possible}
+
+
+def return_apart(algorithm: Algorithm, select: Method) -> bool:
     """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
-    if select != "rejection":
+    if select is not Method.REJECTION:
         return False
     _, high, back = bounds(algorithm)
     return back > high
 
 
-def may_be_hopeless(algorithm: Algorithm, select: str) -> bool:
+def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
     """Whether there can be rows of which a trial by rejection hardly ever accepts anything; a user's own bounds may not hold."""
-    if select != "rejection":
+    if select is not Method.REJECTION:
         return False
     low, high, back = bounds(algorithm)
     return min(low, back) < HOPELESS * high or is_own(type(algorithm))

@@ -1,29 +1,40 @@
-"""Samples on disk: open, slice, go through them group by group. See sample_layout for what is where."""
+"""Samples on disk: open, slice, go through them group by group. layout.py describes the arrays of a store."""
 
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import StoreError
-from csaw.partition.store import GraphStore
 from csaw.partition.words import Words
 
-__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "describe", "open_samples"]
+if TYPE_CHECKING:
+    from csaw.partition.store import GraphStore
+
+__all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 
 NOTHING = -1  # dense id of a fill value
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
 class Samples:
-    """A finished sample store, read only. What is read of it is checked against its checksums; StoreError where it has changed."""
+    """A finished sample store, open for reading.
+
+    Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
+
+    layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
+        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``).
+    instances: number of instances. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
+    manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
+    """
 
     def __init__(self, path: Path):
         self.path = path
@@ -39,11 +50,11 @@ class Samples:
         self.instances: int = attributes["instances"]
         self.group_size: int = attributes["group_size"]
         self.ids: str = attributes["ids"]
-        """original: those of the input; dense: the graph store's own; names: dense, with the strings in :meth:`labels`."""
+        """Kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense, and :meth:`labels` has their strings."""
         self.fill: int = attributes["fill"]
 
     def __getitem__(self, name: str) -> Rows:
-        """One array by name."""
+        """The array of this name; StoreError where the store has none."""
         if name not in self._arrays:
             raise StoreError(f"{self.path} ({self.layout}) has no array {name!r}")
         return self._arrays[name]
@@ -65,7 +76,7 @@ class Samples:
 
     @property
     def walk_length(self) -> int:
-        """The steps asked for; a walk may have ended before."""
+        """The number of steps that was asked for; a walk may have ended before."""
         return self.walks.shape[1] - 1
 
     instance_ptr = cached_property(lambda self: self["instance_ptr"])
@@ -77,37 +88,58 @@ class Samples:
 
     @cached_property
     def words(self) -> Words | None:
-        """The strings behind the numbers in the arrays, where the graph has string ids."""
+        """The string ids of the graph, by dense id; None where its ids are numbers."""
         if self.ids != "names":
             return None
         return Words(self["vertex_id_offsets"][:], self["vertex_ids"][:]).checked(self.path)
 
     def labels(self) -> np.ndarray | None:
-        """The same as an array of ``str``, of dtype object."""
+        """The string ids by dense id as an array of ``str`` of dtype object; None where the graph's ids are numbers."""
         return None if self.words is None else np.asarray(self.words)
 
-    def pyg(self, start: int = 0, stop: int | None = None, graph: GraphStore | None = None) -> dict[str, Any]:
-        """Instances start to stop as one batch of PyTorch Geometric; see :mod:`csaw.engine.samples.pyg` for what is in it."""
+    def pyg(
+        self, start: int = 0, stop: int | None = None, graph: "GraphStore | None" = None, threads: int = 1
+    ) -> dict[str, Any]:
+        """The instances start .. stop - 1 as one batch of PyTorch Geometric; :mod:`csaw.engine.samples.pyg` describes its arrays.
+
+        ``stop`` None: to the last instance. With ``graph``, the store that was sampled, the batch has ``e_id``, the places of the edges in it. ``threads`` share the work where all instances are asked for.
+        OptionError for ids beyond int64, StoreError for another graph.
+        """
         from csaw.engine.samples.pyg import batch_of
 
-        return batch_of(self, start, stop, graph)
+        return batch_of(self, start, stop, graph, threads)
 
     def edge_index(self) -> np.ndarray:
-        """All sampled edges, int64 [2, edges]: from each neighbor to the vertex it was sampled for, as rows of ``pyg()["n_id"]``."""
+        """All sampled edges, int64 [2, edges], each from a neighbor to the vertex that it was drawn for. Numbers count entries of ``pyg()["n_id"]``."""
         return self.pyg()["edge_index"]
 
     @cached_property
     def results(self) -> dict[str, Any]:
         """Counts and timings of the run, which no checksum covers."""
         where = self.path / "results" / "zarr.json"
-        found = files.read_json(where)
-        results = found.get("attributes") if isinstance(found, dict) else None
-        return results if isinstance(results, dict) else check.refuse(where, "results", "something else")
+        found = check.results_of(self.path) or check.refuse(where, "results", "nothing")
+        return {name: value for name, value in found.items() if name != SIZES}
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """How many edges there are and instances have, as it was counted when they were written; None of samples of early versions."""
+        found = check.results_of(self.path).get(SIZES)
+        sizes = files.unchanged(found)
+        if found is not None and sizes is None:
+            check.refuse(self.path / "results" / "zarr.json", "sizes as they were written", "others")
+        return sizes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the store's files."""
+        nodes = ["", "checksums", "results", *self._arrays]
+        described = sum((self.path / name / "zarr.json").stat().st_size for name in nodes)
+        return described + sum(rows.stored_bytes for rows in self._arrays.values())
 
     def iter_groups(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """First instance and arrays, group by group; subgraphs as the writer got them: counts, src, dst, ...
+        """Yield the first instance and the arrays of each group in turn, as :meth:`group` returns them.
 
-        The next group is read and checked while the caller works on this one: a copy of 212 MB to .npy took 1.5 times as long without.
+        A thread reads and checks the next group while the caller works on this one: without it, a copy of 212 MB to .npy took 1.5 times as long.
         """
         starts = range(0, self.instances, self.group_size)
         with ThreadPoolExecutor(1) as reader:
@@ -120,28 +152,36 @@ class Samples:
                 yield starts[-1], ahead.popleft().result()
 
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        """The arrays of instances start to stop."""
+        """The arrays of the instances start .. stop - 1 by name, in host memory.
+
+        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``.
+        StoreError where a file has changed.
+        """
         if self.layout == "walks":
             lengths = self.lengths[start:stop]
             check.check_lengths(self.path / "lengths", lengths, self.walk_length)
             return {"walks": self.walks[start:stop], "lengths": lengths}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        bounds = {"counts": self._bounds("instance_ptr", "src", start, stop),
-                  "source_counts": self._bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
+        bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
+                  "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
         arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
         for name in ("src", "dst", "depth", "sources"):
             pointer = bounds["source_counts" if name == "sources" else "counts"]
             arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
         return arrays
 
-    def _bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
+    def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
+        """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""
         bounds = self[name][start : stop + 1]
         check.check_pointer(self.path / name, bounds, len(self[of]), first=start == 0, last=stop == self.instances)
         return bounds
 
     def dense(self, array: np.ndarray, vertex_ids: np.ndarray | None = None) -> np.ndarray:
-        """Stored ids as rows of the graph's ``vertex_ids``: int64 with NOTHING for fill and UNKNOWN for strangers."""
+        """Dense ids of stored ones, int64: NOTHING for an entry without a vertex, UNKNOWN for an id that the graph does not have.
+
+        ``vertex_ids`` are the graph's original ids by dense id; None where those are 0 .. V - 1.
+        """
         if self.ids != "original" or vertex_ids is None:
             out = array.astype(np.int64)
             known = self.manifest.get("graph", {}).get("vertices", 2**63 - 1)
@@ -156,53 +196,13 @@ class Samples:
 
     def _order(self, vertex_ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if getattr(self, "_ordered_from", None) is not vertex_ids:
-            ids = np.asarray(vertex_ids).astype(np.uint64 if vertex_ids.dtype == np.uint64 else np.int64)
+            large = vertex_ids.dtype == np.uint64 and vertex_ids.max(initial=0) > np.iinfo(np.int64).max
+            ids = np.asarray(vertex_ids).astype(np.uint64 if large else np.int64)
             order = np.argsort(ids, kind="stable")
             self._ordered_from, self._ordered = vertex_ids, (order, ids[order])
         return self._ordered
 
 
 def open_samples(path: str | Path) -> Samples:
-    """The finished sample store at ``path``."""
+    """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format."""
     return Samples(Path(path))
-
-
-def describe(path: str | Path) -> dict[str, Any]:
-    """What ``csaw info`` shows of a sample store, as plain data."""
-    samples = open_samples(path)
-    request = samples.manifest.get("request", {})
-    known = ("algorithm", "parameters", "edge_bias", "weighted", "seed", "fingerprint", "select", "sources")
-    return {
-        "path": str(path),
-        "layout": samples.layout,
-        **{name: request[name] for name in known if name in request},
-        "graph": samples.manifest.get("graph", {}),
-        "instances": samples.instances,
-        "groups": -(-samples.instances // samples.group_size),
-        "ids": samples.ids,
-        **_sizes(samples),
-        "bytes": sum(file.stat().st_size for file in samples.path.rglob("*") if file.is_file()),
-        "results": samples.results,
-    }
-
-
-def _sizes(samples: Samples) -> dict[str, Any]:
-    """Sampled edges, and how many an instance has; for walks also how many ended early."""
-    total, low, high, early = 0, 2**63, 0, 0
-    for _, arrays in samples.iter_groups():
-        edges = edges_of(samples, arrays)
-        total, low, high = total + int(edges.sum()), min(low, int(edges.min())), max(high, int(edges.max()))
-        early += int((edges < samples.walk_length).sum()) if samples.layout == "walks" else 0
-    mean = total / samples.instances if samples.instances else 0.0
-    sizes: dict[str, Any] = {"edges": total, "lengths": {"min": min(low, high), "mean": mean, "max": high}}
-    return sizes | ({"ended_early": early} if samples.layout == "walks" else {})
-
-
-def edges_of(samples: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Edges of each instance of a group."""
-    if samples.layout == "walks":
-        return arrays["lengths"].astype(np.int64)
-    if samples.layout == "subgraphs":
-        return arrays["counts"]
-    present = [np.count_nonzero(a != a.dtype.type(samples.fill), axis=1) for n, a in arrays.items() if n != "hop_0"]
-    return sum(present, np.zeros(len(arrays["hop_0"]), np.int64))

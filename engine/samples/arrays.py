@@ -1,7 +1,10 @@
 """Arrays of a finished sample store: read when sliced, each file checked when it is first read."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,17 +16,42 @@ from csaw.partition.errors import StoreError
 
 
 class Rows:
-    """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 is in ``checksums``."""
+    """An array on disk; its first axis is cut into uncompressed chunk files, whose SHA-256 are in ``checksums``.
+
+    Slicing it reads and checks files.
+    """
 
     def __init__(self, store: Path, name: str, checksums: dict[str, str]):
         check_file(store, f"{name}/zarr.json", checksums)
         self.store, self.name = store, name
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
-        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were found to be as written
+        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were checked
+        self._guard, self._checking = Lock(), dict[int, Lock]()
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of its chunk files, of which the last is padded."""
+        return self.chunks * math.prod(self._chunk) * self.dtype.itemsize
+
+    @property
+    def chunks(self) -> int:
+        """How many files it has."""
+        return -(-self.shape[0] // self._chunk[0]) if all(self.shape) else 0
+
+    def check(self, index: int) -> None:
+        """Compare a chunk's file with its checksum, unless this has been done; of several threads that ask, one does it and the others wait."""
+        if index in self._intact:
+            return
+        with self._guard:
+            checking = self._checking.setdefault(index, Lock())
+        with checking:
+            if index not in self._intact:
+                check_file(self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums)
+                self._intact.add(index)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -47,7 +75,7 @@ class Rows:
         size, at = self._chunk[0], start
         while out.size and at < stop:
             end = min(stop, (at // size + 1) * size)
-            out[at - start : end - start] = self._open(at // size)[at % size : at % size + end - at]
+            self._read(at // size, at % size, out[at - start : end - start])
             at = end
         return out
 
@@ -56,20 +84,35 @@ class Rows:
         chunks = rows // self._chunk[0]
         for chunk in np.unique(chunks) if out.size else ():
             here = chunks == chunk
-            out[here] = self._open(int(chunk))[rows[here] % self._chunk[0]]
+            out[here] = self._mapped(int(chunk))[rows[here] % self._chunk[0]]
         return out
 
-    def _open(self, index: int) -> np.ndarray:
+    def _read(self, index: int, row: int, out: np.ndarray) -> None:
+        """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at every new page."""
+        place = row * math.prod(self._chunk[1:]) * self.dtype.itemsize
+        with self._opened(index) as path, path.open("rb", buffering=0) as file:
+            left = out.reshape(-1).view(np.uint8).data
+            file.seek(place)
+            while left:
+                if not (count := file.readinto(left)):
+                    raise StoreError(f"{path}: has become shorter while it was read; {AGAIN}")
+                left = left[count:]
+
+    def _mapped(self, index: int) -> np.ndarray:
+        with self._opened(index) as path:
+            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+
+    @contextmanager
+    def _opened(self, index: int) -> Iterator[Path]:
+        """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
         name = f"{self.name}/{chunk_name(index, self.ndim)}"
         path = self.store / name
         expected = math.prod(self._chunk) * self.dtype.itemsize
         try:
             if (size := path.stat().st_size) != expected:
                 raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
-            if index not in self._intact:
-                check_file(self.store, name, self._checksums)
-                self._intact.add(index)
-            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+            self.check(index)
+            yield path
         except FileNotFoundError:
             raise StoreError(f"{path}: missing; {AGAIN}") from None
         except OSError as error:

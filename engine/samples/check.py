@@ -1,6 +1,6 @@
-"""What a sample store says of itself, held against its checksums and against what such a store can be.
+"""Checks of a sample store's files and metadata: against its checksums, and against what such a store can be.
 
-Checksums find what has changed since csaw wrote it; the rest of the checks keeps a store that something else wrote from misleading or crashing what reads it.
+Checksums find changes since csaw wrote the store. The other checks protect readers from a store that another program wrote: it must not mislead or crash them.
 """
 
 import re
@@ -17,7 +17,7 @@ from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
-ID_TYPES = ("uint32", "uint64", "int64")
+ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
 PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1}  # and how many more rows than instances
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
@@ -28,7 +28,7 @@ def refuse(where: Path, expected: str, found: Any) -> NoReturn:
 
 
 def attributes_of(path: Path) -> dict[str, Any]:
-    """The attributes of the finished sample store at ``path``; StoreError says what is there instead, or is wrong with them."""
+    """The attributes of the finished sample store at ``path``; StoreError says what is there instead, or what is wrong with them."""
     require_not_aside(path)
     _check_there(path)
     found = files.read_json(path / "zarr.json", "remove the folder and sample again")
@@ -40,7 +40,7 @@ def attributes_of(path: Path) -> dict[str, Any]:
         )
     version = attributes.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
-        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade it")
+        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
     if path.name.endswith(".partial"):
         raise StoreError(f"{path} is not finished; run the same csaw sample again with --resume")
     _check_attributes(path / "zarr.json", attributes)
@@ -53,7 +53,7 @@ def _check_there(path: Path) -> None:
         if partial.exists():
             done = len(list((partial / "groups").glob("[0-9]*.json")))
             raise StoreError(
-                f"{path} is not finished ({done} groups are); run the same csaw sample again with --resume"
+                f"{path} is not finished: only {done} groups are complete; run the same csaw sample again with --resume"
             )
         raise StoreError(f"{path} does not exist; make one with csaw sample")
     if not (path / "zarr.json").is_file():
@@ -81,8 +81,18 @@ def _is_count(value: Any, least: int = 0) -> bool:
     return type(value) is int and least <= value < LARGEST
 
 
+def results_of(path: Path) -> dict[str, Any]:
+    """Counts and timings of the run of the store at ``path``; none where it has not ended."""
+    where = path / "results" / "zarr.json"
+    if not where.exists():
+        return {}
+    found = files.read_json(where)
+    results = found.get("attributes") if isinstance(found, dict) else None
+    return results if isinstance(results, dict) else refuse(where, "results", "something else")
+
+
 def checksums_of(path: Path) -> dict[str, str]:
-    """SHA-256 by file name, as the store holds them."""
+    """The SHA-256 of each file, by name, as the store has them."""
     where = path / "checksums" / "zarr.json"
     found = files.read_json(where)
     try:
@@ -95,7 +105,7 @@ def checksums_of(path: Path) -> dict[str, str]:
 
 
 def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
-    """ChangedError unless a file of the store at ``path`` has the bytes that were written."""
+    """Raise ChangedError unless file ``name`` of the store at ``path`` has the bytes that were written."""
     if name not in checksums:
         raise StoreError(f"{path / name} is not one of the store's files: it has no checksum; {AGAIN}")
     try:
@@ -109,7 +119,7 @@ def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
 
 
 def require_intact(path: Path) -> None:
-    """StoreError naming a file of the complete store at ``path`` that has changed or is missing."""
+    """Raise StoreError, naming the file, if a file of the complete store at ``path`` has changed or is missing."""
     if changed := files.differing(path, checksums_of(path)):
         raise StoreError(f"{path / changed[0]}: missing, or its bytes have changed since it was written; {AGAIN}")
 
@@ -134,7 +144,7 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
 
 
 def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """StoreError unless the arrays of a store, things with ``shape`` and ``dtype`` by name, are those of its layout and fit together."""
+    """Raise StoreError unless the arrays of a store, by name, are those of its layout and fit together. They need ``shape`` and ``dtype``."""
     layout, instances = attributes["layout"], attributes["instances"]
     wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": list(WHOLE)}[layout]
     names = list(NAMES) if attributes["ids"] == "names" else []
@@ -166,19 +176,22 @@ def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, 
 
 
 def hop_names(arrays: Any) -> list[str]:
-    """hop_0, hop_1, ... of these names of arrays."""
+    """Those of the names ``arrays`` that are hop_0, hop_1, ..., in order."""
     return [f"hop_{k}" for k in range(sum(name.startswith("hop_") for name in arrays))]
 
 
 def check_lengths(where: Path, lengths: np.ndarray, longest: int) -> None:
-    """StoreError unless walks have taken 0 to ``longest`` steps."""
+    """Raise StoreError unless all ``lengths`` of walks are 0 to ``longest`` steps."""
     low, high = lengths.min(initial=0), lengths.max(initial=0)
     if low < 0 or high > longest:
         refuse(where, f"lengths from 0 to {longest}", low if low < 0 else high)
 
 
 def check_pointer(where: Path, pointer: np.ndarray, size: int, *, first: bool, last: bool) -> None:
-    """StoreError unless a part of an array of bounds rises within 0 to ``size``; the whole array's ends are those."""
+    """Raise StoreError unless a part of an array of bounds rises within 0 .. ``size``.
+
+    ``first``, ``last``: whether it has the first bound, which is 0, or the last, ``size``.
+    """
     falls = (np.diff(pointer) < 0).any()
     inside = pointer[0] >= 0 and pointer[-1] <= size
     if falls or not inside or (first and pointer[0] != 0) or (last and pointer[-1] != size):
@@ -186,6 +199,6 @@ def check_pointer(where: Path, pointer: np.ndarray, size: int, *, first: bool, l
 
 
 def check_names(where: Path, ids: np.ndarray, names: int) -> None:
-    """StoreError unless all of ``ids`` are numbers of names."""
+    """Raise StoreError unless all ``ids`` are below ``names``, the number of string ids."""
     if ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < names:
         refuse(where, f"vertices from 0 to {names - 1}, which have names", ids.max())

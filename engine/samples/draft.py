@@ -1,4 +1,4 @@
-"""A sample store that is not finished: what it will hold, and where its groups are until it does."""
+"""An unfinished sample store: what it will hold, and the files of its groups until then."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from csaw.engine.samples.layout import Identifiers
 
 @dataclass(eq=False)
 class Draft:
-    """What a store will hold: ``instances`` samples in groups of ``group_size``, in the folder ``partial`` until all are there."""
+    """What a store will hold: ``instances`` samples in groups of ``group_size``. Until all groups are there it is the folder ``partial``."""
 
     partial: Path
     layout: str  # walks | hops | subgraphs
@@ -18,11 +18,11 @@ class Draft:
 
     @property
     def groups(self) -> int:
-        """Groups of instances, the last one perhaps shorter."""
+        """Number of groups of instances; the last one may be shorter."""
         return -(-self.instances // self.group_size)
 
     def rows(self, group: int) -> int:
-        """Instances in the group."""
+        """Number of instances of the group."""
         return min(self.group_size, self.instances - group * self.group_size)
 
 
@@ -32,10 +32,10 @@ def marker_path(partial: Path, group: int) -> Path:
 
 
 def part_path(partial: Path, group: int, name: str) -> Path:
-    """One array of a group of subgraphs, until its place in the whole is known."""
+    """The file of one array of a group of subgraphs, until its place in the whole array is known."""
     return partial / "parts" / f"{group:06d}" / name
 
 
 def is_sealed(partial: Path) -> bool:
-    """Whether everything is there but the name: checksums of all files are written last."""
+    """Whether the store is complete except for its name: the checksums of all files are written last."""
     return (partial / "checksums" / "zarr.json").exists()

@@ -1,27 +1,36 @@
-"""Any sample as a list of edges: instance, src, dst, depth."""
+"""Samples of any layout as lists of edges: instance, src, dst, depth."""
 
-from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.layout import bits
+from csaw.engine.samples.sizes import edges_of
 
+FIRST = {"walks": "walks", "hops": "hop_0", "subgraphs": "src"}  # an array of ids, of each layout
+EDGE = ("instance", "src", "dst", "depth")
 Edges = dict[str, np.ndarray]
 
 
-def iter_edges(samples: Samples) -> Iterator[tuple[int, Edges]]:
-    """Instances done so far, and the edges of a group, in the ids of the store."""
-    for start in range(0, samples.instances, samples.group_size):
-        stop = min(start + samples.group_size, samples.instances)
-        edges = edges_between(samples, start, stop)
-        edges["instance"] += start
-        yield stop, edges
-
-
 def edges_between(samples: Samples, start: int, stop: int) -> Edges:
-    """The edges of instances start to stop, which are counted from 0, in the ids of the store."""
+    """The edges of the instances start .. stop - 1, with the ids of the store; ``instance`` counts from 0."""
     by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs}
     return by_layout[samples.layout](samples, samples.group(start, stop))
+
+
+def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
+    """The same with the instances' own numbers."""
+    edges = edges_between(samples, start, stop)
+    edges["instance"] += start
+    return edges
+
+
+def edge_arrays(samples: Samples) -> list[str]:
+    """The arrays that edges are read from."""
+    return {"walks": ["walks", "lengths"], "hops": samples.hop_names(), "subgraphs": ["src", "dst", "depth"]}[
+        samples.layout
+    ]
 
 
 def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
@@ -31,18 +40,15 @@ def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
 
 
 def _of_hops(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
-    """Breadth first within an instance."""
-    hops, pieces = list(arrays.values()), []
-    for depth in range(len(hops) - 1):
-        src, dst = hops[depth], hops[depth + 1]
-        fanout = dst.shape[1] // max(src.shape[1], 1)
-        row, column = np.nonzero(dst != dst.dtype.type(samples.fill))
-        pieces.append((row, src[row, column // max(fanout, 1)], dst[row, column], np.full(row.size, depth, np.int32)))
-    if not pieces:
-        return _of_hops(samples, {"hop_0": hops[0], "hop_1": hops[0][:, :0]})
-    edges = [np.concatenate(column) for column in zip(*pieces, strict=True)]
-    order = np.argsort(edges[0], kind="stable")
-    return {name: column[order] for name, column in zip(("instance", "src", "dst", "depth"), edges, strict=True)}
+    """The edges of neighbor samples, breadth first within each instance."""
+    from csaw.engine.samples.kernels import edges_of_hop
+
+    counts, kind = edges_of(arrays, samples.fill), arrays["hop_0"].dtype
+    places, total = np.cumsum(counts) - counts, int(counts.sum())
+    edges = {name: np.empty(total, held) for name, held in zip(EDGE, (np.int64, kind, kind, np.int32), strict=True)}
+    for depth, (src, dst) in enumerate(pairwise(arrays.values())):
+        edges_of_hop(bits(src), bits(dst), bits(samples.fill, kind), depth, places, *map(bits, edges.values()))
+    return edges
 
 
 def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:

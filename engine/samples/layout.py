@@ -1,4 +1,4 @@
-"""Which arrays a sample store holds, and which vertex ids are in them.
+"""The arrays of a sample store, and the vertex ids in them.
 
     walks      walks [instances, walk_length + 1]   lengths [instances]: steps taken
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
@@ -6,6 +6,7 @@
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
+Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them and a fill value that none of them is.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples.files import PIECE, in_pieces
-from csaw.partition.compile import njit
 from csaw.partition.words import Words
 
 KIND = "samples"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are."""
 LAYOUTS = ("walks", "hops", "subgraphs")
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
@@ -36,33 +37,42 @@ def chunk_name(index: int, dimensions: int) -> str:
     return f"c.{index}" + ".0" * (dimensions - 1)
 
 
+def all_ones(dense: np.dtype) -> int:
+    """The dense id that stands for nothing."""
+    return int(np.array(-1).astype(dense)[()])
+
+
 @dataclass(frozen=True)
 class Identifiers:
-    """From the engine's dense ids to those a store holds."""
+    """The conversion of the engine's dense ids to the ids of a store."""
 
     kind: str  # dense: as they are; original: numbers of the input; names: dense, with the table of words beside
     dtype: np.dtype
     fill: int
     table: np.ndarray | Words | None = None
+    version: int = 1  # of the format: the earliest in which they are so
 
     @classmethod
-    def choose(cls, dense_dtype: Any, vertex_ids: np.ndarray | Words | None, ids: str) -> "Identifiers":
+    def choose(
+        cls, dense_dtype: Any, vertex_ids: np.ndarray | Words | None, ids: str, version: int = FORMAT_VERSION
+    ) -> "Identifiers":
+        """Those of a store of the graph with these ``vertex_ids``, in a format of at most this version."""
         dense = np.dtype(dense_dtype).newbyteorder("<")
-        all_ones = int(np.array(-1).astype(dense)[()])
+        nothing = all_ones(dense)
         if ids == "dense":
-            return cls("dense", dense, all_ones)
+            return cls("dense", dense, nothing)
         if vertex_ids is None:
-            return cls("original", dense, all_ones)
+            return cls("original", dense, nothing)
         if isinstance(vertex_ids, Words):
-            return cls("names", dense, all_ones, vertex_ids)
+            return cls("names", dense, nothing, vertex_ids)
         if vertex_ids.dtype.kind not in "iu":
-            return cls("names", dense, all_ones, Words.of(vertex_ids))
-        wide = np.dtype("<u8" if vertex_ids.dtype == np.uint64 else "<i8")
-        table = np.ascontiguousarray(vertex_ids, wide)
-        return cls("original", wide, _unused(table), table)
+            return cls("names", dense, nothing, Words.of(vertex_ids))
+        dtype = _holding(vertex_ids, version)
+        table = np.ascontiguousarray(vertex_ids, dtype)
+        return cls("original", dtype, _unused(table), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
-        """A group's array with the ids and element type that it has in the store; the array itself where these are the same."""
+        """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
         if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
             return np.ascontiguousarray(array, self.type_of(name)[0])
         out = np.empty(array.size, self.dtype)
@@ -70,13 +80,13 @@ class Identifiers:
         return out.reshape(array.shape)
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """The bytes to write for a group's array, a piece at a time; the next piece may use the memory of the last one again."""
+        """Yield the bytes to write for the array ``name`` of a group, in pieces; the next piece may use the memory of the last one."""
         if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
             return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
         return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
-        """The input's ids of dense ones, in a piece of memory that stays in the cache; all ones become the fill value."""
+        """Convert dense ids to those of the input, in a piece of memory that stays in the cache; all bits set becomes the fill value."""
         room = np.empty(PIECE // self.dtype.itemsize, self.dtype)
         for start in range(0, dense.size, room.size):
             some = dense[start : start + room.size]
@@ -85,16 +95,36 @@ class Identifiers:
             yield out.view(np.uint8)
 
     def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
-        _relabel(dense, np.array(-1).astype(dense.dtype)[()], table, table.dtype.type(self.fill), out)
+        from csaw.engine.samples.kernels import relabel
+
+        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, table.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
-        """Element type and fill value of an array."""
+        """Element type and fill value of the array ``name``."""
         kind = KINDS.get(WHOLE.get(name, name), VERTEX)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
+def bits(ids: Any, dtype: np.dtype | None = None) -> Any:
+    """Ids, or one id, as unsigned numbers of the same bits: kernels are compiled for two element types then, not for four."""
+    held = np.asarray(ids, dtype)
+    return held.view(f"u{held.dtype.itemsize}")[()]
+
+
+def _holding(ids: np.ndarray, version: int) -> np.dtype:
+    """The smallest element type that a format of this version has for some ids and a value that is none of them."""
+    if version == 1:
+        return np.dtype("<u8" if ids.dtype == np.uint64 else "<i8")
+    low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, 0)
+    for name in ("<i4", "<i8"):
+        limits = np.iinfo(name)
+        if limits.min <= low and high <= limits.max and ids.size <= limits.max:
+            return np.dtype(name)
+    return np.dtype("<u8")
+
+
 def _unused(ids: np.ndarray) -> int:
-    """A value that no vertex has: -1, all ones, or the lowest number where possible."""
+    """A fill value that no vertex has: -1, otherwise an end of the range of the type, otherwise the lowest number that is free."""
     limits = np.iinfo(ids.dtype)
     if ids.dtype.kind == "i" and not (ids < 0).any():
         return -1
@@ -103,14 +133,8 @@ def _unused(ids: np.ndarray) -> int:
     return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(ids.dtype), ids)[0])
 
 
-@njit(nogil=True)
-def _relabel(dense, nothing, table, fill, out):
-    for k in range(dense.size):
-        out[k] = fill if dense[k] == nothing else table[dense[k]]
-
-
 def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
-    """The arrays of subgraphs, as a group brings them, of the instances between each two of ``bounds``; views, no copies."""
+    """Cut the arrays of subgraphs into those of the instances between each two of ``bounds``; they are views, not copies."""
     ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in ("counts", "source_counts")}
     for start, stop in pairwise(bounds):
         part = {name: arrays[name][start:stop] for name in ends}

@@ -1,4 +1,4 @@
-"""Where sampled edges are in their graph: the place of each in the rows of the store, one after the other."""
+"""The places of sampled edges in their graph: the number of each edge, counted through the rows of the store."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from csaw.partition.store import GraphStore
 
 
 def obstacle(samples: Samples, store: GraphStore) -> str:
-    """Why sampled edges cannot be found in ``store``; empty if they can."""
+    """The reason why sampled edges cannot be found in ``store``; empty if they can."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted is None:
-        return f"{samples.path} does not say what its graph's fingerprint is"
+        return f"{samples.path} does not say which fingerprint its graph has"
     if wanted != store.fingerprint:
         return f"{store.path} has the fingerprint {store.fingerprint}, and {samples.path} is of a graph with {wanted}"
     return (
@@ -20,9 +20,9 @@ def obstacle(samples: Samples, store: GraphStore) -> str:
 
 
 def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """The place of each edge, int64; -1 for a step of a walk that is no edge. ``src`` and ``dst`` are ids as the samples have them.
+    """The place of each edge, int64 [edges]; -1 for a step of a walk along no edge. ``src`` and ``dst`` [edges] have the ids of the samples.
 
-    StoreError for another graph than the sampled one, for one with repeated edges, and for a vertex or an edge that it lacks.
+    StoreError for another graph than the sampled one, for a graph with repeated edges, and for a vertex or an edge that the graph lacks.
     """
     if reason := obstacle(samples, store):
         raise StoreError(f"no e_id: {reason}")
@@ -57,7 +57,7 @@ def _dense(samples: Samples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
 
 
 def _search(values: np.ndarray, starts: np.ndarray, stops: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where each wanted value is in its ascending row of ``values``; -1 where it is not there."""
+    """The place of each wanted value in its ascending row, values[starts[i]:stops[i]]; -1 where it is missing."""
     low, high = starts.copy(), stops.copy()
     while (unsure := np.flatnonzero(low < high)).size:
         middle = (low[unsure] + high[unsure]) // 2

@@ -1,7 +1,8 @@
-"""Where samples may be written: what may stand at OUT and at OUT.partial, and whether it is of the same run."""
+"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it belongs to the same run."""
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
 
+Wanted = Callable[[Any], dict[str, Any]]
+"""A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""
 PARTIAL = ".partial"
-FIRST_DRAWS = 1  # of manifests that do not say
+FIRST_DRAWS = 1  # version of the draws of manifests that name none
 
 
 def partial_of(path: Path) -> Path:
@@ -24,9 +27,9 @@ def partial_of(path: Path) -> Path:
 
 
 def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
-    """StoreError unless a sample may be written to ``path``, and first to its OUT.partial.
+    """Raise StoreError unless a sample may be written to ``path``, and before that to its OUT.partial.
 
-    ``overwrite`` allows to replace a sample, finished or not; ``resume`` to go on in an unfinished one.
+    ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
     if path.name.endswith(PARTIAL):
@@ -46,51 +49,55 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
 
 
 def _is_unfinished(partial: Path) -> bool:
-    """Whether a folder is one that csaw has made: a sample store, or one whose manifest was about to be written."""
+    """Whether csaw has made a folder: it is a sample store, or one whose manifest was about to be written."""
     found = replace.standing(partial)
     return found == KIND or (
         found == replace.FOLDER and [child.name for child in partial.iterdir()] == ["zarr.json" + files.TEMPORARY]
     )
 
 
-def is_complete(path: Path, partial: Path, attributes: dict[str, Any]) -> bool:
-    """Whether the sample at ``path`` is this very run's and intact, so that nothing is left to resume. StoreError if it is another's.
+def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
+    """Whether the sample at ``path`` is that of this run and intact, so that nothing is left to resume. StoreError if it is that of another run.
 
-    A kill may have left what it replaced in ``partial``, a complete sample of another run; that goes.
+    If a kill has left a complete sample of another run in ``partial``, which this one replaced, it is removed.
     """
     if os.path.lexists(partial):
-        if not (
-            is_sealed(partial) and path.exists() and _differs(partial, attributes) and not _differs(path, attributes)
-        ):
+        if not (is_sealed(partial) and path.exists() and _differs(partial, wanted) and not _differs(path, wanted)):
             return False
         with Lock(partial):
             shutil.rmtree(partial)
-    require_equal(path, attributes)
+    require_equal(path, wanted)
     require_intact(path)
     return True
 
 
-def _differs(place: Path, attributes: dict[str, Any]) -> bool:
+def _differs(place: Path, wanted: Wanted) -> bool:
     try:
-        require_equal(place, attributes)
+        require_equal(place, wanted)
     except StoreError:
         return True
     return False
 
 
-def require_equal(place: Path, wanted: dict[str, Any]) -> None:
-    """StoreError naming the first entry in which the store at ``place`` is of another run."""
+def version_of(place: Path) -> Any:
+    """The format version that a store, finished or not, says it has."""
+    return _dictionary(files.read_json(place / "zarr.json"), "attributes").get("format_version")
+
+
+def require_equal(place: Path, wanted: Wanted) -> None:
+    """Raise StoreError if the store at ``place`` belongs to another run; it names the first entry that differs."""
     found = files.read_json(place / "zarr.json")["attributes"]
+    expected = wanted(found.get("format_version"))
     manifest = _dictionary(found, "manifest")
     request = _dictionary(manifest, "request")
-    for old, new in ((request, wanted["manifest"].get("request", {})), (found, wanted)):
+    for old, new in ((request, expected["manifest"].get("request", {})), (found, expected)):
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
                     f"{place} was sampled with {key} = {str(old.get(key))[:60]}, this run has {str(new.get(key))[:60]}; "
                     f"resume with the same options or pass --overwrite"
                 )
-    draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, wanted["manifest"]))
+    draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
             f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are version {draws}; this csaw's are version "

@@ -1,48 +1,52 @@
 """A sample as one batch of PyTorch Geometric, in its names and its direction, as ``NeighborLoader(disjoint=True)`` gives it; no torch needed.
 
 edge_index          int64 [2, edges]: a message goes from ``[0]``, the neighbor that was drawn, to ``[1]``, the vertex it was drawn for
-n_id                int64 [nodes]: the node's vertex, as the sample store has it: the input's id, or the dense one where ids are strings
-original_id         :class:`Words`, only where ids are strings: ``original_id[n_id]`` are those of the nodes; all of the graph, each once
+n_id                int64 [nodes]: the vertex of the node, as the sample store has it: the id of the input, or the dense id where ids are strings
+original_id         :class:`Words`, only where ids are strings: all strings of the graph; ``original_id[n_id]`` are those of the nodes
 batch               int64 [nodes]: the node's instance, counted from the first one asked for
-batch_size          seeds; they are the first nodes, so ``model(x, edge_index)[:batch_size]`` are their answers
+batch_size          number of seeds; they are the first nodes, so ``model(x, edge_index)[:batch_size]`` are their answers
 input_id            int64 [batch_size]: which of the sample's sources each seed is, counted through all its instances
 seed                int64 [sources]: the node of each source
 num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
-num_nodes           nodes
+num_nodes           number of nodes
 walk                int64 [instances, walk_length + 1], walks only: the nodes of each walk, -1 after its end
-e_id                int64 [edges], only with the graph: where the edge is in the rows of the store, one after the other (its weight is
+e_id                int64 [edges], only with the graph: the number of the edge, counted through the rows of the store (its weight is
                     ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
 
-Instances share no node. A tree of hops and a walk have a node for each of their places, for each place has drawn its own neighbors: a
-model of as many layers as hops then gives each seed what it gives on the seed's tree. A subgraph has one for each vertex, counted at the
-hop at which it is first met; of random edges, which no source leads to, one end is at hop 0.
+Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its own neighbors. A
+model with as many layers as hops therefore gives each seed the same result as on the seed's own tree. A subgraph has a node for each vertex,
+at the hop at which it is first met; of random edges, to which no source leads, one end is at hop 0.
 
-Messages go against the edges that were followed: of a directed graph, a vertex hears from those its edges point to.
+Messages go against the direction in which edges were followed: in a directed graph, a vertex gets messages from the vertices to which its edges point.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from csaw.engine.samples import NOTHING, Samples
+from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import edges_between
+from csaw.engine.samples.edges import edge_arrays, edges_between
 from csaw.engine.samples.numbers import edge_numbers
+from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.store import GraphStore
 
-Batch = dict[str, Any]
+MET = (0, 1, 2)  # at a hop: sources first, then ends of edges, then starts
 MOST = 2**63 - 1  # what int64 holds
 
 
-def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None) -> Batch:
-    """Instances start to stop by the names above; with ``graph``, their ``e_id`` too.
+def batch_of(
+    samples: Samples, start: int, stop: int | None, graph: GraphStore | None = None, threads: int = 1
+) -> Batch:
+    """The batch of the instances start .. stop - 1, by the names above; with ``graph``, the store that was sampled, it has ``e_id`` too. ``threads`` share the work where all instances are asked for.
 
-    Both ends are as in a slice. OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
+    ``start`` and ``stop`` work as in a slice. OptionError for ids beyond int64, StoreError for another graph or one that lacks an edge.
     """
     start, stop, _ = slice(start, stop).indices(samples.instances)
     stop = max(start, stop)
-    made = (_of_vertices if samples.layout == "subgraphs" else _of_places)(samples, start, stop)
+    made = _made(samples, start, stop, threads)
     ids = made["n_id"]
     made["n_id"] = _signed(samples, ids)
     made["num_nodes"] = ids.size
@@ -51,6 +55,18 @@ def batch_of(samples: Samples, start: int, stop: int | None, graph: GraphStore |
         made["original_id"] = samples.words
     if graph is not None:
         made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])
+    return made
+
+
+def _made(samples: Samples, start: int, stop: int, threads: int) -> Batch:
+    """What the arrays of the sample give, but for names."""
+    of = partial(_of_vertices if samples.layout == "subgraphs" else _of_places, samples)
+    spans = list(pieces(samples)) if threads > 1 and (start, stop) == (0, samples.instances) else []
+    if len(spans) > 1:
+        parts = [part for _, part in in_order(samples, edge_arrays(samples), spans, of, threads)]
+        return joined(parts, [first for first, _ in spans], threads)
+    made = of(start, stop)
+    del made[CLASSES]
     return made
 
 
@@ -64,7 +80,7 @@ def _signed(samples: Samples, ids: np.ndarray) -> np.ndarray:
 
 
 def _of_places(samples: Samples, start: int, stop: int) -> Batch:
-    """Walks and trees: hop by hop, the places that are taken."""
+    """The batch of walks or trees: a node for each place that has a vertex, hop by hop."""
     hops = _hops(samples, start, stop)
     nodes: list[np.ndarray] = []  # of each hop, [instances, places]: numbers of the nodes, -1 where there is none
     ids, rows, edges, total = [], [], [], 0
@@ -89,12 +105,13 @@ def _of_places(samples: Samples, start: int, stop: int) -> Batch:
         "seed": nodes[0].ravel(),
         "num_sampled_nodes": np.array([part.size for part in ids]),
         "num_sampled_edges": np.array([part.shape[1] for part in edges], np.int64),
+        CLASSES: np.array([part.size for part in ids]),
     }
     return made | ({"walk": np.concatenate(nodes, axis=1)} if samples.layout == "walks" else {})
 
 
 def _hops(samples: Samples, start: int, stop: int) -> list[np.ndarray]:
-    """The vertices of each hop, fill where there is none; those of a walk are its steps."""
+    """The vertices of each hop [instances, places], with the fill value where there is none; the hops of a walk are its steps."""
     arrays = samples.group(start, stop)
     if samples.layout == "hops":
         return list(arrays.values())
@@ -103,7 +120,7 @@ def _hops(samples: Samples, start: int, stop: int) -> list[np.ndarray]:
 
 
 def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
-    """Subgraphs: a vertex of an instance is a node, at the hop at which it is first met."""
+    """The batch of subgraphs: a node for each vertex of an instance, at the hop at which it is first met."""
     pointer = samples.sources_ptr[start : stop + 1]
     sources = samples.sources[int(pointer[0]) : int(pointer[-1])]
     edges = edges_between(samples, start, stop)
@@ -112,6 +129,7 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
     owner = np.concatenate([np.repeat(np.arange(stop - start), np.diff(pointer)), instance, instance])
     vertices = np.concatenate([sources, dst, src])
     hop = np.concatenate([np.zeros(sources.size, np.int64), depth + 1, depth])
+    kind = np.repeat(MET, [sources.size, dst.size, src.size])
     met = np.argsort(hop, kind="stable")
     first, number = _first_met(owner[met], vertices[met])
     number[met] = number.copy()
@@ -127,11 +145,12 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
         "seed": of_sources,
         "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
         "num_sampled_edges": np.bincount(depth, minlength=hops),
+        CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
     }
 
 
 def _first_met(owner: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each pair of instance and vertex is met first, ascending, and the number of each pair in that order."""
+    """The places at which pairs of instance and vertex are first met, ascending, and the number of each pair in that order."""
     known, vertex = np.unique(vertices, return_inverse=True)
     _, first, number = np.unique(owner * np.int64(known.size) + vertex, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

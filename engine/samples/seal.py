@@ -1,4 +1,4 @@
-"""From finished groups to a finished store: array metadata, subgraphs joined, string ids, checksums of all files."""
+"""Completing a store whose groups are all written: metadata of arrays, joined subgraphs, string ids, checksums of all files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import NAMES
+from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
 
 
 def seal(draft: Draft) -> None:
-    """Complete the arrays; the checksums come last and say that they are. Can be repeated after a kill."""
+    """Complete the arrays. The checksums are written last and mark the store as complete. It can be repeated after a kill."""
     partial = draft.partial
     checksums = _join_subgraphs(draft) if draft.layout == "subgraphs" else _describe_rows(draft)
     checksums |= _names(draft)
-    for name in _arrays(draft):  # not whatever lies here: results change after this
+    for name in _arrays(draft):  # only these, because the results change after this
         node = partial / name / "zarr.json"
         files.sync(node)
         files.sync(node.parent)
@@ -38,14 +39,14 @@ def _arrays(draft: Draft) -> list[str]:
 
 
 def _widths(draft: Draft) -> dict[str, int | None]:
-    """Columns of each array whose chunks are the groups; None where it has one dimension."""
+    """Number of columns of each array whose chunks are the groups; None for an array of one dimension."""
     if draft.groups:
         return _marker(draft, draft.groups - 1)["widths"]
     return {"walks": 1, "lengths": None} if draft.layout == "walks" else {"hop_0": 1}
 
 
 def _describe_rows(draft: Draft) -> dict[str, str]:
-    """Metadata of the arrays whose chunks are the groups; their checksums are in the markers."""
+    """Write the metadata of the arrays whose chunks are the groups, and return the checksums of the chunks, from the markers."""
     checksums: dict[str, str] = {}
     for group in range(draft.groups):
         checksums |= _marker(draft, group)["checksums"]
@@ -61,7 +62,10 @@ def _array_node(draft: Draft, name: str, shape: tuple, chunks: tuple, dtype: np.
 
 
 def _join_subgraphs(draft: Draft) -> dict[str, str]:
-    """All groups' parts as one array each; a part's file goes as soon as its array is complete, so the disk never holds both."""
+    """Join the parts of all groups into one array each.
+
+    The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of them.
+    """
     checksums: dict[str, str] = {}
     for name, part in WHOLE.items():
         marker = _joined_path(draft.partial, name)
@@ -80,15 +84,15 @@ def _joined_path(partial: Path, name: str) -> Path:
 def _marker(draft: Draft, group: int) -> dict[str, Any]:
     if (marker := files.read_marker(marker_path(draft.partial, group))) is None:
         raise StoreError(
-            f"{marker_path(draft.partial, group)} has changed while this ran; run the same command with --resume"
+            f"{marker_path(draft.partial, group)} has changed during this run; run the same command with --resume"
         )
     return marker
 
 
 def intact_groups(partial: Path, groups: int) -> frozenset[int]:
-    """The groups whose marker is there and whose files are as it says.
+    """The groups that have a marker and whose files agree with it.
 
-    Parts that are in a joined array of a subgraph store are not needed; a joined array that has changed is made again.
+    Parts of subgraphs that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
     for name, part in WHOLE.items():
@@ -108,6 +112,13 @@ def intact_groups(partial: Path, groups: int) -> frozenset[int]:
     return frozenset(found) - {owners[name] for name in files.differing(partial, wanted)}
 
 
+def draft_sizes(draft: Draft) -> Sizes | None:
+    """How many edges there are, by the groups' markers, or by the results where a kill has come after these; None where neither knows."""
+    markers = (files.read_marker(marker_path(draft.partial, group)) or {} for group in range(draft.groups))
+    found = total((marker.get("edges") for marker in markers), draft.layout)
+    return found or files.unchanged(results_of(draft.partial).get(SIZES))
+
+
 def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
     dtype, _ = draft.identifiers.type_of(name)
     sizes = [_marker(draft, group)["sizes"][part] for group in range(draft.groups)]
@@ -118,7 +129,7 @@ def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
 
 
 def write_whole(draft: Draft, name: str, pieces: Iterator[np.ndarray], length: int) -> dict[str, str]:
-    """A one-dimensional array from its pieces, and the checksums of its chunks."""
+    """Write a one-dimensional array from its pieces, and return the checksums of its chunks."""
     dtype, fill = _type_of(draft, name)
     size = max(1, min(length, EDGES_A_CHUNK))
     _array_node(draft, name, (length,), (size,), dtype, fill)
@@ -135,7 +146,7 @@ def _type_of(draft: Draft, name: str) -> tuple[np.dtype, int]:
 
 
 def _names(draft: Draft) -> dict[str, str]:
-    """The string ids behind the stored numbers, as UTF-8 text and offsets, like a graph store's."""
+    """Write the string ids of the stored numbers as UTF-8 text and offsets, as in a graph store, and return the checksums."""
     words = draft.identifiers.table
     if not isinstance(words, Words):
         return {}
@@ -153,7 +164,7 @@ def _running_sum(pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _chunked(pieces: Iterator[np.ndarray], dtype: np.dtype, size: int) -> Iterator[np.ndarray]:
-    """The same elements in chunks of one length, the last padded with zeros."""
+    """Yield the same elements in chunks of ``size``, the last one padded with zeros."""
     chunk, filled = np.zeros(size, dtype), 0
     for piece in pieces:
         while len(piece):

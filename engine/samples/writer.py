@@ -2,7 +2,7 @@
 
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole is not known yet
+OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole array is not known yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
 OUT                              OUT.partial renamed, once everything is there and synced
 """
@@ -12,6 +12,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -21,8 +22,9 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import FORMAT_VERSION, KIND, LAYOUTS, Identifiers, chunk_name
-from csaw.engine.samples.seal import intact_groups, seal
+from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
+from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
@@ -33,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class SampleWriter(Draft):
-    """A store in the making. ``write`` takes groups in any order, from any thread; ``finish`` gives it its name."""
+    """Writes a sample store. ``write`` takes groups in any order, from any thread; ``finish`` gives the store its name."""
 
     def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
                  vertex_ids: np.ndarray | Words | None = None, ids: str = "original", resume: bool = False,
@@ -43,20 +45,17 @@ class SampleWriter(Draft):
                 f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
             )
         self.path = Path(path)
-        identifiers = Identifiers.choose(dense_dtype, vertex_ids, ids)
-        super().__init__(place.partial_of(self.path), layout, instances, group_size, identifiers)
+        self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
+        self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
+        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
         self.bytes_written = 0
-        self.finished = False  # also when an earlier run has finished it (resume only)
+        self.finished = False  # with ``resume``, an earlier run may have finished it
         self.replaces = overwrite or resume
         self._lock: Lock | None = None
         self._counting = threading.Lock()
-        attributes = files.plain({
-            "csaw_kind": KIND, "format_version": FORMAT_VERSION, "layout": layout, "instances": instances, "group_size": group_size,
-            "ids": self.identifiers.kind, "fill": self.identifiers.fill, "manifest": manifest,
-        })  # fmt: skip
         with files.writing(self.partial, lambda: "choose another place for the samples"):
             try:
-                self._start(attributes, resume, overwrite)
+                self._start(resume, overwrite)
                 self._done = self._found_groups()
             except BaseException:
                 if self._lock is not None:
@@ -65,9 +64,20 @@ class SampleWriter(Draft):
                 self.close()
                 raise
 
-    def _start(self, attributes: dict[str, Any], resume: bool, overwrite: bool) -> None:
+    def _attributes(self, version: Any) -> dict[str, Any]:
+        """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
+        held = self._identifiers(version)
+        return files.plain({
+            "csaw_kind": KIND, "format_version": held.version, "layout": self.layout, "instances": self.instances,
+            "group_size": self.group_size, "ids": held.kind, "fill": held.fill, "manifest": self._manifest,
+        })  # fmt: skip
+
+    def _identifiers(self, version: Any) -> Identifiers:
+        return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers
+
+    def _start(self, resume: bool, overwrite: bool) -> None:
         place.check_place(self.path, resume=resume, overwrite=overwrite)
-        if resume and place.is_complete(self.path, self.partial, attributes):
+        if resume and place.is_complete(self.path, self.partial, self._attributes):
             self.finished = True
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +87,10 @@ class SampleWriter(Draft):
         if not resume:
             replace.empty(self.partial)
         if (self.partial / "zarr.json").exists():
-            place.require_equal(self.partial, attributes)
+            place.require_equal(self.partial, self._attributes)
+            self.identifiers = self._identifiers(place.version_of(self.partial))  # it is finished as it was begun
         if not is_sealed(self.partial):
-            files.write_json(self.partial / "zarr.json", group_node(attributes))
+            files.write_json(self.partial / "zarr.json", group_node(self._attributes(self.identifiers.version)))
         (self.partial / "groups").mkdir(exist_ok=True)
         files.sync(self.partial)
 
@@ -101,10 +112,11 @@ class SampleWriter(Draft):
         return self._done
 
     def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Commit one group; ids in ``arrays`` are dense, all ones where there is none."""
+        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
+            marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         with self._counting:
             self._done |= {group}
@@ -113,7 +125,7 @@ class SampleWriter(Draft):
         return f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command with --resume"
 
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Mistakes of the caller, before they reach the disk."""
+        """Raise ValueError for arrays of the wrong shape, before anything is written."""
         rows = self.rows(group)
         ragged = {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"}
         for name, array in arrays.items():
@@ -135,7 +147,7 @@ class SampleWriter(Draft):
         return {"checksums": checksums, "widths": widths}
 
     def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """What fills up the last group: all chunks of an array are equally long."""
+        """The rows that fill up the last group, since all chunks of an array have the same length."""
         missing = min(self.group_size, self.instances) - len(array)
         dtype, fill = self.identifiers.type_of(name)
         if missing:
@@ -157,20 +169,27 @@ class SampleWriter(Draft):
             self.bytes_written += path.stat().st_size
         return checksum
 
-    def finish(self, results: dict[str, Any]) -> None:
-        """Give the store its name, once every group is done; ``results`` are counts and timings."""
-        if self.finished:
-            return
+    def seal(self) -> None:
+        """Complete the arrays and write the checksums of all files; every group must be done."""
         if len(self._done) < self.groups:
             missing = min(set(range(self.groups)) - self._done)
             raise StoreError(f"{self.partial}: group {missing} is not done; {self._way_out()}")
         with files.writing(self.partial, self._way_out):
             if not is_sealed(self.partial):
                 seal(self)
+
+    def finish(self, results: dict[str, Any]) -> None:
+        """Seal the store if it is not yet sealed, and give it its name. ``results``: counts and timings."""
+        if self.finished:
+            return
+        self.seal()
+        with files.writing(self.partial, self._way_out):
+            sizes = draft_sizes(self)
+            (self.partial / "results").mkdir(exist_ok=True)
+            said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
+            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
             for folder in ("groups", "parts"):
                 shutil.rmtree(self.partial / folder, ignore_errors=True)
-            (self.partial / "results").mkdir(exist_ok=True)
-            files.write_json(self.partial / "results" / "zarr.json", group_node(files.plain(results)))
             files.sync(self.partial)
             self._publish()
 
@@ -184,7 +203,7 @@ class SampleWriter(Draft):
         self.close()
 
     def close(self) -> None:
-        """Let other processes go on here; finished groups stay."""
+        """Release the lock, so that another process can go on; finished groups stay."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None

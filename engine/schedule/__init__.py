@@ -1,1 +1,1 @@
-"""What is in memory when, and who draws what: partitions, single rows, the loop over batches, workers and devices."""
+"""Scheduling: which partitions and rows are in memory when, the loop over batches, and which device draws which instances."""

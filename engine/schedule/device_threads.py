@@ -1,4 +1,4 @@
-"""Devices side by side, each in a thread of its own, and what it means when one fails."""
+"""Devices side by side, each in a thread of its own, and the errors of a device that fails."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -15,9 +15,9 @@ Result = TypeVar("Result")
 
 
 class DeviceThread:
-    """A device's batches, opened and used in one thread, as a GPU's backend must be.
+    """The batches of one device, opened and used in a single thread, as the backend of a GPU requires.
 
-    ``make_backend`` opens the backend, at once; ``stopped`` says whether a batch of a streamed graph shall end early.
+    ``make_backend`` opens the backend; the thread calls it at once. ``stopped`` returns True when a batch of a streamed graph should end early.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class DeviceThread:
         *arguments: Arguments.args,
         **named: Arguments.kwargs,
     ) -> Future[Result]:
-        """Begin ``task(batches, *arguments)`` once everything is done that was asked for before."""
+        """Queue ``task(batches, *arguments)`` behind earlier tasks and return its future."""
         return self.thread.submit(lambda: task(self.opened.result(), *arguments, **named))
 
     def close(self) -> None:
-        """Close the backend, once everything is done that was asked for, and end the thread."""
+        """Close the backend when all queued tasks are done, and end the thread."""
         closing = self.thread.submit(self._close)
-        self.thread.shutdown(wait=False)  # it ends by itself, also where a second Ctrl-C ends the waiting
+        self.thread.shutdown(wait=False)  # the thread ends by itself, even if a second Ctrl-C ends the waiting
         closing.result()
 
     def _close(self) -> None:
@@ -47,7 +47,7 @@ class DeviceThread:
 
 
 def results_of(futures: Iterable[Future[Result]]) -> list[Result]:
-    """What all of them came to, in order; where some failed, the error of the one that made the others give up."""
+    """The results of all ``futures``, in order. Where some failed, the error of the one that made the others give up is raised."""
     futures = list(futures)
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
@@ -56,12 +56,12 @@ def results_of(futures: Iterable[Future[Result]]) -> list[Result]:
 
 
 def gave_up(error: BaseException) -> bool:
-    """Whether a device stopped only because another one did not come to where they meet."""
+    """Whether a device stopped only because another one did not reach the point where they wait for each other."""
     return any(isinstance(each, threading.BrokenBarrierError) for each in (error, error.__cause__))
 
 
 def failure(error: Exception, way_out: str) -> DeviceError:
-    """The error that tells a user of a GPU's failure; ``way_out`` says what is safe and how to go on."""
+    """The error for users about a GPU that failed; ``way_out`` says which samples are safe and how to go on."""
     if isinstance(error, MemoryError):
         smaller = "with a smaller --gpu-memory or --batch-size"
         return DeviceError(f"a GPU is out of memory: {error}; {way_out}, {smaller}")

@@ -1,4 +1,4 @@
-"""Units of groups: runs of consecutive groups that are still missing, handed out to whoever draws next."""
+"""Units of groups: runs of consecutive groups that a sample store still lacks, handed out to the worker that asks next."""
 
 import threading
 from collections import deque
@@ -11,9 +11,9 @@ Progress = Callable[[int], None] | None
 
 
 class Units:
-    """Units of at most ``size`` groups of what a sample still lacks, handed out to any thread; none after ``stop``.
+    """The missing groups of a sample, handed out to any thread in units of at most ``size`` groups; none after ``stop``.
 
-    A unit that comes back, because its device has failed, goes to whoever asks next; so nobody is sent away while one is out.
+    A unit that is given back, because its device has failed, goes to the worker that asks next. So a worker that asks while a unit is out waits for it.
     """
 
     def __init__(self, writer: SampleWriter, size: int, progress: Progress) -> None:
@@ -38,7 +38,7 @@ class Units:
             return self.left.popleft()
 
     def finished(self, unit: list[int], drawn: list[FinishedBatch]) -> None:
-        """Count a unit that is written towards the progress."""
+        """Report a unit that is written and count its edges and dead ends."""
         with self.changed:
             self.out -= 1
             self.edges += sum(batch.edges for batch in drawn)
@@ -49,7 +49,7 @@ class Units:
             self.changed.notify_all()
 
     def give_back(self, unit: list[int]) -> None:
-        """Let others have a unit that this worker cannot finish."""
+        """Return a unit that this worker cannot finish, for other workers."""
         with self.changed:
             self.out -= 1
             self.left.append(unit)
@@ -62,7 +62,7 @@ class Units:
 
 
 def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
-    """At most ``size`` consecutive groups at a time."""
+    """Runs of at most ``size`` consecutive groups."""
     run: list[int] = []
     for g in groups:
         if run and (run[-1] != g - 1 or len(run) == size):

@@ -1,4 +1,4 @@
-"""Finished batches to groups of a sample store: a unit of groups at a time, its groups side by side."""
+"""Writing finished batches as groups of a sample store: one unit at a time, the groups of a unit in parallel."""
 
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
@@ -12,17 +12,17 @@ from csaw.engine.schedule.loop import Arrays, FinishedBatch
 
 
 def instances_of(unit: list[int], writer: SampleWriter) -> tuple[int, int]:
-    """First and last of the instances in a unit's groups, the last one exclusive."""
+    """The first instance of a unit's groups, and the one after the last."""
     return unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
 
 
 def leaves_as_a_whole(writer: SampleWriter) -> bool:
-    """Whether a unit leaves its device all at once: where a group's edges begin is known only once all are counted."""
+    """Whether the samples of a unit must be copied from the device all at once: subgraphs must, since a group's edges begin where those before it end."""
     return writer.layout == "subgraphs"
 
 
 def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter, threads: ThreadPoolExecutor) -> None:
-    """Commit a unit's groups, each in one of ``threads``; also where one fails, nothing is being written any more at the end."""
+    """Write and commit the groups of a unit, each in one of ``threads``. Even when one fails, all writing has ended when this returns."""
     first, last = instances_of(unit, writer)
     bounds = [*range(0, last - first, writer.group_size), last - first]
     if leaves_as_a_whole(writer):
@@ -37,7 +37,7 @@ def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter
 
 
 def _all_done(writes: list[Future]) -> None:
-    """Wait for all of them, also where one fails: nobody else may write what is still being written."""
+    """Wait for all writes, even when one fails: another thread must not write a group that is still being written."""
     wait(writes)
     for one in writes:
         one.result()
@@ -48,9 +48,9 @@ def _write_rows(writer: SampleWriter, group: int, drawn: list[FinishedBatch], lo
 
 
 def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
-    """Instances low .. high - 1 of consecutive batches of walks or hops, counted from the first batch's first.
+    """The arrays of the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first instance of the first batch.
 
-    A group at a time leaves a GPU, in memory that is used again.
+    One group at a time is copied from a GPU, through memory that is used again.
     """
     parts, start = [], drawn[0].first
     for batch in drawn:

@@ -1,23 +1,22 @@
 """Which partitions are in memory when: workload-aware scheduling, written once for every backend (C-SAW, section V-B).
 
-The partition with the most waiting instances comes next, in place of the one that came longest ago: by then nobody waits for that one, and
-what is kept meanwhile still serves walkers that come back. All instances of a batch share the schedule, so one transfer serves them all.
+The partition with the most waiting instances is loaded next, in place of the one that was loaded longest ago: no instance waits for that one any more, and
+the other partitions in memory still serve walkers that return to them. All instances of a batch share the schedule, so one transfer serves them all.
 """
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.plan.options import Policy
 
 
 @dataclass
 class Counters:
-    """What scheduling did; seconds of the host's clock."""
+    """Counts of what the scheduler did, and seconds on the host's clock."""
 
     rounds: int = 0
     loads: int = 0
@@ -29,31 +28,30 @@ class Counters:
 
 
 class Stopped(Exception):
-    """The run ends before its end, by what another thread has met."""
+    """Raised in a thread to end the run early, because another thread has failed or was interrupted."""
 
 
 class Schedule:
-    """Advances batches to their end with ``capacity`` bytes of partitions in memory at once (None: all are there already)."""
+    """Advances batches to their end while at most ``capacity`` bytes of partitions are in memory.
+
+    ``policy`` says which parts of scheduling are on. ``stopped`` returns True when the run should end early; Stopped is raised then.
+    """
 
     def __init__(
-        self, graph: Any, capacity: int | None, policy: Policy, stopped: Callable[[], bool] = lambda: False
+        self, graph: Partitions, capacity: int, policy: Policy, stopped: Callable[[], bool] = lambda: False
     ) -> None:
         self.graph, self.policy, self.stopped = graph, policy, stopped
-        self.capacity = math.inf if capacity is None else capacity
+        self.capacity = capacity
         self.counters = Counters()
-        self.size = np.zeros(0, np.int64)  # of each partition, where they come and go
-        if capacity is not None:
-            self.size = graph.sizes()
-            graph.leave()
-        self.held: list[int] = np.flatnonzero(
-            graph.loaded
-        ).tolist()  # what takes room, the one that came longest ago first
-        self.coming: int | None = None  # the last of them, while it is still being copied
-        self.latest = -1  # that came in order
+        self.size = graph.sizes()  # bytes of each partition
+        graph.leave()
+        # Partitions in memory, the one that was loaded longest ago first.
+        self.held: list[int] = np.flatnonzero(graph.loaded).tolist()
+        self.coming: int | None = None  # the last partition of ``held``, while it is still being copied
+        self.latest = -1  # the last partition that was loaded in order
 
-    def run(self, batch: Any) -> None:
-        if self.capacity == math.inf:
-            return batch.advance()
+    def run(self, batch: WaitingBatch) -> None:
+        """Draw a batch to its end; Stopped where ``stopped`` says so before."""
         self.graph.leave()
         while (wants := self._advance(batch)).size:
             if self.stopped():
@@ -69,19 +67,19 @@ class Schedule:
             self.counters.load_seconds += time.perf_counter() - clock
         return self._load(self.coming) if self.coming is not None else None
 
-    def _advance(self, batch: Any) -> np.ndarray:
-        """One launch, to its end; what is waited for then."""
+    def _advance(self, batch: WaitingBatch) -> np.ndarray:
+        """Advance the batch as far as the loaded rows allow, and return the partitions that it waits for: see ``crowds``."""
         clock = time.perf_counter()
         batch.advance()
         wants = batch.wants()
         self.counters.advance_seconds += time.perf_counter() - clock
         return wants
 
-    def _suits_in_place(self, batch: Any, wants: np.ndarray) -> bool:
-        """Whether reading in place what is waited for takes less time than copying it.
+    def _suits_in_place(self, batch: WaitingBatch, wants: np.ndarray) -> bool:
+        """Whether reading the needed rows in place takes less time than loading their partitions.
 
-        For walks both are of one step: of n walkers those that step out of what is loaded read, and as many of the other partitions must come.
-        Room that is still free is filled before, where what remains of the batch makes that worth its copy.
+        For walks, both costs are those of one step: the walkers whose partition is not loaded each read a row, or all partitions that they wait for are loaded.
+        Free memory is filled with partitions first, where the rest of the batch makes that worth its copy.
         """
         graph = self.graph
         if not (self.policy.in_place and graph.reads_in_place):
@@ -94,17 +92,21 @@ class Schedule:
             return False
         return step < cost[missing].sum()
 
-    def _reach(self, batch: Any) -> bool:
-        """Read in place, in the room that partitions leave; they make way until there is room for what is waited for, or for half of all."""
+    def _reach(self, batch: WaitingBatch) -> bool:
+        """Read the needed rows in place, in the memory that partitions leave; evict partitions until the rows fit, or until rows have half of the memory.
+
+        False: the batch cannot advance.
+        """
         wanted = min(self.graph.room_to_reach(batch), self.capacity / 2)
         while (room := self.capacity - sum(int(self.size[part]) for part in self.held)) < wanted and self.held:
             self._evict(self.held[0])
         return self.graph.reach(batch, room)
 
     def _bring(self, wants: np.ndarray, comes_back: bool) -> None:
-        """Load what most wait for, then what there is room for, and begin with what comes after that.
+        """Load the partition that most instances wait for, then others while there is room, and begin to fetch the next one.
 
-        What instances may come back to is kept as long as there is room; else it makes way for what is waited for.
+        ``wants``: see ``crowds``. ``comes_back``: whether instances may return to partitions that they have left. If so, those are kept as long as there is room;
+        otherwise they make way for partitions that are waited for.
         """
         waiting = np.bincount(wants[:, :2].ravel(), np.repeat(wants[:, 2], 2), self.graph.loaded.size)
         need = self._next(wants)
@@ -126,7 +128,7 @@ class Schedule:
             self._fetch(others[0], need, waiting)
 
     def _next(self, wants: np.ndarray) -> list[int]:
-        """The partitions to be loaded together next: where most wait for what it takes to bring them."""
+        """The one or two partitions to load next: those with the most waiting instances for the cost of loading them."""
         first, second = wants[:, 0], wants[:, 1]
         here = self.graph.loaded.astype(bool)
         if self.coming is not None:
@@ -137,7 +139,7 @@ class Schedule:
         return list(dict.fromkeys(row[:2].tolist()))
 
     def _bring_in_order(self, wants: np.ndarray) -> None:
-        """As many as fit of those that are waited for, in order of their numbers and round again, instead of what is there."""
+        """Replace the loaded partitions by as many as fit of those that are waited for, in the order of their numbers, starting again at 0 after the last."""
         turns = wants[np.argsort((wants[:, 0] - self.latest - 1) % self.graph.loaded.size, kind="stable")]
         keep = list(dict.fromkeys(turns[0, :2].tolist()))
         for row in turns[1:]:
@@ -152,7 +154,7 @@ class Schedule:
             self._load(part)
 
     def _fits(self, parts: list[int], beside: list[int] | None = None) -> bool:
-        """Whether there is room for partitions ``beside`` others, by default what is held."""
+        """Whether ``parts`` fit the memory beside the partitions ``beside`` (default: those that are held)."""
         return (
             sum(int(self.size[part]) for part in {*(self.held if beside is None else beside), *parts}) <= self.capacity
         )
@@ -164,7 +166,7 @@ class Schedule:
         self.counters.evictions += 1
 
     def _make_room(self, need: list[int], waiting: np.ndarray) -> None:
-        """Evict until ``need`` fits: first what nobody waits for, of that what came longest ago."""
+        """Evict partitions until ``need`` fits: first those that no instance waits for, and of these the ones that were loaded longest ago."""
         for part in sorted((p for p in self.held if p not in need), key=lambda p: bool(waiting[p])):
             if self._fits(need):
                 return
@@ -179,16 +181,16 @@ class Schedule:
         self.coming = None if part == self.coming else self.coming
 
     def _overlaps(self) -> bool:
-        """Whether launches take so long that a copy beside them is worth the room that they do without.
+        """Whether sampling takes so long that a copy beside it is worth the memory that the copy takes away.
 
-        Doing without it takes more copies (1.6 times as many for walks with three of seven partitions), and on a CPU, where reading from
-        memory takes the processors' time, more time too: 1.03 to 1.37 s instead of 0.69 to 1.08. So only what copies by itself fetches ahead.
+        With less memory there are more copies (1.6 times as many for walks with three of seven partitions). On a CPU, where a copy takes time of the
+        processors, there it also takes more time: 1.03 to 1.37 s instead of 0.69 to 1.08. So only graphs whose copies need no processor fetch ahead.
         """
         slow = self.counters.advance_seconds > self.counters.load_seconds
         return self.graph.fetches and self.coming is None and slow
 
     def _fetch(self, part: int, need: list[int], waiting: np.ndarray) -> None:
-        """Begin to copy a partition while the others are sampled, unless there is no room beside ``need``."""
+        """Begin to copy partition ``part`` while the others are sampled, if it fits beside ``need``."""
         if len(self.held) <= len(need) and not self._fits([part]):
             return
         self._make_room([*need, part], waiting)

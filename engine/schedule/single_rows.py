@@ -1,4 +1,4 @@
-"""Single rows of a graph on disk, read one by one where so few wait for them that whole partitions would take longer."""
+"""Single rows of a graph on disk, read one by one where few instances need a partition and loading it would take longer."""
 
 import sys
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class SingleRows:
-    """Rows of ``graph`` that are in memory beside the partitions that are loaded. Backends say how: ``sizes``, ``bring``, ``forget``."""
+    """Rows of ``graph`` that are in memory beside its loaded partitions. Each backend has its own ``sizes``, ``bring`` and ``forget``."""
 
     most = sys.maxsize  # rows
 
@@ -15,35 +15,38 @@ class SingleRows:
         from csaw.partition.spans import SpanReader  # brings Numba, which a plan that asks for ROW_BYTES does without
 
         self.graph = graph
-        self.vertices = np.zeros(0, np.int64)  # whose rows are here, or on their way
-        self.bytes = 0  # of memory that they take
+        self.vertices = np.zeros(0, np.int64)  # vertices whose rows are here, or are being read
+        self.bytes = 0  # of memory that these rows take
         self.names = ("indices", "weights") if graph.weighted else ("indices",)
         self.reader = SpanReader(graph.store.stored)
         self.first_vertex = np.array([p.first_vertex for p in graph.store.partitions], np.int64)
         self.first_edge = np.array([p.first_edge for p in graph.store.stored.partitions], np.int64)
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
-        """Bytes of memory that each row takes."""
+        """Bytes of memory that the row of each of ``vertices`` takes."""
         raise NotImplementedError
 
     def bring(self, vertices: np.ndarray) -> None:
-        """Read the rows of the last ``vertices`` that were noted, and let kernels find them."""
+        """Read the rows of ``vertices``, the last ones noted, and make kernels find them."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Let kernels find no row here any more, and give its memory back."""
+        """Make kernels find no single row any more, and free the memory of the rows."""
         raise NotImplementedError
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
-        """Whether rows are in memory, here or with their partitions."""
+        """Whether the row of each of ``vertices`` is in memory, by itself or with its partition: bool, of the shape of ``vertices``."""
         return self.graph.can_read(vertices)
 
     def room_for(self, wanted: tuple[np.ndarray, ...]) -> float:
-        """Bytes of memory that the rows which are not there take."""
+        """Bytes of memory that the missing rows of ``wanted`` would take."""
         return float(self.sizes(self._missing(wanted)).sum())
 
     def read(self, wanted: tuple[np.ndarray, ...], room: float) -> bool:
-        """Read rows until ``room`` bytes are full: those that each instance needs together; False where not even the first ones fit."""
+        """Read the missing rows of ``wanted`` until ``room`` bytes are full; the rows that one instance needs come together.
+
+        False: not even the first ones fit.
+        """
         vertices = self._missing(wanted)
         sizes = self.sizes(vertices)
         if self.bytes + sizes.sum() > room or self.vertices.size + vertices.size > self.most:
@@ -60,32 +63,32 @@ class SingleRows:
             try:
                 self.bring(vertices[:count])
             except BaseException:
-                self.drop()  # what is half there must not be read
+                self.drop()  # rows that are only half read must not be found
                 raise
         return True
 
     def _missing(self, wanted: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Vertices whose rows are not in memory, those of the first instances first."""
+        """The vertices of ``wanted`` whose rows are not in memory, those of the first instances first."""
         vertices, first = np.unique(np.stack(wanted, axis=1), return_index=True)
         vertices = vertices[np.argsort(first)]
         return vertices[~self.can_read(vertices)]
 
     def read_edges(self, begin: np.ndarray, count: np.ndarray, to: np.ndarray, *arrays: np.ndarray) -> None:
-        """``count`` edges of the graph from ``begin`` on, each span within a row, into arrays of neighbors and weights from ``to`` on."""
+        """Read spans of edges from the store: ``count[i]`` edges from number ``begin[i]`` on, all of one row, into ``arrays`` (neighbors, weights) from place ``to[i]`` on."""
         number = np.searchsorted(self.first_edge, begin, side="right") - 1
         for name, array in zip(self.names, arrays, strict=False):
             self.reader.read(name, number, begin - self.first_edge[number], count, array, to)
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
-        """The partition that each vertex's row is of."""
+        """The number of the partition that has the row of each of ``vertices``."""
         return np.searchsorted(self.first_vertex, vertices, side="right") - 1
 
     def drop(self) -> None:
-        """Forget all of them."""
+        """Forget all single rows."""
         if self.vertices.size:
             self.forget()
             self.vertices, self.bytes = self.vertices[:0], 0
 
     def close(self) -> None:
         self.reader.close()
-        self.graph = None  # which has these rows: its memory goes when nothing else has it
+        self.graph = None  # it refers to these rows; without the circle, its memory is freed at once

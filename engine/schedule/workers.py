@@ -1,9 +1,10 @@
-"""Groups of instances to a sample store: a worker a device, each sampling a unit of groups while its last one is written.
+"""Drawing the groups of a sample store: one worker for each device draws a unit of groups while the unit before it is written.
 
-Units are handed out one at a time, so a slow device does not hold up the others; which device draws a unit changes nothing in it.
+Units are handed out one at a time, so that a slow device does not hold up the others. A unit has the same bytes whichever device draws it.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.plan.plan import default_threads
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
@@ -20,15 +22,20 @@ from csaw.engine.schedule.schedule import Stopped
 
 log = logging.getLogger(__name__)
 
-WRITERS = 8  # groups written at a time: a disk is busy only while several files wait for it
-LARGEST = ("seconds", "kernel_seconds", "kernel_deviation")  # of workers side by side
-SAFE = "finished groups are safe, --resume completes the rest"
+# Groups written at a time: a disk is busy only if several files wait for it, and each file is hashed by one thread.
+WRITERS = min(max(8, default_threads()), 32)
+# Of these, the largest of all workers counts: they work side by side.
+LARGEST = ("seconds", "kernels_seconds", "loading_seconds", "waiting_seconds", "kernel_seconds", "kernel_deviation")
+SAFE = "finished groups are safe; --resume completes the rest"
 Losses = tuple[type[Exception], ...]
 
 
 @dataclass
 class Totals:
-    """What sampling took; seconds and deviation are those of the worker with most. TALLY in backend.py says what is counted while selecting."""
+    """Counts and times of a run.
+
+    Seconds and the deviation are the largest of any worker; all else is summed. backend.py explains the counts of selection (TALLY).
+    """
 
     edges: int = 0
     dead_ends: int = 0
@@ -46,6 +53,9 @@ class Totals:
     kernel_seconds: float = 0.0
     kernel_deviation: float = 0.0
     seconds: float = 0.0
+    kernels_seconds: float = 0.0
+    loading_seconds: float = 0.0
+    waiting_seconds: float = 0.0
 
     def add(self, other: "Totals") -> None:
         for field in fields(Totals):
@@ -61,9 +71,11 @@ def sample_groups(
     progress: Progress,
     losses: Losses,
 ) -> Totals:
-    """Fill a store, with a worker for each of ``backends``; one alone works in this thread.
+    """Draw and write all missing groups of ``writer``, and return the totals of the run.
 
-    What stops one stops all, but for errors of the types ``losses``: then the others do its work, if any are left.
+    ``backends``: a function for each device that opens its backend; a single one works in this thread, several in threads of their own. ``unit_size``: groups
+    that a worker draws at a time. ``progress``: called with the number of finished instances.
+    An error in one worker stops all of them, except errors of the types ``losses``: then the other workers do its work. DeviceError where none is left.
     """
     units, totals = Units(writer, unit_size, progress), Totals()
     lost: list[Exception] = []
@@ -74,9 +86,9 @@ def sample_groups(
         except losses as error:
             lost.append(error)
             if len(lost) < len(backends):
-                log.warning("a GPU has failed: %s; the others do its part", error)
+                log.warning("a GPU has failed: %s; the other GPUs take over its work", error)
         except Stopped:
-            pass  # by what another worker or the user did, which is said there
+            pass  # another worker or the user has stopped the run, and the error is raised there
         except BaseException:
             units.stop()
             raise
@@ -94,20 +106,26 @@ def sample_groups(
 
 
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
-    """One worker, from its backend's beginning to its end."""
+    """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
     with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
+        clock = time.perf_counter()
         _draw_and_write(batches, units, threads)
-        backend, graph, counters = batches.backend, batches.backend.graph, batches.schedule.counters
+        waited = time.perf_counter() - clock - batches.seconds
+        backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
         kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
             transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
             evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
-            kernel_deviation=kernel_deviation, seconds=batches.seconds, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+            kernel_deviation=kernel_deviation, seconds=batches.seconds, kernels_seconds=backend.kernels_seconds, loading_seconds=backend.loading_seconds,
+            waiting_seconds=waited, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
         )  # fmt: skip
 
 
 def _draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) -> None:
-    """Two units at a time on the device: one is drawn, or its first groups are written, while the last groups of the one before are."""
+    """Draw and write units.
+
+    Two are on the device at a time: one is drawn, or its first groups are written, while the last groups of the one before are written.
+    """
     with ThreadPoolExecutor(2) as writing:
         before: Future | None = None
         for unit in units:
@@ -121,7 +139,7 @@ def _draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor)
 
 
 def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch]:
-    """A unit's batches, to be written beside the unit ``before``, or after it; given back to the others where either has failed."""
+    """Draw the batches of a unit, while the unit ``before`` is written. Where either fails, the unit is given back for other workers."""
     try:
         drawn = batches.draw(*instances_of(unit, units.writer))
         if before and (before.done() or leaves_as_a_whole(units.writer)):

@@ -1,4 +1,4 @@
-"""Is a sample what it says it is: intact, of this graph, within the algorithm's rules, and drawn from its exact law."""
+"""Checks that a sample is intact, belongs to its graph, follows the rules of its algorithm, and was drawn from its exact law."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 @dataclass(frozen=True)
 class Report:
-    """The checks, in the order they were made."""
+    """All checks of a store, in the order in which they were made; ``alpha`` is the chance that a right sample fails a statistical one."""
 
     path: str
     graph: str
@@ -27,18 +27,18 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """No check found a fault, and something of the law was tested, unless nothing of it could be."""
+        """Whether no check found a fault, and something of the law was tested if any of it could be."""
         return all(check.ok for check in self.checks) and not self.untested
 
     @property
     def untested(self) -> bool:
-        """Whether nothing of the law was tested though some of it could have been, or was not reached."""
+        """Whether nothing of the law was tested although some of it could have been, with a larger budget."""
         law = [check for check in self.checks if check.p_value is not None or not check.tested]
         return not any(check.tested for check in law) and any(check.testable for check in law)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many checks found no fault, found one, and tested nothing."""
+        """Numbers of checks by status: passed, failed, not_tested."""
         statuses = [check.status for check in self.checks]
         return {name: statuses.count(status) for name, status in STATUSES.items()}
 
@@ -48,7 +48,13 @@ class Report:
 
 
 def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET) -> Report:
-    """Check a sample store against its graph (default: where it was sampled); ``budget`` bounds the biases evaluated in Python."""
+    """Check a sample store against its graph and the law of its algorithm.
+
+    samples_path: the sample store. graph_path: its graph store (default: None, where it was when it was sampled).
+    budget: largest number of biases to evaluate in Python.
+
+    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened.
+    """
     try:
         samples = open_samples(samples_path)
     except ChangedError as error:
@@ -72,7 +78,7 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
 
 
 def verify_graph(path: str | Path) -> Report:
-    """Read a graph store whole: its bytes, the ranges of its numbers, and whether its attributes agree with them."""
+    """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with them."""
     from csaw.partition.check import check_store
 
     checks = tuple(Check(found.name, found.ok, None, found.details) for found in check_store(open_graph(path)))

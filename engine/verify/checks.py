@@ -1,4 +1,4 @@
-"""What verify hands around: the sample with its graph and algorithm, the checks made so far."""
+"""What the checks share: the sample with its graph and algorithm, and the checks made so far."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -24,14 +24,14 @@ ALPHA = 1e-6
 
 @dataclass(frozen=True)
 class Check:
-    """``ok``: no fault was found; where ``tested`` is false, none was looked for, and ``details`` say why."""
+    """The result of a check. ``ok``: it found no fault. Where ``tested`` is False, it looked for none, and ``details`` say why."""
 
     name: str
     ok: bool
     p_value: float | None
     details: str
     tested: bool = True
-    testable: bool = True  # whether this sample could have been tested, had the budget allowed it
+    testable: bool = True  # whether this sample could have been tested with a larger budget
     finds: dict[str, float] | None = None
     """The smallest deviations that the check finds with a chance of 99 %: in words, and as a share."""
 
@@ -43,7 +43,7 @@ class Check:
 
 @dataclass
 class Checks:
-    """Checks in the order they were made."""
+    """Checks in the order in which they were made."""
 
     made: list[Check] = field(default_factory=list)
     _results: dict[str, list[Result]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Checks:
         self.add(Check(name, True, None, why, tested=False, testable=testable))
 
     def results(self, name: str, results: list[Result], details: str, without: str = "too few choices", testable: bool = False) -> None:  # fmt: skip
-        """A statistical check; whether it holds is decided with all others by :meth:`judge`. ``without``: why there may be no result."""
+        """Add a statistical check; :meth:`judge` decides on it together with all others. ``without``: the reason if there are no results."""
         if results:
             self.add(Check(name, True, holm([result.p_value for result in results]), details))
             self._results[name] = results
@@ -66,7 +66,7 @@ class Checks:
             self.not_tested(name, without, testable)
 
     def judge(self) -> list[Check]:
-        """All checks, the statistical ones decided together (Holm), each with what it finds at the level that it is judged by."""
+        """All checks. The statistical ones are decided together (Holm), and each says the deviations that it finds at its level."""
         tested = sorted((c for c in self.made if c.p_value is not None), key=lambda c: c.p_value or 0.0)
         failed: set[str] = set()
         for rank, check in enumerate(tested):
@@ -88,7 +88,7 @@ def _judged(check: Check, results: list[Result], level: float, failed: bool) -> 
         return Check(check.name, True, None, why, tested=False, testable=False)
     finds = {words: share for words, share in finds.items() if share <= 1.0}
     least: dict[str, float] = {}
-    for result in results:  # that of the whole sample comes first
+    for result in results:  # the result of the whole sample comes first
         known = result.smallest(level / len(results))
         if known <= 1.0:
             least.setdefault(result.deviation, known)
@@ -97,7 +97,7 @@ def _judged(check: Check, results: list[Result], level: float, failed: bool) -> 
 
 
 def smallest(results: list[Result], level: float) -> dict[str, float]:
-    """The least share that is found of each deviation, in words with the part of the sample that it is in."""
+    """The smallest share of each deviation that would be found at ``level``, by the words for the deviation and the part of the sample."""
     out: dict[str, float] = {}
     for result in results:
         words = result.deviation + (f", in {result.part}" if result.part else "")
@@ -132,7 +132,7 @@ class Subject:
         return self.samples.dense(array, self._ids)
 
     def laws(self, law: Callable[..., Law]) -> Laws:
-        """Laws of single choices, by a closed form where there is one."""
+        """The laws of single choices, by a closed form where there is one."""
 
         def cost(rows: np.ndarray) -> np.ndarray:
             return self.degree[rows[:, 0]] + 1
@@ -144,7 +144,10 @@ class Subject:
 
 
 def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions", of: int | None = None) -> None:  # fmt: skip
-    """All tests of single choices against their law; ``sizes`` of the situations' first column sorts them into strata. The sample has ``of`` choices."""
+    """Add all tests of single choices against their law.
+
+    ``sizes``, by the first column of a situation, sorts situations into strata; ``of``: number of choices of the sample.
+    """
     found = context_tests(choices, laws, sizes)
     worst = min(found, key=lambda r: r[2].p_value, default=None)
     details = f"{len(found)} situations, {sum(r[1] for r in found):,} choices"

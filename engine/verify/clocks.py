@@ -1,4 +1,4 @@
-"""The rules of multidimensional walks: walkers that stand where the edges start, who moves, and where to."""
+"""Checks of multidimensional walks: edges start where walkers stand, and the choices of walker and edge fit their laws."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from csaw.engine.verify.tables import Laws
 
 
 def verify_clocks(subject: Subject, checks: Checks) -> None:
-    """Many walkers: each edge starts where one stands; which one moves, and where, fit their laws."""
+    """Check walks of many walkers: each edge starts where a walker stands, and the choices of the walker and of its edge fit their laws."""
     algorithm: Any = subject.algorithm
     wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
     steps: list[np.ndarray] = []
@@ -55,7 +55,7 @@ def verify_clocks(subject: Subject, checks: Checks) -> None:
 
 
 def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(where the walkers stand, who moves) at each step, of as many instances as the budget allows."""
+    """(vertices of the walkers, the walker that moves) at each step, of as many instances as the budget allows."""
     out, edge, source, left = [], 0, 0, subject.budget // 20
     for steps, walkers in zip(group.counts.tolist(), group.source_counts.tolist(), strict=True):
         left -= steps * walkers

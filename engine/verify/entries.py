@@ -1,7 +1,7 @@
-"""What the frontier entries of traversals selected, at every depth, beside the law of their pools.
+"""Comparing the selections of the frontier entries of traversals, at every depth, with the law of their pools.
 
 An entry is a frontier vertex of an instance, or the whole frontier where the pool is collective. Its pool holds the possible edges to vertices
-that the instance had not visited by then. Entries that selected equally many from equal pools are one situation.
+that the instance had not visited by then. Entries that selected the same number of edges from equal pools are in the same situation.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ Biases = list[tuple[int, float]]
 
 
 class Entries:
-    """Entries of as many instances as the budget of biases allows, an equal share for every group."""
+    """The entries of as many instances as the budget of biases allows, with an equal share for every group."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.algorithm = subject, subject.algorithm
@@ -36,7 +36,7 @@ class Entries:
         self._possible = lru_cache(100_000)(self._row)
 
     def add(self, group: Any) -> None:
-        """Take a group's first instances, until its share of the budget is spent."""
+        """Add the first instances of a group, until its share of the budget is spent."""
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
         edges, sources = np.cumsum([0, *group.counts]), np.cumsum([0, *group.source_counts])
         for i in range(len(group.counts) if self.judged else 0):
@@ -54,14 +54,14 @@ class Entries:
     def _depths(
         self, sources: list[int], edges: Any
     ) -> Iterator[tuple[int, list[int], set[int], dict[int, list[int]]]]:
-        """(depth, frontier, vertices visited by then, what each frontier vertex selected) of one instance."""
+        """Yield (depth, frontier, vertices visited by then, selection of each frontier vertex) of one instance."""
         once = self.algorithm.visited_once  # type: ignore[attr-defined]
         found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for depth, src, dst in edges:
             found[depth][src].append(dst)
         held, visited = Counter(sources), set(sources) if once else set()
         for depth in range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
-            # what a vertex selected that is in the frontier twice cannot be told apart
+            # the selections of a vertex that is in the frontier twice cannot be told apart
             yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
             held = Counter(dst for row in found[depth].values() for dst in row)
             if not held:
@@ -128,7 +128,7 @@ class Entries:
         statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, "neighbors")
 
     def _numbers(self, checks: Checks, chance: float) -> None:
-        """How many each entry selected: successes before the first failure, at most the edges that may be selected."""
+        """Check the number that each entry selected: successes before the first failure, at most the number of edges that may be selected."""
 
         def law(pool: int) -> dict[int, float]:
             exact = {n: chance**n * (1.0 - chance) for n in range(pool)} | {pool: chance**pool}

@@ -1,7 +1,7 @@
-"""Laws of which a closed form is known, for whole rows at once; the slow law stays their definition, and what a test compares them with.
+"""Laws with a closed form, computed for whole rows at once. The slow law remains their definition; a test compares both.
 
-A choice is a neighbor by the stored edges' biases, divided by p back to the vertex before and by q to what is no neighbor of that one. Then it
-goes elsewhere with a chance: to the end (ppr), to the source (restart), to any vertex (jump), or stays by the degrees (Metropolis-Hastings).
+A choice is a neighbor by the biases of the stored edges, divided by p for a return to the previous vertex, and by q for a vertex that is no neighbor of it. Then
+the walk may go elsewhere with some chance: to its end (ppr), to its source (restart), to any vertex (jump), or it stays, by the degrees (Metropolis-Hastings).
 """
 
 from collections.abc import Callable, Iterator
@@ -20,22 +20,22 @@ from csaw.engine.law import GraphView
 from csaw.engine.verify.kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
 
-QUICKER = 50  # rows by a closed form take so much less time than biases evaluated in Python
+QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed form
 
 
 @dataclass(frozen=True)
 class RowForm:
-    """What the closed form needs to know."""
+    """The parameters of a closed form."""
 
     bias: np.ndarray  # float32 or float64 [edges]
     p: float = 1.0
     q: float = 1.0
-    goes: str = ""  # where else: end, source, anywhere, stays
-    share: float = 0.0  # with this chance; by the degrees when it stays
+    goes: str = ""  # the other place: end, source, anywhere, stays
+    share: float = 0.0  # the chance of it; by the degrees where the walk stays
 
 
 def row_form(view: GraphView, algorithm: Algorithm, budget: int) -> RowForm | None:
-    """The closed form of an algorithm's law; None where there is none and only the slow law knows."""
+    """The closed form of an algorithm's law; None where there is only the slow law."""
     bias = _edge_biases(view, algorithm, budget)
     if bias is None:
         return None
@@ -46,7 +46,7 @@ def row_form(view: GraphView, algorithm: Algorithm, budget: int) -> RowForm | No
 
 
 def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarray | None:
-    """Biases of all stored edges, before p and q; None where they depend on more than the weight or the degree they lead to."""
+    """Biases of all stored edges, before p and q; None where they depend on more than the weight of the edge and the degree of its end."""
     hook, own = hooks.edge_bias(algorithm, view.weights is not None), type(algorithm).edge_bias
     weights = np.ones(view.indices.size, np.float32) if view.weights is None else view.weights
     if own in (Node2vec.edge_bias, Algorithm.edge_bias):
@@ -64,14 +64,14 @@ def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarr
 
 
 class _Read:
-    """An edge of which a bias reads one number."""
+    """A stand-in for an edge, of which a bias may read a single number."""
 
     def __init__(self, name: str, value: float) -> None:
         setattr(self, name, value)
 
 
 def _elsewhere(form: RowForm, algorithm: Algorithm) -> RowForm | None:
-    """The form with where else the walk goes; None where that is not known."""
+    """The form with the place to which the walk may go instead; None where that is not known."""
     if not isinstance(algorithm, Walk) or type(algorithm).law is Walk.law:
         return form
     known = {
@@ -86,7 +86,7 @@ def _elsewhere(form: RowForm, algorithm: Algorithm) -> RowForm | None:
 
 
 class RowLaws(Laws):
-    """Laws of which a closed form is known: a quick one for tables, beside the slow one for single situations."""
+    """Laws with a closed form: it fills tables; the slow law serves single situations."""
 
     def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int,
                  view: GraphView, form: RowForm, columns: tuple[str, ...]) -> None:  # fmt: skip
@@ -110,13 +110,15 @@ class RowLaws(Laws):
         return rows[:, self.columns.index(name)] if name in self.columns else np.full(len(rows), NONE)
 
     def _cells(self, rows: np.ndarray) -> np.ndarray:
-        """How many neighbors and outcomes a table of each situation looks at."""
+        """Number of neighbors and outcomes that a table reads for each situation."""
         prev = self._column(rows, "prev")
         listed = self.view.vertices if self.form.goes == "anywhere" else 1
         return self.degree[rows[:, 0]] + np.where(prev >= 0, self.degree[prev], 0) + listed
 
     def _table(self, rows: np.ndarray) -> LawTable:
-        v, prev, form = rows[:, 0], self._column(rows, "prev"), self.form
+        # Contiguous, whatever ``rows`` are: a kernel is compiled for each layout of each argument.
+        v, prev = np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(self._column(rows, "prev"))
+        form = self.form
         room = np.concatenate([[0], np.cumsum(self.degree[v] + 1)])
         outcome, chance, common = np.empty(room[-1], np.int64), np.empty(room[-1]), np.empty(room[-1], np.bool_)
         size = np.empty(v.size, np.int64)
@@ -124,13 +126,13 @@ class RowLaws(Laws):
         row_laws(self.view.indptr, self.view.indices, form.bias, form.p, form.q, v, prev, room, *cells)
         if form.goes in ("end", "source", "stays"):
             target = v if form.goes == "stays" else self._column(rows, "source" if form.goes == "source" else "")
-            elsewhere(self.degree, v, target, form.share, form.goes == "stays", room, *cells)
+            elsewhere(self.degree, v, np.ascontiguousarray(target), form.share, form.goes == "stays", room, *cells)
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])
         return LawTable(start, outcome[used], chance[used], common[used] if "prev" in self.columns else None)
 
     def _anywhere(self, table: LawTable) -> LawTable:
-        """With a chance, and always from a dead end, to any vertex."""
+        """The table of a walk that jumps to any vertex with some chance, and always from a dead end."""
         vertices, situations = self.view.vertices, table.start.size - 1
         share = np.where(table.outcome[table.start[:-1]] < 0, 1.0, self.form.share)
         chance = np.repeat((share / vertices)[:, None], vertices, axis=1)

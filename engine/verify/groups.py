@@ -1,4 +1,4 @@
-"""Groups of sampled subgraphs in dense ids, and the counts of what is wrong in them."""
+"""Groups of sampled subgraphs in dense ids, with counts of their faults."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ class Group:
 
 
 def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[Group]:
-    """Groups whose vertices exist; counts edges that do not, and sources other than asked for."""
+    """Yield groups whose vertices exist; count edges that do not exist, and sources other than asked for."""
     for start, arrays in subject.samples.iter_groups():
         group = Group(subject, start, arrays)
         wrong["edges"] += count_missing(subject, group.src, group.dst)

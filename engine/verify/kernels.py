@@ -7,7 +7,7 @@ from csaw.partition.compile import njit, prange
 
 @njit(parallel=True)
 def first_edge(indptr, indices, src, dst, out):
-    """Number of the first stored edge from each src to its dst or, where there is none, to what follows it."""
+    """Number of the first stored edge from each src to its dst or, where there is none, of the next edge of the row."""
     for i in prange(src.size):
         low, high = indptr[src[i]], indptr[src[i] + 1]
         while low < high:
@@ -21,7 +21,7 @@ def first_edge(indptr, indices, src, dst, out):
 
 @njit(parallel=True)
 def multiplicity(indptr, indices, src, dst, out):
-    """How many edges lead from each src to its dst; 0 where one of the two is no vertex."""
+    """Number of edges from each src to its dst; 0 where one of the two is no vertex."""
     vertices = indptr.size - 1
     for i in prange(src.size):
         out[i] = 0
@@ -41,7 +41,7 @@ def multiplicity(indptr, indices, src, dst, out):
 
 @njit(nogil=True)
 def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, once, out):
-    """Edges that each frontier entry could select: all of its row, or those to vertices not yet visited (``once``).
+    """Number of edges that each frontier entry could select: all of its row, or those to vertices not visited yet (``once``).
 
     A key is instance * vertices + vertex; visit_key is ascending, visit_depth the depth of each first visit.
     """
@@ -62,9 +62,9 @@ def pool_sizes(indptr, indices, entry_key, entry_depth, visit_key, visit_depth, 
 
 @njit(nogil=True)
 def replay(counts, src, dst, source_counts, sources, out):
-    """Walkers moved one after the other: out is the first edge of each instance that starts where no walker is, or -1.
+    """Move walkers one after the other: ``out`` is the first edge of each instance that starts where no walker stands, or -1.
 
-    ``sources`` is overwritten by where the walkers end.
+    ``sources`` is overwritten by the last vertices of the walkers.
     """
     edge = source = 0
     for i in range(counts.size):
@@ -123,7 +123,7 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
 def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
     """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the degrees, and from a dead end.
 
-    A walk that stays moves from v to u with chance min(1, degree of v / degree of u) only. At its target a walk ends when it is dead.
+    A walk that may stay moves from v to u only with chance min(1, degree of v / degree of u). A walk at a dead end that is its target ends.
     """
     for s in prange(vertex.size):
         first, v = room[s], vertex[s]
@@ -155,7 +155,7 @@ def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, commo
 
 @njit(nogil=True)
 def find_outcomes(start, outcome, situation, wanted, at):
-    """Where each ``wanted`` outcome is in the table of its situation; -1 where it is not possible."""
+    """The place of each ``wanted`` outcome in the table of its situation; -1 where it is impossible."""
     for i in range(wanted.size):
         low, high = start[situation[i]], start[situation[i] + 1]
         end = high
@@ -172,7 +172,7 @@ def find_outcomes(start, outcome, situation, wanted, at):
 def likelier(start, chance, first, at, low):
     """The chance of all outcomes before that of each choice, likeliest first, then in their order.
 
-    Choices first[s] to first[s + 1] are of situation s, and ``at`` is where the outcome of each is. Few choices are summed up one by one.
+    The choices first[s] .. first[s + 1] - 1 belong to situation s, and ``at`` is the place of the outcome of each. A few choices are summed one by one.
     """
     for s in prange(start.size - 1):
         cells = chance[start[s] : start[s + 1]]

@@ -1,4 +1,4 @@
-"""Choices of all situations together: their places in their own laws, their scores, and the choices that follow them."""
+"""Tests of the choices of all situations together: by their places in their own laws, by their scores, and by the choices that follow them."""
 
 from dataclasses import dataclass, field
 
@@ -10,14 +10,14 @@ from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores
 from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
 from csaw.engine.verify.tables import Laws, LawTable
 
-SIDE = 8  # ranges of each of two places
+SIDE = 8  # ranges for each of two places
 PLACES = 20240301  # seed, fixed: the verdict on a sample never changes
 LEVEL = 1e-8  # about that of a single test; parts of the sample that show nothing at it are left out
 
 
 @dataclass
 class Pooled:
-    """Results of choices of many situations."""
+    """The results of the choices of many situations."""
 
     looked_at: int = 0
     used: int = 0  # those that were not forced
@@ -29,7 +29,7 @@ class Pooled:
 
 
 def pooled_test(choices: Choices, laws: Laws) -> Pooled:
-    """Results of as many choices as the budget of ``laws`` allows, in blocks from all over the sample."""
+    """Test as many choices as the budget of ``laws`` allows, in blocks from all over the sample."""
     place, out, shares = np.full(len(choices.situations), np.nan), Pooled(), Shares(choices)
     draw = np.random.default_rng(PLACES).random(place.size)
     rows, here, number = _affordable(choices, laws)
@@ -56,10 +56,10 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
 
 
 def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Situations that are paid for, choices that were made in them, and the number of the situation of each choice, ascending.
+    """Situations that the budget allows, the choices that were made in them, and the number of the situation of each choice, ascending.
 
-    Where not all can be paid for, blocks of choices of one half say which situations are, and test them; the other half's choices test them all.
-    (Of the first half no others may: whether a situation is met again depends on what was chosen there.)
+    Where the budget does not allow all, blocks of choices of one half of the sample decide on the situations, and test them; all choices of the other half
+    that were made in them test them too. Other choices of the first half must not: whether a situation is met again depends on the choice that was made there.
     """
     rows, counts, _, order = choices.grouped()
     if not len(rows):
@@ -86,7 +86,7 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _places(table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """Where in [0, 1) each choice lies when its law's outcomes are laid side by side, likeliest first; nan where it was forced."""
+    """The place of each choice in [0, 1) when the outcomes of its law are laid side by side, likeliest first; nan where it was forced."""
     low = np.empty(at.size)
     likelier(table.start, table.chance, first, at, low)
     forced = np.diff(table.start)[situation] == 1
@@ -94,7 +94,7 @@ def _places(table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.nd
 
 
 def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
-    """Places are uniform, over the whole sample and in each part of it."""
+    """Test that places are uniform, over the whole sample and in each part of it."""
     out = []
     for labels in shares.labels:
         known = np.flatnonzero(np.isfinite(place))
@@ -106,7 +106,7 @@ def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
 
 
 def _independence(place: np.ndarray) -> list[Result]:
-    """Places that follow one in each range are uniform. (A place itself may tell whether the next choice is a forced one.)"""
+    """Test that the places that follow those of each range are uniform. (A place itself may tell whether the next choice is forced.)"""
     known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
     after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
     found = [even(places, SIDE, "choices that repeat the place of the one before") for places in after if places.size >= 20 * SIDE]  # fmt: skip

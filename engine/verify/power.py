@@ -1,4 +1,4 @@
-"""What a statistical test found, and the smallest deviation that it would have found: nearly always, at the level it is judged by."""
+"""The result of a statistical test, and the smallest deviation that it would nearly always have found at its level."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ import numpy as np
 POWER = 0.99
 """Chance to find the smallest deviation that is told."""
 LEAST_VARIANCE = 25.0  # of a sum that is taken as normal
-MARGIN = 2.33  # standard deviations that a normal value is above with that chance
+MARGIN = 2.33  # a normal value is above minus this many standard deviations with that chance
 
 
 @dataclass(frozen=True)
 class Result:
-    """One p-value. ``smallest`` turns a level into the least share of ``deviation`` that is found at it; above 1: none is."""
+    """One p-value. ``smallest`` returns the smallest share of ``deviation`` that is found at a level; above 1 if none is."""
 
     p_value: float
     deviation: str
@@ -24,18 +24,18 @@ class Result:
 
 
 def certain(deviation: str) -> Result:
-    """Something impossible was found: one is enough."""
+    """The result where something impossible was found: one case is enough."""
     return Result(0.0, deviation, lambda level: 0.0)
 
 
 def ranges(p_value: float, found: int, cells: int, deviation: str, part: str = "") -> Result:
-    """A chi-square test of ``found`` things in ``cells`` ranges that are equally likely; the deviation goes to one of them."""
+    """The result of a chi-square test of ``found`` cases in ``cells`` equally likely ranges; the deviation moves cases to one of them."""
     return Result(p_value, deviation, lambda level: sqrt(_noncentral(level, cells - 1) / (found * (cells - 1))), part)
 
 
 @lru_cache(1000)
 def _noncentral(level: float, freedom: int) -> float:
-    """The noncentrality of a chi-square value that is above the level's threshold with chance POWER."""
+    """The noncentrality at which a chi-square value exceeds the threshold of ``level`` with chance POWER."""
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
@@ -44,7 +44,7 @@ def _noncentral(level: float, freedom: int) -> float:
 
 
 def normal_sum(excess: float, variance: float, change: float, deviation: str) -> list[Result]:
-    """A sum of bounded terms that grows by ``change`` when all of it is the deviation; none where it is of too few to be normal."""
+    """The result of a sum of bounded terms that grows by ``change`` if every term is the deviation; none where the terms are too few for a normal sum."""
     from scipy.stats import norm
 
     if variance <= LEAST_VARIANCE:
@@ -58,9 +58,9 @@ def normal_sum(excess: float, variance: float, change: float, deviation: str) ->
 
 
 def bounded_sum(sums: np.ndarray, largest: float, deviation: str, part: str = "") -> Result:
-    """A sum of terms of mean 0 given all before them, none beyond ``largest``, by Freedman's bound (Ann. Probab. 1975).
+    """The result of a sum of terms that have mean 0 given all earlier ones and are at most ``largest``, by Freedman's bound (Ann. Probab. 1975).
 
-    ``sums`` are its excess, its variance, and how much it grows when all of it is the deviation. Bernstein's bound for terms that may depend on what came before: it holds for any number of terms, so its p-value is too large, if anything.
+    ``sums`` are its excess, its variance, and its growth if every term is the deviation. Bernstein's bound for terms that may depend on what came before: it holds for any number of terms, so its p-value is too large, if anything.
     """
     excess, variance, change = sums.tolist()
     spread = sqrt(variance)

@@ -1,8 +1,8 @@
-"""Do sets picked without replacement fit successive selection? Three views, each with p-values:
+"""Tests that sets picked without replacement fit successive selection. There are three views, each with p-values:
 
-contexts      how often each neighbor is in the sets of one situation, against its inclusion probability
-pooled        how many of a set come from the likelier half of its pool, all situations together
-independence  whether that number says anything of the next set's
+contexts      frequency of each neighbor in the sets of one situation, against its inclusion probability
+pooled        number of picks of a set from the likelier half of its pool, all situations together
+independence  whether that number depends on the number of the set before
 """
 
 from collections.abc import Callable, Hashable
@@ -18,7 +18,7 @@ from csaw.engine.verify.statistics import first_met, in_blocks, stratified
 
 @dataclass(frozen=True)
 class Pool:
-    """One situation: the possible edges' ends with their biases, and the sets of one size that were picked from them."""
+    """A situation: the ends of the possible edges with their biases, and the sets of one size that were picked from them."""
 
     name: Hashable
     biases: list[tuple[int, float]]  # positive ones
@@ -34,7 +34,10 @@ class SetResults:
 
 
 def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of: Callable[[int], Pool], budget: int) -> SetResults:  # fmt: skip
-    """All views of situations 0, 1, ..., which occur ``counts`` times with ``sizes`` edges; ``drawn``: that of each set, in order."""
+    """Make all tests of situations 0, 1, ..., which occur ``counts`` times and have ``sizes`` edges.
+
+    ``drawn``: the situation of each set, in order.
+    """
     contexts, scores = [], _Scores(len(drawn))
     frequent = stratified(counts, sizes)
     for number in frequent:
@@ -52,7 +55,7 @@ def set_tests(counts: np.ndarray, sizes: np.ndarray, drawn: np.ndarray, pool_of:
 
 
 class _Scores:
-    """Each set's excess of picks from the likelier half of its pool, and a bound of that number's variance."""
+    """The excess of each set's picks from the likelier half of its pool, and a bound of the variance of their number."""
 
     def __init__(self, sets: int) -> None:
         self.excess, self.variance, self.picks = np.zeros(sets), np.zeros(sets), 0
@@ -75,7 +78,7 @@ class _Scores:
         return normal_sum(float(self.excess.sum()), float(self.variance.sum()), self.picks, deviation)
 
     def independence(self) -> list[Result]:
-        before = self.excess[:-1]  # may tell what is next, so it is taken as given
+        before = self.excess[:-1]  # it may decide about the next set, so it is taken as given
         excess, variance = (before * self.excess[1:]).sum(), (before**2 * self.variance[1:]).sum()
         deviation = "sets with as many of the likelier half as the one before"
         return normal_sum(float(excess), float(variance), float((before**2).sum()), deviation)
@@ -93,14 +96,14 @@ def half_law(half: list[float], rest: list[float], picks: int) -> tuple[float, f
 
 
 def _expected(half: list[float], rest: list[float], picks: int) -> float:
-    """Edges arrive at exponential times: the chance that one of ``half`` does when fewer than ``picks`` others have, summed over log time.
+    """Mean number of picks from ``half``. Edges arrive at exponential times: the chance that one of ``half`` arrives before ``picks`` others, integrated over log time.
 
     The trapezoid rule converges geometrically there, in steps well below the spread of the last arrival.
     """
     total, least = sum(half) + sum(rest), min(*half, *rest)
     step = 0.5 / picks**0.5
     time = np.exp(np.arange(np.log(1e-9 / total), np.log(30.0 / least), step))
-    before, marked = np.zeros((picks, time.size)), np.zeros((picks, time.size))  # by how many others have arrived
+    before, marked = np.zeros((picks, time.size)), np.zeros((picks, time.size))  # by the number of other arrivals
     before[0] = 1.0
     for bias, inside in [*((b, True) for b in half), *((b, False) for b in rest)]:
         absent = np.exp(-bias * time)
@@ -113,7 +116,7 @@ def _expected(half: list[float], rest: list[float], picks: int) -> float:
 
 
 def _inclusions(picks: np.ndarray, law: dict[int, float]) -> Result:
-    """How often each neighbor is in the sets of one situation; the p-value is that of the worst one, times their number."""
+    """Test the frequency of each neighbor in the sets of one situation. The p-value is that of the worst one, times their number."""
     from scipy.stats import norm
 
     deviation, p, n = "one situation's sets that a neighbor is in", _binomials(picks, law), len(picks)
@@ -139,7 +142,7 @@ def _binomials(picks: np.ndarray, law: dict[int, float]) -> float:
 
 
 def inclusion(positive: list[tuple[int, float]], picks: int) -> dict[int, float] | None:
-    """Inclusion probabilities: counted for equal biases, integrated for up to 64 others, else None."""
+    """Inclusion probabilities: counted for equal biases, integrated for up to 64 different ones, otherwise None."""
     size = len(positive)
     if len({bias for _, bias in positive}) == 1:
         vertices, copies = np.unique([v for v, _ in positive], return_counts=True)

@@ -1,7 +1,7 @@
-"""Which share of the choices could come from another law? Scores of choices, whose mean and variance their own law tells.
+"""The share of choices that could come from another law, by scores of choices whose mean and variance follow from their own law.
 
 The score of a choice x for another law t is t(x) / p(x): no test of small shares of t is more powerful than its sum (the locally most
-powerful one). Outcomes with a meaning are counted instead: an end, a return, a common neighbor, the first and the last of a row.
+powerful one). Outcomes with a meaning are counted instead: an end, a return, a common neighbor, the first and the last neighbor of a row.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from csaw.engine.verify.power import Result, bounded_sum
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import LawTable
 
-LARGEST = 16.0  # a score is cut there, lest a rare outcome decide alone
-LEAST = 1e-9  # of a variance: below it the other law is the law
+LARGEST = 16.0  # scores are cut there, so that no rare outcome decides alone
+LEAST = 1e-9  # variance below which the other law is the law itself
 FROM_ANOTHER = {"uniform": "choices from a uniform neighbor", "degree": "choices of a neighbor by its degree"}
 NAMED = {
     "end": "choices that end",
@@ -30,7 +30,7 @@ NAMED = {
 
 @dataclass(frozen=True)
 class Score:
-    """Of one table's choices: values, and for each situation their mean, variance and growth when all choices are the deviation."""
+    """A score of the choices of one table: its values and, for each situation, their mean, variance and growth if all choices are the deviation."""
 
     deviation: str
     value: np.ndarray  # float64 [choices]
@@ -41,7 +41,7 @@ class Score:
 
 
 def scores(table: LawTable, situations: np.ndarray, choices: Choices, at: np.ndarray, situation: np.ndarray) -> Iterator[Score]:  # fmt: skip
-    """All scores of choices that are outcome ``at`` of the table, in the row ``situation`` of ``situations``."""
+    """Yield all scores of the choices, whose outcomes are ``at`` in the table and whose situations are the rows ``situation`` of ``situations``."""
     neighbor = (table.outcome >= 0).astype(np.float64)
     yield _from_another(table, neighbor, at, FROM_ANOTHER["uniform"])
     if choices.degree is not None:
@@ -88,7 +88,7 @@ class Shares:
         self.largest: dict[str, float] = {}
 
     def add(self, score: Score, here: np.ndarray, situation: np.ndarray) -> None:
-        """Choices ``here`` were made in the rows ``situation`` of a table."""
+        """Add a score of the choices ``here``, which were made in the rows ``situation`` of a table."""
         decided = score.variance > LEAST
         terms = (
             np.where(decided[situation], score.value - score.mean[situation], 0.0),
@@ -101,11 +101,11 @@ class Shares:
         self.largest[score.deviation] = max(self.largest.get(score.deviation, 0.0), score.largest)
 
     def varies(self, deviation: str) -> bool:
-        """Whether some choice could tell this deviation from the law."""
+        """Whether any choice could show this deviation."""
         return bool((self.sums.get(deviation, np.zeros((3, 1)))[1] > 0.0).any())
 
     def results(self, names: dict[str, str], level: float) -> list[Result]:
-        """Those of these deviations, in the parts of the sample that can show them at ``level``."""
+        """The results of the deviations ``names``, in the parts of the sample that can show them at ``level``."""
         found = [
             bounded_sum(self.sums[deviation][:, part], self.largest[deviation], deviation, self.parts[part])
             for deviation in names.values()

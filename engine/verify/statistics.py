@@ -1,9 +1,9 @@
-"""Do observed choices fit their exact law? Four views, each with p-values:
+"""Tests that choices fit their exact law. There are four views, each with p-values:
 
 contexts      chi-square of all choices made in the same situation, over situations of low, middle and high degree
-pooled        every choice's place in its own law, all situations together: uniform on [0, 1) when the law is right (pooled.py)
-shares        how many choices may come from another law, or have an outcome with a meaning: a return, an end (shares.py)
-independence  the places of choices that follow one another: uniform beside any other place when no draw is used twice
+pooled        the place of every choice in its own law, all situations together: uniform on [0, 1) if the law is right (pooled.py)
+shares        the share of choices that may come from another law, or that have an outcome with a meaning: a return, an end (shares.py)
+independence  the places of successive choices: each is uniform given the one before it, if no draw is used twice
 """
 
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ from csaw.engine.verify.tables import Law, Laws
 LEAST_EXPECTED = 5.0
 CONTEXTS = 24  # of each stratum
 BINS = 32
-BLOCK = 16  # choices in a row that are looked at together
+BLOCK = 16  # successive choices that are tested together
 BLOCKS = 20240229  # seed, fixed: the verdict on a sample never changes
-CUTS = (0.1, 0.5, 0.99)  # of the degrees that choices are made at: few neighbors, fewer, more, hubs
+CUTS = (0.1, 0.5, 0.99)  # quantiles of the degrees of choices: between low, middle and high degrees, and hubs
 TENTHS = 10
 
 
 @dataclass
 class Choices:
-    """Situations, one row each, and what was chosen in each; equal rows have the same law."""
+    """Situations, one in each row, and the choice in each of them; equal rows have the same law."""
 
     situations: np.ndarray  # int64 [n, columns]; column 0 is the vertex
     chosen: np.ndarray  # int64 [n], or [n, picks] with -1 for none
@@ -35,7 +35,7 @@ class Choices:
     degree: np.ndarray | None = None  # int64 [vertices], where column 0 is one
 
     def grouped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Distinct situations, how often each occurs, where each begins in the order, and that order."""
+        """The distinct situations, how often each occurs, the begin of each in the order, and that order."""
         if len(self.situations) == 0:
             nothing = np.zeros(0, np.int64)
             return self.situations, nothing, nothing, nothing
@@ -46,7 +46,7 @@ class Choices:
         return rows[start], np.diff(np.append(start, len(rows))), start, order
 
     def parts(self) -> tuple[list[str], list[np.ndarray]]:
-        """Names of the parts of the sample that are also judged alone, and what parts each choice is in: of several divisions, one of each."""
+        """Names of the parts of the sample that are judged by themselves too, and the parts of each choice: one of each division."""
         size = len(self.situations)
         names, labels = [""], [np.zeros(size, np.int64)]
         for division, part in self._divisions():
@@ -70,7 +70,7 @@ class Choices:
 
 
 def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, Result]]:
-    """(situation, choices made in it, result) for the most frequent situations of each stratum that the budget allows."""
+    """(situation, number of choices in it, result) of the most frequent situations of each stratum, as far as the budget allows."""
     rows, counts, start, order = choices.grouped()
     results, floor = [], laws.left // 2
     frequent, tested = _frequent(counts, sizes[rows[:, 0]], order)
@@ -89,9 +89,9 @@ def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple
 
 
 def _frequent(counts: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Situations that are met often, and whether each choice may test them.
+    """Numbers of the situations that are met often, and whether each choice may test them.
 
-    A walk that returns more often than it should meets its situations again: where only some are tested, one half of the sample says which, and
+    A walk that returns too often meets its situations again. So where only some situations are tested, one half of the sample decides which, and
     the other half tests them.
     """
     number = np.empty(order.size, np.int64)
@@ -104,7 +104,7 @@ def _frequent(counts: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> tuple
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
-    """Numbers of frequent situations: of low, middle and high degree in turn."""
+    """Numbers of frequent situations, in turn of low, middle and high degree."""
     enough = np.flatnonzero(counts >= 2 * LEAST_EXPECTED)
     if not enough.size:
         return []
@@ -116,10 +116,10 @@ def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
 
 
 def chi_square(observed: dict[int, int], law: Law) -> float | None:
-    """p-value of counts under a law; None when it allows one outcome only, 0 when an impossible one occurred.
+    """The p-value of counts under a law; None if the law allows a single outcome, 0 if an impossible one occurred.
 
-    Outcomes expected less than 5 times count together in cells that reach it, or by their exact tail where all of them do not. The chi-square
-    tail is too thin there, that of G is right (Poisson's large deviations), so the larger of the two p-values is taken.
+    Outcomes that are expected less than 5 times are put together in cells that reach 5, or judged by their exact tail where all of them together do not. There the
+    tail of chi-square is too thin and that of G is right (Poisson's large deviations), so the larger of the two p-values is taken.
     """
     if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
         return 0.0
@@ -141,14 +141,14 @@ def chi_square(observed: dict[int, int], law: Law) -> float | None:
 
 
 def _in_cells(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sums of ``values`` over neighboring outcomes, of which enough are expected in every sum."""
+    """Sums of ``values`` over neighboring outcomes, so many that enough are expected in every sum."""
     cells = max(1, int(expected.sum() // (2 * LEAST_EXPECTED)))  # an outcome is less than half a cell
     cell = np.minimum(np.cumsum(expected) * cells / expected.sum(), cells - 0.5).astype(int)
     return np.bincount(cell, values, cells)
 
 
 def binomial_tail(found: float, n: int, chance: float) -> float:
-    """Two-sided p-value of ``found`` successes of n."""
+    """The two-sided p-value of ``found`` successes in n trials of this chance."""
     from scipy.stats import binom
 
     return float(min(1.0, 2.0 * min(binom.cdf(found, n, chance), binom.sf(found - 1, n, chance))))
@@ -170,30 +170,30 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
 
 
 def in_blocks(size: int) -> np.ndarray:
-    """Numbers below ``size`` in a random order of blocks, so that those which follow one another stay together."""
+    """The numbers below ``size`` in a random order of blocks, so that successive numbers stay together."""
     blocks = np.random.default_rng(BLOCKS).permutation(-(-size // BLOCK))
     order = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
     return order[order < size]
 
 
 def in_half(size: int) -> np.ndarray:
-    """Whether each of ``size`` choices is in the half that says what is tested: every other twentieth, so that few walks are in both.
+    """Whether each of ``size`` choices is in the half that decides what is tested: every other twentieth, so that few walks are in both halves.
 
-    All are where one or two choices have no such half.
+    Of one or two choices, which have no halves, all are.
     """
     half = np.arange(size) * 20 // max(size, 1) % 2 == 1
     return half if half.any() else np.ones(size, bool)
 
 
 def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones of ``numbers`` in the order that they are met, and where each is met first."""
+    """The distinct ``numbers`` in the order in which they are met, and the place where each is met first."""
     values, first = np.unique(numbers, return_index=True)
     by_place = np.argsort(first)
     return values[by_place], first[by_place]
 
 
 def even(places: np.ndarray, bins: int, deviation: str, part: str = "") -> list[Result]:
-    """Places in [0, 1), each range of which is equally likely."""
+    """Test that places in [0, 1) are uniform, by ``bins`` ranges."""
     bins = max(1, min(bins, int(places.size // 20)))
     found = np.histogram(places, bins, (0.0, 1.0))[0].astype(float)
     p = fit(found, np.full(bins, places.size / bins))

@@ -1,4 +1,4 @@
-"""Are sampled subgraphs what their traversal may draw: edges, frontiers, visits and sizes of all instances, and the law of every choice."""
+"""Checks that subgraphs are what their traversal may draw: edges, frontiers, visits and sizes of all instances, and the law of every choice."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from csaw.engine.verify.trees import copies, unexplained
 
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
-    """By what kind of subgraph it is."""
+    """Check subgraphs by the rules of their kind."""
     algorithm: Any = subject.algorithm
     if algorithm.clocks:
         verify_clocks(subject, checks)
@@ -27,7 +27,7 @@ def verify_subgraphs(subject: Subject, checks: Checks) -> None:
 
 
 def verify_traversal(subject: Subject, checks: Checks) -> None:
-    """Depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
+    """Check traversals depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
     from csaw.engine.verify.entries import Entries
 
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
@@ -58,7 +58,7 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
 
 
 def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Frontier entries by (key, depth), and how often each is there; only the first visit of a vertex when ``once``."""
+    """Frontier entries by (key, depth), and how often each occurs; if ``once``, only the first visit of a vertex."""
     key = np.concatenate([group.source_key, group.dst_key])
     depth = np.concatenate([np.zeros(group.source_key.size, np.int64), group.depth + 1])
     order = np.lexsort((depth, key))
@@ -71,7 +71,7 @@ def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Numbers of the entries (key, depth), -1 where there is none."""
+    """The number of the entry of each (key, depth), -1 where there is none."""
     span = int(max(depths.max(initial=0), depth.max(initial=0))) + 1
     _, ranked = np.unique(np.concatenate([keys, key]), return_inverse=True)
     table, wanted = ranked[: keys.size] * span + depths, ranked[keys.size :] * span + depth
@@ -94,7 +94,7 @@ def _repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
 def _wrong_sizes(
     subject: Subject, key: np.ndarray, depth: np.ndarray, pool: np.ndarray, selected: np.ndarray, times: np.ndarray
 ) -> int:
-    """Entries (depths of an instance, when collective) that selected too many or, unless biases may be 0, too few."""
+    """Number of entries (of depths of an instance, if collective) that selected too many edges or, unless biases may be 0, too few."""
     algorithm: Any = subject.algorithm
     asked = np.append(algorithm.sizes(), 0)[np.minimum(depth, len(algorithm.sizes()))]
     if algorithm.collective:
@@ -123,7 +123,7 @@ def _sums(number: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def verify_induced(subject: Subject, checks: Checks) -> None:
-    """A set of vertices and all edges among them."""
+    """Check sets of vertices with all edges among them."""
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn, beside, variance = np.zeros(subject.view.vertices, np.int64), 0.0, 0.0
     for group in groups(subject, checks, wrong):
@@ -150,7 +150,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
 
 
 def _edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
-    """Vertices of the sets ``keys`` with another number of edges than lead to vertices of their set."""
+    """Number of vertices of the sets ``keys`` whose sampled edges are not all those to vertices of their set."""
     view, zero = subject.view, np.zeros(keys.size, np.int64)
     outside = np.empty(keys.size, np.int64)
     pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
@@ -168,7 +168,7 @@ def _neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tupl
 
 
 def verify_edges(subject: Subject, checks: Checks) -> None:
-    """A set of edges, every one equally likely; of an undirected edge's two directions the one with src <= dst."""
+    """Check sets of edges, each equally likely; of the two directions of an undirected edge, only the one with src <= dst counts."""
     algorithm: Any = subject.algorithm
     view, size = subject.view, int(algorithm.sizes()[0])
     once = algorithm.each_edge_once and not subject.store.directed
@@ -198,7 +198,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
 
 
 def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.ndarray:
-    """Where in its row each edge lies, in [0, 1): a uniform point of its share of the edges that may be drawn there."""
+    """The place of each edge in its row, in [0, 1): a random point of its share of the edges that may be drawn there."""
     view, draw = subject.view, np.random.default_rng(group.start)
     first = np.empty(group.src.size, np.int64)
     first_edge(view.indptr, view.indices, group.src, group.dst, first)
@@ -210,7 +210,7 @@ def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.nd
 
 
 def _even(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | None = None) -> list[Result]:
-    """Draws over vertices in proportion to ``weights``, gathered in at most 32 ranges of vertices."""
+    """Test that draws of vertices are in proportion to ``weights``, in at most 32 ranges of vertices."""
     weights = np.ones(drawn.size) if weights is None else weights.astype(float)
     total, n = weights.sum(), drawn.sum()
     if n < 20 or size >= total:
@@ -222,7 +222,7 @@ def _even(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | No
     used = expected > 0
     p = fit(
         found[used], expected[used]
-    )  # without replacement the counts vary less: the p-value is too large, if anything
+    )  # without replacement the counts vary less, so the p-value is, if anything, too large
     if found[~used].any():
         return [certain(deviation)]
     return [] if p is None else [ranges(p, int(n), int(used.sum()), deviation)]

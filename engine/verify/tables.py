@@ -11,24 +11,26 @@ Law = dict[int, float]
 
 @dataclass(frozen=True)
 class LawTable:
-    """The possible outcomes of situations 0, 1, ..., one situation's after the other's, ascending."""
+    """The possible outcomes of situations 0, 1, ..., situation after situation, ascending within each."""
 
     start: np.ndarray  # int64 [situations + 1]
     outcome: np.ndarray  # int64 [outcomes]
     chance: np.ndarray  # float64 [outcomes], above 0, of sum 1 in each situation
-    common: np.ndarray | None = None  # bool [outcomes]: is it a neighbor of the vertex before, where that is known
+    common: np.ndarray | None = (
+        None  # bool [outcomes]: whether it is a neighbor of the previous vertex, where that is known
+    )
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """The sum of ``values`` over each situation's outcomes."""
         return np.add.reduceat(values, self.start[:-1])
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """Each situation's value, once for every outcome."""
+        """The value of each situation, repeated for each of its outcomes."""
         return np.repeat(values, np.diff(self.start))
 
 
 class Laws:
-    """Laws by situation, each computed once and paid from a budget of bias evaluations."""
+    """Laws by situation. Each is computed once and takes its cost from a budget of bias evaluations."""
 
     def __init__(self, law: Callable[..., Law], cost: Callable[[np.ndarray], np.ndarray], budget: int) -> None:
         self.law, self.cost, self.left = law, cost, budget
@@ -47,12 +49,12 @@ class Laws:
         return law
 
     def affordable(self, rows: np.ndarray) -> int:
-        """How many of these situations, in this order, the budget is enough for; one at least."""
+        """The number of these situations, in this order, that the budget allows; at least one."""
         listed = len(self.of(rows[0])) // 8
         return max(1, int(np.searchsorted(np.cumsum(np.maximum(self.cost(rows), listed)), self.left, "right")))
 
     def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
-        """Tables of these situations, in this order."""
+        """Yield tables of these situations, in this order."""
         begun = 0
         while begun < len(rows):
             laws: list[Law] = []

@@ -1,4 +1,4 @@
-"""Are sampled trees what neighbor sampling may draw: edges, sizes, repeats, and the law of every choice."""
+"""Checks that trees are what neighbor sampling may draw: edges, sizes, repeats, and the law of every choice."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.walks import one_in
 
-ENTRIES = 1_000_000  # frontier entries that the statistics look at
+ENTRIES = 1_000_000  # frontier entries that the statistics use
 
 
 def verify_hops(subject: Subject, checks: Checks) -> None:
-    """Each column's children: edges to neighbors, as many as asked for, no edge twice unless with replacement."""
+    """Check the children of each column: they are neighbors, as many as asked for, and without replacement no edge is there twice."""
     wrong = dict.fromkeys(("sources", "edges", "sizes", "repeats"), 0)
     kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
@@ -79,12 +79,12 @@ def _situations(subject: Subject, hops: list[np.ndarray], depth: int, start: int
 
 
 def count_missing(subject: Subject, src: np.ndarray, dst: np.ndarray) -> int:
-    """How many pairs are no edge of the graph."""
+    """Number of pairs (src, dst) that are no edge of the graph."""
     return int((copies(subject, src, dst) == 0).sum())
 
 
 def unexplained(subject: Subject, situations: np.ndarray) -> int:
-    """Of situations where fewer edges were selected than there are: those without an edge of bias 0 (of the first thousand)."""
+    """Number of situations (of the first thousand) in which fewer edges were selected than there are although no edge has bias 0."""
     if subject.uniform:
         return len(situations)
     wrong = 0
@@ -95,14 +95,14 @@ def unexplained(subject: Subject, situations: np.ndarray) -> int:
 
 
 def copies(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """How many edges of the graph lead from each src to its dst."""
+    """Number of edges of the graph from each src to its dst."""
     out = np.empty(src.size, np.int64)
     multiplicity(subject.view.indptr, subject.view.indices, np.ascontiguousarray(src), np.ascontiguousarray(dst), out)
     return out
 
 
 def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int:
-    """Selections of a neighbor beyond the number of edges to it."""
+    """Number of selections of a neighbor beyond the number of edges to it."""
     ordered = np.sort(children, axis=1)
     same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     suspects = np.flatnonzero(same.any(axis=1))
@@ -114,7 +114,7 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
 
 
 def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
-    """Statistics of (situations, chosen neighbors): one by one with replacement, as sets without."""
+    """Test (situations, chosen neighbors): one by one with replacement, as sets without replacement."""
     if not kept:
         checks.not_tested("neighbors", "there is no instance, or no hop")
         return
@@ -155,7 +155,7 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
 
 
 def add_sets(checks: Checks, results: SetResults) -> None:
-    """The checks made of sets without replacement."""
+    """Add the checks of sets that were picked without replacement."""
     worst = min(results.contexts, key=lambda r: r[2].p_value, default=None)
     details = f"{len(results.contexts)} situations, {sum(r[1] for r in results.contexts):,} sets"
     if worst:

@@ -1,4 +1,4 @@
-"""Are walks walks of this algorithm on this graph: lengths, sources, edges, ends, and the law of every step."""
+"""Checks that walks are walks of this algorithm on this graph: lengths, sources, edges, ends, and the law of every step."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 
-TRANSITIONS = 2_000_000  # looked at by the statistics
+TRANSITIONS = 2_000_000  # steps that the statistics use
 
 
 def verify_walks(subject: Subject, checks: Checks) -> None:
@@ -36,7 +36,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
 
 
 class _Seen:
-    """What one pass over the walks finds."""
+    """The findings of one pass over the walks."""
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful = subject, lawful
@@ -46,7 +46,7 @@ class _Seen:
         self.kept: list[tuple[np.ndarray, ...]] = []
         samples = subject.samples
         every = max(1, -(-samples.instances * max(samples.walk_length, 1) // TRANSITIONS))
-        self.every = every  # statistics take one walk in so many
+        self.every = every  # statistics use one walk of this many
 
     def law(self, *situation: int) -> dict[int, float]:
         named = dict(zip(self.subject.columns, situation, strict=True))
@@ -84,7 +84,7 @@ class _Seen:
     def _note(
         self, notes: dict, walks: np.ndarray, row: np.ndarray, step: np.ndarray, dst: np.ndarray, instances: np.ndarray
     ) -> None:
-        """Count distinct (situation, dst); what is beyond the first hundred thousand is not judged one by one."""
+        """Count distinct (situation, dst); only the first hundred thousand are judged one by one."""
         if self.lawful and row.size and len(notes) < 100_000:
             table = np.column_stack([self._situations(walks, row, step, instances), dst])
             values, times = np.unique(table, axis=0, return_counts=True)
@@ -107,7 +107,7 @@ class _Seen:
 
 
 def one_in(every: int, instances: np.ndarray) -> np.ndarray:
-    """Whether each instance is one of those that are looked at: one in ``every``, scattered, for sources recur periodically."""
+    """Whether each instance is used: one in ``every``, scattered, because sources recur periodically."""
     mixed = instances.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return (mixed >> np.uint64(32)) % np.uint64(every) == 0
 
@@ -120,7 +120,7 @@ def _choices(subject: Subject, kept: list[tuple[np.ndarray, ...]]) -> Choices:
 
 
 def _exceptions(checks: Checks, name: str, what: str, notes: dict[tuple[int, ...], int], laws: Laws, of: int) -> None:
-    """Steps that only the algorithm's law can excuse: each needs a positive chance there. The budget bounds how many are looked at."""
+    """Check steps that no edge explains: each needs a positive chance in the law of the algorithm. The budget bounds their number."""
     wrong, judged, first = 0, 0, ""
     floor = laws.left * 3 // 4
     for looked, key in enumerate(sorted(notes, key=lambda one: -notes[one])):

@@ -172,7 +172,7 @@ main()
     ("room", "options"),
     [
         (200, "--algo deepwalk"),  # not even the manifest
-        (300_000_000, "--algo deepwalk --num-walks 200"),  # more than what is being written at a time
+        (300_000_000, "--algo deepwalk --num-walks 400"),  # more than what is being written at a time
         (3_000_000, "--algo forest-fire --sources random:3000 --instances 40000"),
     ],
     ids=["nothing", "walks", "fires"],

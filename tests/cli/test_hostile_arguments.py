@@ -122,7 +122,9 @@ def test_a_pipe_that_is_written_to_is_read(folder):
 
 def test_a_pipe_that_nobody_writes_to_leaves_no_thread_behind(folder):
     before = threading.active_count()
-    with pytest.raises(StoreError, match="pipe is a pipe that nobody writes to; start what writes to it first"):
+    with pytest.raises(
+        StoreError, match="pipe is a pipe that no program writes to; start the program that writes to it first"
+    ):
         ingest("pipe", "out.zarr", IngestOptions())
     assert threading.active_count() == before
 

@@ -13,10 +13,13 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
+from helpers import slow
 
 from csaw.cli import console, main
 from csaw.cli.__main__ import _interrupted
+from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +27,7 @@ ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 COMMANDS = sorted(
     p.stem
     for p in (ROOT / "cli").glob("*.py")
-    if p.stem not in ("__init__", "__main__", "main", "console", "options", "values")
+    if p.stem not in ("__init__", "__main__", "console", "graphs", "main", "options", "report", "runs", "values")
 )
 
 
@@ -247,7 +250,24 @@ def test_info_shows_a_graph_and_its_json_is_plain(tmp_path):
     assert "partition 7" in shown
     assert "partition 8" not in shown
     assert "... and 4 more" in shown
-    data = json.loads(csaw("info", "g.zarr", "--json", cwd=tmp_path, stdout=subprocess.PIPE).stdout)
+    data = json.loads(csaw("info", "g.zarr", "--json", "--full", cwd=tmp_path, stdout=subprocess.PIPE).stdout)
     assert sum(b["vertices"] for b in data["degrees"]) == data["vertices"]
     assert data["degrees"][-1]["from"] <= data["max_degree"] <= data["degrees"][-1]["to"]
     assert sum(p["edges"] for p in data["partitions"]) == data["edges"]
+
+
+def test_info_answers_without_a_compiler_and_without_reading_arrays(tmp_path):
+    write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=False)
+    slow.write(tmp_path / "s.zarr", {}, "hops", {"hop_0": np.zeros((1, 1), np.uint32)})
+    for chunk in [*(tmp_path / "g.zarr").rglob("c/*"), *(tmp_path / "s.zarr").rglob("c.*")]:
+        chunk.unlink()
+    code = (
+        "import sys; from csaw.cli.info import info\n"
+        "for name in ('g.zarr', 's.zarr'): info([name], standalone_mode=False)\n"
+        "print({'numba', 'scipy', 'zarr'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "max_degree" in done.stdout
+    assert done.stdout.endswith("set()\n")

@@ -125,7 +125,7 @@ def test_a_cut_download_goes_on_where_it_stopped(server, tmp_path):
 
 def test_the_next_call_goes_on_where_the_last_gave_up(server, tmp_path):
     server.cuts = [1000] * module.ATTEMPTS
-    with pytest.raises(StoreError, match="run it again to go on"):
+    with pytest.raises(StoreError, match="run the command again to go on"):
         download(ENTRY, tmp_path / NAME)
     assert not (tmp_path / NAME).exists()
     download(ENTRY, tmp_path / NAME)
@@ -137,7 +137,7 @@ def test_ctrl_c_keeps_what_can_be_gone_on_with(server, tmp_path):
         raise KeyboardInterrupt
 
     server.cuts = [1000]
-    with pytest.raises(KeyboardInterrupt, match="1,000 bytes are kept, the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match="1,000 bytes are kept; the same command goes on"):
         download(ENTRY, tmp_path / NAME, stop)
     download(ENTRY, tmp_path / NAME)
     assert server.asked[-1] == "bytes=1000-"
@@ -217,7 +217,7 @@ WRONG = {  # how a file can be wrong: what is served, what is said
     "a web page": (b"<!DOCTYPE html>\n<html>Log in</html>", "expected gzip data for Tiny, found a web page"),
     "plain text": (b"1 2\n", r"expected gzip data for Tiny, found '1 2\\n'"),
     "one byte": (b"\x1f", "expected gzip data for Tiny"),
-    "empty": (b"", "it is empty"),
+    "empty": (b"", "found an empty file"),
     "a packed page": (gzip.compress(b"<html>\n" * EDGES), "expected rows of two numbers, found '<html>'"),
     "too few rows": (gzip.compress(ROWS[: len(ROWS) - 40]), "expected 8,000 to 16,000 rows, .* found 7,99"),
     "too many rows": (gzip.compress(ROWS * 2 + b"1\t2\n"), "found 16,001"),
@@ -336,7 +336,7 @@ def test_a_part_that_is_not_a_file_of_ones_own_is_not_written(server, tmp_path, 
     else:
         part.symlink_to(mine if kind == "link" else tmp_path / "nothing")
     with pytest.raises(
-        StoreError, match=r"file.gz.part: (a symbolic link|expected a regular file of yours|Is a directory)"
+        StoreError, match=r"file.gz.part: (a symbolic link|expected a regular file that belongs to you|Is a directory)"
     ):
         download(ENTRY, tmp_path / NAME)
     assert mine.read_bytes() == b"precious"

@@ -151,7 +151,7 @@ def test_what_is_on_disk_is_passed_over_where_it_is_not_the_dataset(tmp_path, en
     generate("karate", "tiny.zarr")
     assert module.on_disk(entry, tmp_path) is None
     assert "tiny.zarr: tiny has 34 vertices where 4 are published" in caplog.text
-    assert "found a web page, such as that of a login or a proxy; it is not used as tiny, remove it" in caplog.text
+    assert "found a web page, such as that of a login or a proxy; it is not used as tiny; remove it" in caplog.text
     (tmp_path / "tiny.txt.gz").write_bytes(gzip.compress(ROWS))
     assert module.on_disk(entry, tmp_path) == Path("tiny.txt.gz")
 

@@ -20,8 +20,8 @@ from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
 from csaw.engine.bench import baseline, files, graphs, peer_law, peer_process, plots, report, suites
+from csaw.engine.bench.bench_row import MACHINE, figure, key, measured, short
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import MACHINE, figure, key, measured, short
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.partition import write_graph
 from csaw.partition.errors import FormatError, StoreError
@@ -91,7 +91,7 @@ def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch)
     monkeypatch.setattr(peer_process, "PEERS", tmp_path)
     for name, code, said in (
         ("broken", "raise ImportError('no such sampler')", "ImportError: no such sampler"),
-        ("slow", "import time\ntime.sleep(60)", "a draw had not ended after 1 s"),
+        ("slow", "import time\ntime.sleep(60)", "a draw did not end within 1 s"),
     ):
         (tmp_path / f"{name}.py").write_text(code)
         monkeypatch.setattr(peer_process, "LIMIT_SECONDS", 1.0 if name == "slow" else 60.0)
@@ -136,7 +136,7 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
     for line, message in {
         "--suite wlks": "no suite called 'wlks'; there are ",
         "--suite walks --only nothing": "--only nothing: no work of walks has that in its name",
-        f"--graphs c-saw {GRAPH}": "expected one of them",
+        f"--graphs c-saw {GRAPH}": "expected either the paper's graphs or your own",
         f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
         "nothing.zarr": "nothing.zarr does not exist",
         f"{GRAPH} --suite peers --peer dlg=python": "--peer dlg: no such peer; there are dgl, ",

@@ -9,13 +9,13 @@ import pytest
 from helpers.graphs import WideStore, random_store
 
 from csaw.engine import registry
-from csaw.engine.backend import Backend
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit, builder_of, kernels_of
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.run import prepare
+from csaw.engine.specialization import Specialization
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 SPILL = 64  # bytes that a kernel may spill
@@ -139,7 +139,7 @@ def check(unit, architecture, caplog):
 def test_kernels_compile(algo, options, architecture, store, caplog, cubins):
     for graph in (store, WideStore(store)) if not options.get("layout") else (store,):
         job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
-        backend = Backend(job.plan, graph, job.algorithm)
+        backend = Specialization(job.plan, graph, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
 
@@ -149,7 +149,7 @@ def test_every_file_is_compiled_for_every_architecture(store):
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)
-            files |= set(kernels_of(Backend(job.plan, store, job.algorithm)).files)
+            files |= set(kernels_of(Specialization(job.plan, store, job.algorithm)).files)
     assert files == {file.name for file in FOLDER.glob("*.cu")}
 
 
@@ -157,7 +157,7 @@ def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeyp
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     (tmp_path / "mine.py").write_text(OWN)
     job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40))
-    check(builder_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
+    check(builder_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
@@ -167,7 +167,7 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     job = prepare(
         store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40), residency=residency
     )
-    check(kernels_of(Backend(job.plan, store, job.algorithm)), "sm_90", caplog)
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
 @pytest.mark.parametrize(("algo", "options", "architecture"), each(STREAMED, {("node2vec", ())}))
@@ -175,7 +175,7 @@ def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store,
     device = Device(0, "none", architecture, 132, 1 << 40)
     for weighted in (True, False):
         job = prepare(store, algo, device=device, residency="streamed", weighted=weighted, **options)
-        backend = Backend(job.plan, store, job.algorithm)
+        backend = Specialization(job.plan, store, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
 

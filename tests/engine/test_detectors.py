@@ -7,9 +7,9 @@ from helpers.graphs import random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.backend import TALLY
-from csaw.engine.cpu.kernels.select import MORE_TRIES, TRIES
+from csaw.engine.cpu.kernels.select import TRIES, TRIES_SHIFT
 from csaw.engine.plan.detectors import DETECTORS
-from csaw.engine.plan.selection import COLLISIONS
+from csaw.engine.plan.methods import Collision
 from csaw.engine.random import words
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import OptionError
@@ -31,7 +31,7 @@ def slow_counts(biases, picks):
     for instance in range(INSTANCES):
         taken = []
         for pick in range(picks):
-            candidate, tries, most = None, 0, TRIES + (pick >> MORE_TRIES)
+            candidate, tries, most = None, 0, TRIES + (pick >> TRIES_SHIFT)
             while candidate is None or candidate in taken:
                 left = [0 if tries == most and i in taken else bias << shift for i, bias in enumerate(biases)]
                 upto, number = list(accumulate(left)), pick + picks * tries
@@ -74,9 +74,9 @@ def test_counts_are_those_of_a_slow_reference(tmp_path):
 def test_what_each_way_with_collisions_costs(tmp_path):
     store = store_of(tmp_path / "g.zarr", STAR, directed=True)
     options = {"fanout": (PICKS,), "sources": [0], "instances": INSTANCES}
-    counts = {c: run(store, tmp_path / "s.zarr", None, c, **options)[1] for c in COLLISIONS}
+    counts = {c: run(store, tmp_path / "s.zarr", None, c, **options)[1] for c in Collision}
     picks = INSTANCES * PICKS
-    for c in COLLISIONS:
+    for c in Collision:
         assert counts[c]["iterations"] == picks + counts[c]["collisions"]
     assert counts["repeated"]["draws"] == counts["repeated"]["iterations"]
     assert picks <= counts["bipartite"]["draws"] < counts["bipartite"]["iterations"] < counts["repeated"]["iterations"]
@@ -88,9 +88,9 @@ def test_what_each_way_with_collisions_costs(tmp_path):
 @pytest.mark.parametrize(
     ("algo", "options", "reason"),
     [
-        ("neighbor", {"detect": "strided"}, "on the CPU one thread selects"),
-        ("neighbor", {"detect": "linear", "collision": "updated"}, "--collision updated takes what is selected"),
-        ("neighbor", {"detect": "linear", "select": "keys"}, "selection is by keys"),
+        ("neighbor", {"detect": "strided"}, "on the CPU a single thread selects"),
+        ("neighbor", {"detect": "linear", "collision": "updated"}, "--collision updated removes selected neighbors"),
+        ("neighbor", {"detect": "linear", "select": "keys"}, "this run selects by keys"),
         ("neighbor", {"detect": "linear", "replace": True}, "drawn with replacement"),
         ("deepwalk", {"detect": "linear"}, "one neighbor at a time"),
         ("neighbor", {"detect": "bloom"}, f"expected one of {', '.join(DETECTORS)}"),

@@ -4,6 +4,8 @@ import gzip
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -11,7 +13,7 @@ from helpers import slow
 
 from csaw.cli.export import export as command
 from csaw.engine.export import export, formats
-from csaw.engine.samples import open_samples
+from csaw.engine.samples import ahead, files, open_samples
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
 SAID = {"request": {"algorithm": "deepwalk", "parameters": {"walk_length": 3}, "seed": 1}}
@@ -125,6 +127,88 @@ def test_parquet_has_a_row_group_for_every_group(tmp_path, ids):
         assert [tuple(row.values()) for row in rows] == edges_of(ids, layout)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_parquet_has_the_bytes_that_one_writer_would_have_written(tmp_path, layout):
+    rng = np.random.default_rng(1)
+    ids = np.sort(rng.choice(10**6, 4, replace=False))
+    path = slow.write(tmp_path / "s", SAID, layout, LAYOUTS[layout][0], group_size=1, vertex_ids=ids)
+    export(path, tmp_path / "out.parquet")
+    edges = {"src": pa.int32(), "dst": pa.int32(), "depth": pa.int32()}
+    columns = {"walk": pa.list_(pa.int32())} if layout == "walks" else edges
+    schema = pa.schema({"instance": pa.int64(), **columns})
+    whole = pq.read_table(tmp_path / "out.parquet").cast(schema)
+    with pq.ParquetWriter(tmp_path / "one.parquet", schema) as writer:
+        for instance in range(open_samples(path).instances):
+            writer.write_table(whole.filter(pc.field("instance") == instance).combine_chunks())
+    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "strings"])
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "npy", "parquet", "npz"])
+def test_neither_threads_nor_pieces_change_a_byte(tmp_path, monkeypatch, suffix, kind):
+    table = {"numbers": np.arange(4) * 7 - 3, "strings": IDS["strings"]}[kind]
+    for layout in LAYOUTS:
+        path, found = tmp_path / layout, set()
+        slow.write(path, SAID, layout, LAYOUTS[layout][0], group_size=2, vertex_ids=table)
+        for threads, piece in ((1, 1 << 22), (1, 1), (3, 1), (3, 24)):
+            monkeypatch.setattr("csaw.engine.samples.ahead.PIECE", piece)
+            export(path, tmp_path / f"out.{suffix}", threads=threads, overwrite=True)
+            found.add((tmp_path / f"out.{suffix}").read_bytes())
+        assert len(found) == 1, layout
+
+
+def test_pieces_come_in_order_and_few_wait_for_their_turn(tmp_path):
+    samples = open_samples(slow.write(tmp_path / "s", SAID, "hops", HOPS))
+    begun, lead = [], []
+
+    def work(start, stop):
+        begun.append(start)
+        return start
+
+    for stop, start in ahead.in_order(samples, ["hop_0"], ((k, k + 1) for k in range(60)), work, 2):
+        assert stop == start + 1
+        lead.append(len(begun) - start)
+    assert len(lead) == 60
+    assert max(lead) <= 2 * ahead.AHEAD + 1
+
+
+def test_a_file_is_checked_once_however_many_threads_want_it(tmp_path, monkeypatch):
+    checked = []
+    monkeypatch.setattr("csaw.engine.samples.arrays.check_file", lambda path, name, sums: checked.append(name))
+    monkeypatch.setattr("csaw.engine.samples.ahead.PIECE", 1)
+    export(stored(tmp_path, "walks"), tmp_path / "out.txt", threads=4)
+    assert sorted(checked) == [
+        "lengths/c.0",
+        "lengths/c.1",
+        "lengths/zarr.json",
+        "walks/c.0.0",
+        "walks/c.1.0",
+        "walks/zarr.json",
+    ]
+
+
+def test_threads_are_a_number_from_one(tmp_path):
+    path = stored(tmp_path, "walks")
+    for threads in (0, "many"):
+        with pytest.raises(OptionError, match="--threads"):
+            export(path, tmp_path / "out.txt", threads=threads)
+    assert CliRunner().invoke(command, [str(path), str(tmp_path / "out.txt"), "--threads", "2"]).exit_code == 0
+
+
+def test_edges_are_counted_where_the_results_do_not_say_how_many_there_are(tmp_path):
+    path = stored(tmp_path, "hops")
+    node = path / "results" / "zarr.json"
+    results = json.loads(node.read_text())
+    for number, sizes in enumerate(({}, {"sizes": files.signed({"edges": 5})})):
+        node.write_text(json.dumps(results | {"attributes": sizes | {"seconds": 1}}))
+        if number == 0:
+            export(path, tmp_path / "out.npy")
+            assert np.load(tmp_path / "out.npy").size == len(HOP_EDGES)
+        else:
+            with pytest.raises(StoreError, match="expected 5 edges, as its results say, found 8"):
+                export(path, tmp_path / "other.npy")
+
+
 NUMBERS = {name: ids for name, ids in IDS.items() if name != "large"}  # whose ids fit int64
 
 
@@ -184,7 +268,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
     path = stored(tmp_path, "walks", np.array(["a", "\udcff", "c", "d"]))
     export(path, tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
-    with pytest.raises(OptionError, match="not UTF-8"):
+    with pytest.raises(OptionError, match="not valid UTF-8"):
         export(path, tmp_path / "out.parquet")
 
 

@@ -7,10 +7,11 @@ import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
 
 from csaw.engine import registry
-from csaw.engine.backend import Backend
 from csaw.engine.cuda.device import Device
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.sources import Sources, kind_of
+from csaw.engine.specialization import Specialization
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 OWN = """
@@ -76,7 +77,7 @@ def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, 
 def test_wide_ids_take_twice_the_bytes_and_weights_the_same(store):
     needs = prepare(WideStore(store), "deepwalk", device="cpu").plan.needs
     assert astuple(needs.edge) == (8, 12, 24, 24, 24, 24)
-    assert [needs.edge.built(layout) for layout in ("csr", "entries", "table", "alias", "ctps")] == [0, 16, 24, 32, 8]
+    assert [needs.edge.built(layout) for layout in GraphLayout] == [0, 16, 24, 32, 8]
 
 
 def test_members_of_a_multigraph_are_not_weighed(tmp_path):
@@ -86,14 +87,14 @@ def test_members_of_a_multigraph_are_not_weighed(tmp_path):
     assert job.plan.membership == "hash"
     assert job.plan.needs.single_weights
     assert not job.plan.needs.weighs_members
-    assert not Backend(job.plan, store, job.algorithm).weighs_members
+    assert not Specialization(job.plan, store, job.algorithm).weighs_members
 
 
 def test_only_hash_tables_are_weighed(store):
     for residency, weighed in (("resident", True), ("streamed", False)):
         job = prepare(store, "node2vec", p=0.25, device=GPU, residency=residency)
         assert job.plan.needs.weighs_members
-        assert Backend(job.plan, job.store, job.algorithm).weighs_members == weighed
+        assert Specialization(job.plan, job.store, job.algorithm).weighs_members == weighed
 
 
 @pytest.mark.parametrize("options", [{}, {"select": "its"}, {"weighted": False}], ids=["table", "csr", "unweighted"])

@@ -111,7 +111,13 @@ def test_an_option_of_ones_own_algorithm_is_on_the_command_line(tmp_path):
 
 
 def test_prepare_says_what_each_option_means():
-    assert all(f"{name}: {one.help}" in inspect.getdoc(prepare) for name, one in options().items())
+    lines = inspect.getdoc(prepare).splitlines()
+    for name, one in options().items():
+        text, _, default = one.help.partition(" [default: ")
+        [line] = [line for line in lines if line.startswith(f"{name}: {text}")]
+        assert all(repr(choice) in line for choice in one.choices)
+        assert one.interval in line
+        assert default.removesuffix("]") in line
     assert RunOptions().policy.batching
 
 

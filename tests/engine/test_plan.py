@@ -98,7 +98,7 @@ def test_a_graph_that_must_be_resident_must_fit_the_memory_of_a_cpu_too(tmp_path
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=20_000)
     given = {"device": "cpu", "walk_length": 5, "sources": "random:10", "residency": "resident"}
     assert prepare(store, "deepwalk", memory="64MiB", **given).plan.residency == "resident"
-    with pytest.raises(BudgetError, match="hold the whole graph .* raise --memory to"):
+    with pytest.raises(BudgetError, match="the whole graph and the samples in flight need .* raise --memory to"):
         prepare(store, "deepwalk", memory="100KiB", **given)
 
 
@@ -111,5 +111,5 @@ def test_a_row_of_hops_takes_a_quarter_of_the_memory_at_most(tmp_path, monkeypat
         BudgetError, match=r"an instance takes 8,[0-9,]+ bytes, .* and 6,442,450,944 are allowed; .* \(--fanout\)"
     ):
         prepare(store, "neighbor", **given)
-    assert prepare(store, "neighbor", memory="36GiB", **given).plan.layout == "hops"
-    assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.layout == "walks"
+    assert prepare(store, "neighbor", memory="36GiB", **given).plan.sample_layout == "hops"
+    assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.sample_layout == "walks"

@@ -18,7 +18,7 @@ from csaw.engine.run import prepare
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
 
-HEADER = Path(csaw.engine.__file__).parent / "cuda" / "random.cuh"
+HEADER = Path(csaw.engine.__file__).parent / "cuda" / "kernels" / "random.cuh"
 HOST = f"""
 #include <cmath>
 #define __device__

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from csaw.engine.export import export
 from csaw.engine.run import DRAWS, manifest, prepare
-from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, describe, files, open_samples, place
+from csaw.engine.samples import NOTHING, UNKNOWN, SampleWriter, files, open_samples, place
 from csaw.engine.samples.check import require_intact
+from csaw.engine.samples.describe import describe
 from csaw.partition import write_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
 from csaw.partition.lock import Lock
@@ -96,7 +97,7 @@ def test_hops_round_trip_with_a_fanout_of_zero(tmp_path):
     ("ids", "fill"),
     [
         (np.array([10, 20, 30, 2**62]), -1),
-        (np.array([-5, -1, 3, 8]), -(2**63)),
+        (np.array([-5, -1, 3, 8]), -(2**31)),
         (np.array([-(2**63), -1, 3, 8]), 2**63 - 1),
         (np.array([1, 2, 3, 2**63], np.uint64), 2**64 - 1),
         (np.array([1, 2, 2**64 - 2, 2**64 - 1], np.uint64), 0),
@@ -363,7 +364,12 @@ def read_all(path):
     """Everything that a loader and an export to text read."""
     export(path, path.with_name("out.txt"), overwrite=True)
     samples = open_samples(path)
-    return [samples.results, describe(path)["edges"], samples.labels().tolist(), path.with_name("out.txt").read_bytes()]
+    return [
+        samples.results,
+        describe(path, full=True)["edges"],
+        samples.labels().tolist(),
+        path.with_name("out.txt").read_bytes(),
+    ]
 
 
 @pytest.mark.parametrize("layout", STORES)
@@ -610,14 +616,46 @@ def test_a_run_says_which_draws_it_has(tmp_path):
     assert manifest(prepare(graph, device="cpu"))["draws"] == DRAWS
 
 
-def test_describe_says_what_was_sampled(tmp_path):
-    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
-    shown, lengths = describe(path), some_walks()["lengths"]
+@pytest.mark.parametrize("layout", STORES)
+def test_describe_says_what_was_sampled_without_reading_it(tmp_path, layout):
+    path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=2)
+    edges = {
+        "walks": STORES["walks"]["lengths"], "hops": np.full(4, 2), "subgraphs": SUBGRAPHS["counts"]
+    }[layout]  # fmt: skip
+    full, stored_bytes = describe(path, full=True), sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
+    for chunk in path.rglob("c.*"):
+        chunk.unlink()
+    shown = describe(path)
+    assert shown == full
     assert shown["algorithm"] == "deepwalk"
-    assert shown["edges"] == lengths.sum()
-    assert shown["lengths"] == {"min": lengths.min(), "mean": lengths.mean(), "max": lengths.max()}
-    assert shown["ended_early"] == (lengths < 4).sum()
+    assert shown["edges"] == edges.sum()
+    assert shown["lengths"] == {"min": edges.min(), "mean": edges.mean(), "max": edges.max()}
+    assert shown.get("ended_early", 0) == (edges < 4).sum() * (layout == "walks")
+    assert shown["bytes"] == stored_bytes
     assert shown["results"] == {"seconds": 1.5}
+
+
+def test_sizes_of_a_resumed_sample_are_those_of_all_its_groups(tmp_path, monkeypatch):
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, groups=[0])
+    monkeypatch.setattr(SampleWriter, "_publish", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):  # when the groups' markers are gone
+        slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+    monkeypatch.undo()
+    slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, resume=True)
+    assert describe(tmp_path / "s")["edges"] == some_walks()["lengths"].sum()
+
+
+def test_changed_sizes_are_refused_and_missing_ones_are_said_to_be(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    node, edges = path / "results" / "zarr.json", some_walks()["lengths"].sum()
+    edit(node, "attributes", "sizes", "edges", value=1)
+    with pytest.raises(StoreError, match="sizes as they were written"):
+        describe(path)
+    edit(node, "attributes", value={"seconds": 1.5})  # as early versions wrote it
+    shown = describe(path)
+    assert shown["edges"] is shown["lengths"] is shown["ended_early"] is None
+    assert "--full" in shown["unknown"]
+    assert describe(path, full=True)["edges"] == edges
 
 
 def test_a_chunk_that_cannot_be_read_is_named(tmp_path):

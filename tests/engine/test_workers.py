@@ -10,6 +10,7 @@ from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine.cpu import specialize
+from csaw.engine.hooks import Hook
 from csaw.engine.run import execute, manifest, open_backend, prepare
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import sample_groups
@@ -40,7 +41,7 @@ def written(job, out, backends, *, resume=False):
     """The sample that these backends draw, unit by unit."""
     plan = job.plan
     with SampleWriter(
-        out, manifest(job), layout=plan.layout, instances=plan.request.instances, group_size=1000,
+        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=1000,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.vertex_ids(), ids=plan.request.ids, resume=resume, overwrite=False,
     ) as writer:  # fmt: skip
         totals = sample_groups(backends, job.sources, writer, 4, None, (DeviceError,))
@@ -55,7 +56,7 @@ def test_what_a_failed_device_leaves_is_done_by_another(tmp_path, units, caplog)
     job = prepare(store, "deepwalk", batch_size=1000, ids="dense", **OPTIONS)
     totals = written(job, tmp_path / "t.zarr", [failing(job, units), partial(open_backend, job)])
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
-    assert "the others do its part" in caplog.text
+    assert "the other GPUs take over its work" in caplog.text
     assert 0 < totals.edges <= 5 * job.plan.request.instances
 
 
@@ -77,17 +78,18 @@ def test_another_kind_of_error_stops_all(tmp_path):
 
 
 def test_kernels_that_two_threads_ask_for_at_once_are_loaded_once(monkeypatch):
-    load, loaded = specialize._load, []
+    load, loaded = specialize._imported, []
 
     def slowly(name, text):
         loaded.append(name)
         time.sleep(0.1)
         return load(name, text)
 
-    monkeypatch.setattr(specialize, "_load", slowly)
+    monkeypatch.setattr(specialize, "_imported", slowly)
+    hook = Hook("asked_for_at_once", "def asked_for_at_once():\n    return 1.0\n", frozenset())
     with ThreadPoolExecutor(2) as threads:
-        asked = [threads.submit(specialize.specialize, (), {"ASKED_FOR_AT_ONCE": True}, []) for _ in range(2)]
+        asked = [threads.submit(lambda: specialize.Kernels({}, [hook]).asked_for_at_once) for _ in range(2)]
     one, other = (future.result() for future in asked)
     assert one is other
     assert len(loaded) == 1
-    del sys.modules[one.__name__]
+    del sys.modules[one.__module__]

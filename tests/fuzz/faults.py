@@ -78,12 +78,12 @@ def commands_on(damaged: str, draw: str, budget: str) -> list[tuple[str, ...]]:
     """What a user may do with a store."""
     check = ("verify", f"{draw}.zarr", "--graph", "graph.zarr")
     if damaged != "graph.zarr":
-        return [("info", damaged, "--json"), check, *(("export", damaged, file) for file in EXPORTS)]
+        return [("info", damaged, "--full", "--json"), check, *(("export", damaged, file) for file in EXPORTS)]
     draws = [("sample", damaged, "out.zarr", *options) for options in (*DRAWS.values(), FEW)]
     streamed = [
         ("sample", damaged, "out.zarr", *options, "--memory", budget) for options in (*map(DRAWS.get, STREAMED), FEW)
     ]
-    return [("info", damaged, "--json"), check, check, ("verify", damaged), *draws, *streamed]
+    return [("info", damaged, "--full", "--json"), check, check, ("verify", damaged), *draws, *streamed]
 
 
 def put(whole: Path, place: Path, stores: Iterable[str]) -> None:

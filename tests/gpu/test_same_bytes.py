@@ -38,7 +38,7 @@ def test_what_outgrows_its_room_is_drawn_again(tmp_path, monkeypatch, algo, opti
     store = GRAPHS[graph](tmp_path / "g.zarr")
     options = {"instances": 90} | options
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **options)
-    monkeypatch.setattr(trees, "GROWTH", 3)
+    monkeypatch.setattr(trees, "ROOM_GROWTH", 3)
     monkeypatch.setattr(trees, "ROOM_BYTES", room_bytes)
     monkeypatch.setattr(backend, "tree_span", lambda backend: min(tree_span(backend), 3))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
@@ -192,7 +192,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr")
     with pytest.raises(BudgetError, match="are needed on"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", gpu_memory=10_000)
-    with pytest.raises(OptionError, match="possible are"):
+    with pytest.raises(OptionError, match="it can use"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", layout="entries")
 
 
@@ -231,7 +231,7 @@ def test_two_backends_on_one_gpu_keep_their_graphs_apart(tmp_path, algo):
     opened = [open_backend(job) for job in jobs]
     size = 100
     batches = [
-        one.begin(0, job.sources.take(0, size, job.plan.layout == "walks"))
+        one.begin(0, job.sources.take(0, size, job.plan.sample_layout == "walks"))
         for one, job in zip(opened, jobs, strict=True)
     ]
     for batch in batches:

@@ -78,4 +78,4 @@ def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, gpus, monkeypatch
 
     monkeypatch.setattr(Walks, "advance", advance_or_fail)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", device=gpus, batch_size=1000, **options))
-    assert "the others do its part" in caplog.text
+    assert "the other GPUs take over its work" in caplog.text

@@ -92,10 +92,10 @@ def test_options_choose_columns_of_text_by_name_or_number(tmp_path, text, option
     [
         ("5 9\n7 3\n", {"source_column": "name"}, "--source-column: no column 'name'; there is no header"),
         ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
-        ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot be two things"),
-        ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number up to 2"),
+        ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot have two roles"),
+        ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number from 1 to 2"),
         ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not say which"),
-        (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 is called so"),
+        (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 has that name"),
         ('"from" "to"\n"1" 5 9\n"2" 7 3\n', {}, "the header has 2 names, the rows under it have 3 columns"),
     ],
 )

@@ -103,7 +103,7 @@ def test_rows(tmp_path, text, found):
         ("-1 2\n1 18446744073709551615\n", {}, "--ids string"),
         ("1 2 nan\n1 3 -1\n1 4 inf\n", {}, "edges.txt:1: 3 weights are negative, NaN, infinite"),
         ("1 2 1e39\n", {}, "beyond float32"),
-        ("1 2\n1 2\n", {"duplicates": "error"}, "twice"),
+        ("1 2\n1 2\n", {"duplicates": "error"}, "repeated"),
         ("version https://git-lfs.github.com/spec/v1\n", {}, "Git LFS pointer"),
         ("%%MatrixMarket matrix array real general\n2 2\n", {}, "MatrixMarket matrix coordinate"),
         ("1 2 3 4\n1 2 3 4\n", {}, "found 4"),

@@ -93,7 +93,7 @@ def test_a_damaged_table_is_refused_by_its_name(tmp_path, suffix):
     whole = file.read_bytes()
     for damaged in (whole[:40] + b"\xff" * 400 + whole[440:], whole[:-9], whole[: len(whole) // 2], b"1 2\n"):
         file.write_bytes(damaged)
-        with pytest.raises(CsawError, match=rf"e.{suffix}: damaged"):
+        with pytest.raises(CsawError, match=rf"e.{suffix}: the file is damaged"):
             ingest(str(file), tmp_path / "h.zarr", IngestOptions())
     assert not (tmp_path / "h.zarr").exists()
 
@@ -115,5 +115,5 @@ def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path):
     column = parquet.read_metadata(file).row_group(0).column(0)
     data[column.data_page_offset + column.total_compressed_size - 8] ^= 8  # an id: 399 becomes 391
     file.write_bytes(data)
-    with pytest.raises(CsawError, match=r"e.parquet: damaged, .*CRC.*; write or fetch it again"):
+    with pytest.raises(CsawError, match=r"e.parquet: the file is damaged, .*CRC.*; write or fetch it again"):
         ingest(str(file), tmp_path / "g.zarr", IngestOptions())

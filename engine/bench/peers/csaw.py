@@ -32,6 +32,6 @@ class Tool:
     def walks(self, drawn):
         import numpy as np
 
-        if self.job.plan.layout == "walks":
+        if self.job.plan.sample_layout == "walks":
             return np.concatenate([arrays["walks"] for _, arrays in drawn])
         return np.concatenate([np.column_stack([arrays["hop_0"], arrays["hop_1"]]) for _, arrays in drawn])

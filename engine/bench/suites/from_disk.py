@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import copied, room_for
-from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
@@ -23,7 +23,7 @@ from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
-MOST = 1.3
+MOST_TIMES = 1.3
 # So many partitions at least, of which one in SHARE fits in host memory, and as many in that of a GPU, unless budgets are given.
 PARTITIONS, SHARE = 32, 8
 PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
@@ -63,10 +63,11 @@ class ColdStore(GraphStore):
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         with tempfile.TemporaryDirectory(dir=context.out) as folder:
-            cold = Graph(graph.label, _on_disk(graph.store, Path(folder)))
+            store = _on_disk(graph.store, Path(folder))
+            cold = Graph(graph.label, store)
             for work in context.wanted(WORKS):
                 try:
-                    yield _row(context, cold, work, Path(folder, "samples.zarr"))
+                    yield _row(context, cold, store, work, Path(folder, "samples.zarr"))
                 except (CsawError, MemoryError) as error:
                     yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
             for work in context.wanted([FEW]):
@@ -113,16 +114,16 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
     return ColdStore(store)
 
 
-def _row(context: Context, graph: Graph, work: Work, out: Path) -> Row:
+def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path) -> Row:
     rates, shares, took, reads = [], [], [], []
-    for results in _runs(context, graph, work, out, WAYS[WHOLE], graph.store.reads.clear):
-        reads = list(graph.store.reads)
+    for results in _runs(context, graph, work, out, WAYS[WHOLE], store.reads.clear):
+        reads = list(store.reads)
         before = _bytes_from_disk()
-        alone = graph.store.seconds_of(reads)
-        read_bytes = sum(graph.store.partitions[number].edges for number in reads) * graph.store.id_dtype.itemsize
+        alone = store.seconds_of(reads)
+        read_bytes = sum(store.partitions[number].edges for number in reads) * store.id_dtype.itemsize
         if _bytes_from_disk() - before < read_bytes // 2:
             raise OptionError(
-                f"{graph.store.path} is not on a disk, or stays in its cache; --out names a folder that is on one"
+                f"{store.path} is not on a disk, or stays in the disk's cache; choose a folder on a disk with --out"
             )
         took.append(results["run_seconds"])
         rates.append(results["seps_run"])
@@ -138,14 +139,14 @@ def _bytes_from_disk() -> int:
     try:
         lines = Path("/proc/self/io").read_text().splitlines()
     except OSError as error:
-        raise OptionError(f"this system does not say what is read from disks: {error}") from error
+        raise OptionError(f"this system does not count the bytes that are read from disks: {error}") from error
     return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     """Budgets such that a share of the partitions can be in host memory, and on a GPU; or those that were given."""
     if context.gpu_memory and not context.on_gpu:
-        raise OptionError("--gpu-memory: there is no GPU here; --memory is the budget of the CPU")
+        raise OptionError("--gpu-memory: this run uses no GPU; give the budget of the CPU with --memory")
     if context.memory and (context.gpu_memory or not context.on_gpu):
         return {"memory": context.memory} | ({"gpu_memory": context.gpu_memory} if context.gpu_memory else {})
     plan = prepare(
@@ -175,5 +176,6 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, "nothing was measured")
     worst = min(found, key=lambda row: row["times"])
     return Verdict(
-        worst["times"] >= 1 / MOST, f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}"
+        worst["times"] >= 1 / MOST_TIMES,
+        f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}",
     )

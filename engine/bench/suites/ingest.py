@@ -15,8 +15,8 @@ from pathlib import Path
 
 from csaw.datasets.generate import write_text
 from csaw.engine.bench import ingest_child
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import Row, Verdict, figure, measured
 
 CLAIM = "csaw turns text into a checked, synced store 3 times as fast as pandas and SciPy make arrays of it"
 NAMES = {

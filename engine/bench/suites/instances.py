@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from csaw.engine.bench.bench_row import Row, Verdict
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import Row, Verdict
 from csaw.engine.bench.suites.neighbor_size import BY_SUMS, more_is_faster
 from csaw.engine.bench.suites.neighbors import BIASED
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from csaw.engine.bench.bench_row import Row, Verdict
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import Row, Verdict
 from csaw.engine.bench.suites.neighbors import BIASED
 
 CLAIM = "time grows more slowly than the sampled edges when a vertex selects more neighbors (C-SAW, figure 16 a)"

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.walks import of_ceiling
 from csaw.engine.bench.work import Work
 

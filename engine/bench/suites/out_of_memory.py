@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import in_partitions, room_for
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
 from csaw.engine.bench.suites.walks import UNIFORM
 from csaw.engine.bench.work import Work

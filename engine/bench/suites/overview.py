@@ -4,10 +4,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
-from csaw.engine.bench.rows import Row, Verdict, figure, measured
 from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT, FOREST_FIRE, REPLACED
 from csaw.engine.bench.suites.walks import MULTIDIMENSIONAL, NODE2VEC, UNIFORM, WEIGHTED
 from csaw.engine.run import execute, prepare
@@ -18,7 +18,7 @@ CLAIM = (
 MAIN = (UNIFORM, WEIGHTED, NODE2VEC, MULTIDIMENSIONAL, REPLACED, DISTINCT, BIASED, FOREST_FIRE)
 WHOLE, PLAIN = "whole run: uniform walks of 80, written", "plain synced write of as many bytes"
 WRITTEN, WRITTEN_ON_GPU = 1_000_000, 16_000_000  # walks
-NEAR = 0.9  # of the slower of the two alone
+NEAR_SHARE = 0.9  # of the slower of the two alone
 
 
 def rows(context: Context) -> Iterator[Row]:
@@ -59,6 +59,6 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, f"{WHOLE} was not measured")
     worst = min(found, key=lambda row: row["of_slower"])
     return Verdict(
-        worst["of_slower"] >= NEAR,
+        worst["of_slower"] >= NEAR_SHARE,
         f"{100 * worst['of_plain_write']:.0f} % of a plain write, {100 * worst['of_slower']:.0f} % of the slower of writing and sampling alone",
     )

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.bench_row import Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError
-from csaw.engine.bench.rows import Row, Verdict, figure
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.store import Graph, GraphStore
@@ -65,9 +65,9 @@ def rows(context: Context) -> Iterator[Row]:
 def _unfit(store: GraphStore) -> str:
     """Why peers cannot be measured on a graph; empty where they can."""
     if store.directed:
-        return "the graph is directed, and some peers take undirected ones only; give an undirected graph"
+        return "the graph is directed, and some peers take undirected graphs only; use an undirected graph"
     if store.edges > MOST_EDGES:
-        return f"the graph has {store.edges:,} edges, and a copy for every peer exceeds most machines; give one of at most {MOST_EDGES:,}"
+        return f"the graph has {store.edges:,} edges, and a copy for every peer needs more memory than most machines have; use one of at most {MOST_EDGES:,}"
     return ""
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.measure import in_turns
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.several import on_gpus
 from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT
 from csaw.engine.bench.suites.walks import NODE2VEC, UNIFORM

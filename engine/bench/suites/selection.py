@@ -8,18 +8,18 @@ not among them: csaw merges a layer's pools by exponential keys, which do not co
 from collections.abc import Iterator
 from statistics import geometric_mean
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.detectors import DETECTORS
-from csaw.engine.plan.selection import COLLISIONS
+from csaw.engine.plan.methods import Collision
 
 CLAIM = "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than repeated sampling, and a bitmap takes fewer searches than a list (C-SAW, figures 10 to 12)"
 BASE, BEST = "repeated", "bipartite"
 LIST = f"{BEST}, linear"
-WAYS = {collision: {"collision": collision} for collision in COLLISIONS} | {
+WAYS = {collision: {"collision": collision} for collision in Collision} | {
     f"{BEST}, {detector}": {"collision": BEST, "detect": detector} for detector in DETECTORS
 }
 BY_SEARCH = {"select": "its", "layout": "csr"}  # the same reads for all
@@ -53,7 +53,7 @@ def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:
 def verdict(rows: list[Row]) -> Verdict:
     best = {_case(row): row for row in measured(rows, way=BEST)}
     said, holds = [], True
-    for other in (*COLLISIONS, LIST):
+    for other in (*Collision, LIST):
         pairs = [(best[_case(row)], row) for row in measured(rows, way=other) if other != BEST and _case(row) in best]
         if not pairs:
             continue

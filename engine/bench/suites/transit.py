@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import geometric_mean
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
 CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"

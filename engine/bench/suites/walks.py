@@ -3,9 +3,9 @@
 
 from collections.abc import Iterator
 
+from csaw.engine.bench.bench_row import Row, Verdict, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.machine import CHAINED, CHAINS
-from csaw.engine.bench.rows import Row, Verdict, measured
 from csaw.engine.bench.work import Work
 
 CLAIM = "walks are bound by random memory accesses: a uniform step takes at most twice what one gather takes"

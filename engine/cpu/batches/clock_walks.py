@@ -1,12 +1,17 @@
 """A batch of multidimensional walks in progress on the CPU."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.cpu.kernels.clocks import AT, PREV
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
 
-TURNS = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
+
+INSTANCES_IN_TURN = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
 
 
 class ClockWalks:
@@ -14,7 +19,7 @@ class ClockWalks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.graph.store.id_dtype)
         shape = sources.shape
@@ -49,7 +54,7 @@ class ClockWalks:
     def advance(self) -> None:
         todo = np.flatnonzero(self.alive)
         share = todo.size // (2 * self.backend.plan.threads)
-        self.backend.in_slices(todo, min(max(share, 1), TURNS), self._task)
+        self.backend.in_slices(todo, min(max(share, 1), INSTANCES_IN_TURN), self._task)
 
     def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         b = self.backend

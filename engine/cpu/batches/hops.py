@@ -1,10 +1,13 @@
 """A batch of neighbor samples on the CPU whose picks are uniform: hop after hop, nothing in between; see hops.py."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.backend import ALL
+
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
 
 SLICE = 16384  # parents a task
 
@@ -12,7 +15,7 @@ SLICE = 16384  # parents a task
 class HopTables:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
         self.tables = [sources.astype(backend.store.id_dtype)]
         self.counts = np.zeros(2, np.int64)  # children, parents without a neighbor

@@ -1,10 +1,16 @@
 """A batch of walks in progress on the CPU."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
+
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
 
 SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
 
@@ -14,7 +20,7 @@ class Walks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = sources.astype(np.int64)
         self.at = self.source.copy()
@@ -26,7 +32,7 @@ class Walks:
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
+        """Partitions that walkers wait for: see schedule/crowds.py."""
         return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray, ...]:
@@ -34,8 +40,8 @@ class Walks:
         here = self.at[self.waiting]
         if not self.backend.needs.second_order:
             return (here,)
-        back = self.prev[self.waiting]
-        return here, np.where(back < 0, here, back)
+        previous = self.prev[self.waiting]
+        return here, np.where(previous < 0, here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
@@ -56,10 +62,10 @@ class Walks:
         kernels, graph = backend.kernels, backend.graph.arrays
         seed, length = np.uint64(backend.seed), self.length
         state = (self.source, self.at, self.prev, self.step, self.alive, self.out)
-        if backend.select == "rejection":
+        if backend.select is Method.REJECTION:
             within = bounds(backend.algorithm)
             kernels.walk_by_rejection(todo, self.first, graph, backend.params, within, seed, length, *state, bad, tally)
-        elif backend.select in ("uniform", "alias"):
+        elif backend.select.exact_number:
             kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, bad)
         else:
             kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, bad)

@@ -12,7 +12,7 @@ from csaw.engine.cpu.kernels.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.compile import inner, njit
 
-TRIES, MORE_TRIES = (
+TRIES, TRIES_SHIFT = (
     8,
     5,
 )  # collisions of a pick j after which it is drawn from what is left: 8 + (j >> 5); collide.cuh has the same
@@ -97,7 +97,7 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
             tally[1] += 1
             tally[3] += 1
             tries += 1
-            if tries == TRIES + (j >> MORE_TRIES):
+            if tries == TRIES + (j >> TRIES_SHIFT):
                 number += uint64(k)
                 candidate = search_rest(ctps, count, picked, j, pick_word(seed, instance, slot, number))
                 tally[0] += 1

@@ -1,18 +1,22 @@
 """A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see clocks.cu."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.backend import CudaBackend
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
 
-BLIND = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
+UNCHECKED_ROUNDS = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
 EVENT = record("Event")  # while they are put in order
 SPAN_EVENTS = 4  # events that a span of time holds, about
 
@@ -22,7 +26,7 @@ class ClockWalks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.dtype = np.dtype(backend.store.id_dtype)
         self.instances, self.walkers = sources.shape
@@ -40,10 +44,10 @@ class ClockWalks:
         self.since, self.horizon = cupy.zeros(self.instances, np.float64), cupy.zeros(self.instances, np.float64)
         self.last, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
         self.rounds = 0
-        self.samples: dict[str, Any] = {}  # once all is done
+        self.samples: dict[str, Array] = {}  # once all is done
         self.kept = np.zeros(self.instances, np.int64)  # events of each instance's sample
 
-    def _room(self, capacity: int) -> dict[str, Any]:
+    def _room(self, capacity: int) -> dict[str, Array]:
         return {name: cupy.empty((self.instances, capacity), kind or self.dtype) for name, kind in EVENTS.items()}
 
     def _clocks(self) -> np.ndarray:
@@ -53,10 +57,10 @@ class ClockWalks:
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
-        return crowds(cupy, self.backend.graph, self.needs())
+        """Partitions that walkers wait for: see schedule/crowds.py."""
+        return crowds(cupy, self.backend.partitions, self.needs())
 
-    def needs(self) -> tuple[Any]:
+    def needs(self) -> tuple[Array]:
         """The vertex whose row each walker needs that moves before its instance's horizon."""
         ahead = self.state["next"].reshape(self.instances, self.walkers) <= self.horizon[:, None]
         return (self.state["at"][cupy.flatnonzero(ahead & (self.done[:, None] == 0))],)
@@ -84,7 +88,7 @@ class ClockWalks:
                 self.rounds += 1
             self.tally.fill(0)
             kernels.over("find_clocks", walkers, self._clocks())
-            if backend.streamed or self.rounds > BLIND:
+            if backend.streamed or self.rounds > UNCHECKED_ROUNDS:
                 backend.check()
                 looks = self.looks.get()
                 queued, _, unfinished, full = looks[:4].tolist()
@@ -111,7 +115,7 @@ class ClockWalks:
         for name, events in old.items():
             self.events[name][:, : events.shape[1]] = events
 
-    def _samples(self, settled: np.ndarray) -> dict[str, Any]:
+    def _samples(self, settled: np.ndarray) -> dict[str, Array]:
         """The first ``length`` of the settled events of each instance in order of time, ties in order of walker."""
         kernels, clocks, slots = self.backend.kernels, self._clocks(), self.instances * self.capacity
         kept, spans = self.kept, max(self.capacity // SPAN_EVENTS, 1)
@@ -137,7 +141,7 @@ class ClockWalks:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return self.samples
 
     def edges(self) -> int:

@@ -1,14 +1,18 @@
 """A batch of neighbor samples on a GPU whose picks are uniform or from tables made beforehand: hop after hop, nothing in between."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, STAGED_PARENTS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.hop_tables import worth_grouping
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.backend import CudaBackend
 
 BLOCK_PICKS = 1280  # that are worth a block
 UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
@@ -17,7 +21,7 @@ UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
 class Hops:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
         self.tables = [cupy.asarray(sources, backend.store.id_dtype)]
         self.counts = cupy.zeros(2, np.uint64)  # dead ends, edges
@@ -33,7 +37,7 @@ class Hops:
             self.tables.append(children)
             slot += parents.shape[1]
 
-    def _hop_grouped(self, parents: Any, children: Any, size: int, slot: int) -> None:
+    def _hop_grouped(self, parents: Array, children: Array, size: int, slot: int) -> None:
         """Parents by where their rows are; then their children in the order of cells."""
         grouped, number, count = self.backend.transits.group(parents)
         drawn = cupy.empty_like(children)
@@ -41,8 +45,10 @@ class Hops:
         blocks = -(-parents.size * -(-size // 2) // UNGROUP)
         self.backend.kernels.launch("ungroup", blocks, BLOCK, parents.size, np.uint32(size), number, drawn, children)
 
-    def _hop(self, parents: Any, children: Any, size: int, slot: int, grouped: Any = None, count: Any = None) -> None:
-        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout == "ctps"
+    def _hop(
+        self, parents: Array, children: Array, size: int, slot: int, grouped: Array = None, count: Array = None
+    ) -> None:
+        kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
         staged = BLOCK if by_sums else self._staged(parents.size, size)
         hop = struct(
             "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
@@ -62,7 +68,7 @@ class Hops:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return {f"hop_{i}": table for i, table in enumerate(self.tables)}
 
     def edges(self) -> int:

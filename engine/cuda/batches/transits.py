@@ -1,10 +1,9 @@
 """Parents of a hop in the order of where their rows are: see transits.cu."""
 
-from typing import Any
-
 import cupy
 import numpy as np
 
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
 
 TILE = GROUP_TILE * GROUP_BLOCK
@@ -13,7 +12,7 @@ TILE = GROUP_TILE * GROUP_BLOCK
 class Transits:
     """Which range of edges a vertex belongs to, worked out once a graph."""
 
-    def __init__(self, graph: Any, kernels: Any) -> None:
+    def __init__(self, graph: Array, kernels: Array) -> None:
         self.kernels = kernels
         self.shift = max(graph.store.edges // GROUP_BUCKETS, 1).bit_length()
         first = graph.indptr[:: 1 << NEAR_BITS]
@@ -21,7 +20,7 @@ class Transits:
         narrow = held <= 1 << self.shift
         self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
 
-    def group(self, parents: Any) -> tuple[Any, Any, Any]:
+    def group(self, parents: Array) -> tuple[Array, Array, Array]:
         """{vertex, cell} of every parent, range after range; the number that each cell's got, all ones without a vertex; and how many there are."""
         tiles, given = -(-parents.size // TILE), (parents.size, parents, self.coarse, self.shift)
         counts = cupy.zeros(GROUP_BUCKETS, np.uint32)

@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.selection import coin
 
+if TYPE_CHECKING:
+    from csaw.engine.cuda.backend import CudaBackend
+
 ROOM_BYTES = 1 << 30  # for instances drawn at a time
-GROWTH = 8  # how much more room those get that were short of it
+ROOM_GROWTH = 8  # how much more room those get that were short of it
 ALIGNMENT = 16
 LARGEST_SPAN = 1 << 30  # slots are 32 bits
 
@@ -24,13 +28,13 @@ class Grown:
 
     trees: np.ndarray
     count: int
-    memory: tuple[Any, ...]
+    memory: tuple[Array, ...]
 
 
 class Trees:
     """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.span = backend, first, backend.tree_span
         self.instances, self.width = len(sources), 0 if backend.needs.everywhere else sources.shape[1]
         self.dtype = np.dtype(backend.store.id_dtype)
@@ -38,7 +42,7 @@ class Trees:
         self.sizes = cupy.asarray(np.asarray(backend.plan.sizes, np.int64))
         self.kept = self.sources[:, :0] if backend.algorithm.sources_from == "every" else self.sources
         self.source_counts = cupy.full(self.instances, self.kept.shape[1], np.int64)
-        self.samples: dict[str, Any] = {}  # once all is done
+        self.samples: dict[str, Array] = {}  # once all is done
         self.found = 0
         self.dead = self.instances * backend.isolated if backend.needs.everywhere and any(backend.plan.sizes) else 0
 
@@ -50,7 +54,7 @@ class Trees:
         whole = parts[0] if len(parts) == 1 else {n: cupy.concatenate([part[n] for part in parts]) for n in parts[0]}
         self.samples = whole | {"source_counts": self.source_counts, "sources": self.kept.ravel()}
 
-    def _draw(self, low: int, high: int) -> dict[str, Any]:
+    def _draw(self, low: int, high: int) -> dict[str, Array]:
         """The instances low .. high - 1 of the batch; those that are short of room again with more, until none is."""
         counts, span = cupy.empty(high - low, np.int64), self.span
         grown, missing = [], None
@@ -62,15 +66,17 @@ class Trees:
             short, found, dead = (int(number) for number in totals.get())
             if not short:
                 break
-            missing, span = again[:short], GROWTH * span
+            missing, span = again[:short], ROOM_GROWTH * span
             if span > LARGEST_SPAN:
-                raise MemoryError(f"{short} instances of more than {span // GROWTH:,} edges each")
+                raise MemoryError(f"{short} instances of more than {span // ROOM_GROWTH:,} edges each")
             totals[:1] = 0
         self.found += found
         self.dead += dead
         return {"counts": counts} | self._pack(grown, upto, found)
 
-    def _grow(self, low: int, high: int, missing: Any, span: int, counts: Any, again: Any, totals: Any) -> Grown:
+    def _grow(
+        self, low: int, high: int, missing: Array, span: int, counts: Array, again: Array, totals: Array
+    ) -> Grown:
         """Launch for all of the instances low .. high - 1, or for the ``missing`` ones of them."""
         kernels, algorithm = self.backend.kernels, self.backend.algorithm
         count = high - low if missing is None else missing.size
@@ -97,7 +103,7 @@ class Trees:
             ("held", 8),
         ]  # fmt: skip
 
-    def _pack(self, grown: list[Grown], upto: Any, found: int) -> dict[str, Any]:
+    def _pack(self, grown: list[Grown], upto: Array, found: int) -> dict[str, Array]:
         """The edges in order of instance."""
         edges = {"src": cupy.empty(found, self.dtype), "dst": cupy.empty(found, self.dtype), "depth": cupy.empty(found, np.int64)}  # fmt: skip
         for one in grown if found else ():
@@ -107,7 +113,7 @@ class Trees:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self.samples)
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return self.samples
 
     def edges(self) -> int:

@@ -1,21 +1,26 @@
 """A batch of walks on a GPU."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.partitions import crowds
+from csaw.engine.schedule.crowds import crowds
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.backend import CudaBackend
 
 # Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
 SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
-NOTHING = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
+NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
 class Walks:
@@ -23,21 +28,21 @@ class Walks:
 
     comes_back = True  # to partitions where it has been
 
-    def __init__(self, backend: Any, first: int, sources: np.ndarray) -> None:
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
-        self.at: Any = None  # where walkers wait for partitions
-        self.back: Any = None
-        self.alive: Any = None
-        self.queue: Any = None
+        self.at: Array = None  # where walkers wait for partitions
+        self.previous: Array = None
+        self.alive: Array = None
+        self.queue: Array = None
         if backend.streamed:
-            self.at, self.back = (
+            self.at, self.previous = (
                 self.source.copy(),
-                cupy.full(sources.size, NOTHING[self.source.dtype], self.source.dtype),
+                cupy.full(sources.size, NO_VERTEX[self.source.dtype], self.source.dtype),
             )
             self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
             self.lengths.fill(0)
@@ -45,17 +50,17 @@ class Walks:
             self.walks[:, 0] = self.source
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see crowds in schedule/partitions.py."""
-        return crowds(cupy, self.backend.graph, self.needs())
+        """Partitions that walkers wait for: see schedule/crowds.py."""
+        return crowds(cupy, self.backend.partitions, self.needs())
 
-    def needs(self) -> tuple[Any, ...]:
+    def needs(self) -> tuple[Array, ...]:
         """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
         waiting = cupy.flatnonzero(self.alive)
         here = self.at[waiting]
         if not self.backend.needs.second_order:
             return (here,)
-        back = self.back[waiting]
-        return here, cupy.where(back == NOTHING[back.dtype], here, back)
+        previous = self.previous[waiting]
+        return here, cupy.where(previous == NO_VERTEX[previous.dtype], here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
@@ -82,7 +87,7 @@ class Walks:
         backend, loaded = self.backend, self.backend.graph.loaded
         while True:
             if not backend.plan.policy.balancing:
-                self.queue = backend.graph.partition_of(self.at).astype(np.uint32)
+                self.queue = backend.partitions.partition_of(self.at).astype(np.uint32)
             backend.streams.run(np.flatnonzero(loaded).tolist(), self._launch)
             wants = () if backend.plan.policy.balancing else self.wants()
             if not any(loaded[here] and loaded[before] for here, before, _ in wants):
@@ -97,7 +102,7 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu."""
         return struct(
-            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, back=self.back,
+            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, previous=self.previous,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken,
         )  # fmt: skip
 
@@ -116,22 +121,22 @@ class Walks:
             most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
             return min(-(-n // block), max(most // share, 1))
 
-        if backend.select == "rejection":
+        if backend.select is Method.REJECTION:
             name = "walk_by_rejection"
             kernels.launch(
                 name, blocks(name), block, *head, *bounds(backend.algorithm), *tail, backend.bad, backend.counts
             )
-        elif backend.select in ("uniform", "alias"):
+        elif backend.select.exact_number:
             kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
-        if backend.select == "its" or backend.needs.may_be_hopeless or backend.checks_vertices:
+        if backend.select is Method.ITS or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({"walks": self.walks[rows], "lengths": self.lengths[rows]})
 
-    def on_device(self) -> dict[str, Any]:
+    def on_device(self) -> dict[str, Array]:
         return {"walks": self.walks, "lengths": self.lengths}
 
     def edges(self) -> int:

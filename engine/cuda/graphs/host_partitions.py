@@ -3,10 +3,10 @@
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.plan.needs import Needs
 
@@ -28,7 +28,7 @@ class HostPartitions:
     One thread reads, so that what was asked for ahead comes in that order.
     """
 
-    def __init__(self, store: Any, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
+    def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
         self.store, self.weighted = store, needs.weights
         self.largest = store.largest_partition
         each = max(self.largest * needs.edge.stored, 1)
@@ -58,7 +58,7 @@ class HostPartitions:
             self.held[number].uses -= 1
             self.changed.notify_all()
 
-    def keep_table(self, number: int, table: Any) -> None:
+    def keep_table(self, number: int, table: Array) -> None:
         """Bring a partition's table from a GPU, unless another one has; its rows are not needed any more."""
         if number in self.tables:
             return

@@ -2,11 +2,16 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 
+from csaw.engine.contracts import Array
+from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.partition.errors import DeviceError
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.graphs.resident import DeviceGraph
 
 
 class Node:
@@ -15,12 +20,12 @@ class Node:
     def __init__(self, count: int) -> None:
         self.lock, self.waiting = threading.Lock(), count
         self.all_here = threading.Barrier(count)
-        self.first: Any = None
-        self.host: Any = None
-        self.pieces: dict[int, tuple[Any, Any, Any]] = {}  # of a pooled graph: arrays of each partition
-        self.strengths: dict[int, Any] = {}  # row sums of vertices, by the GPU that made them
+        self.first: DeviceGraph | None = None
+        self.host: HostPartitions | None = None
+        self.pieces: dict[int, tuple[Array, Array, Array]] = {}  # of a pooled graph: arrays of each partition
+        self.strengths: dict[int, Array] = {}  # row sums of vertices, by the GPU that made them
 
-    def resident(self, load: Callable[[], Any]) -> Any:
+    def resident(self, load: "Callable[[], DeviceGraph]") -> "DeviceGraph":
         """The graph on this GPU: loaded by the first that asks, copied from its memory by the others."""
         with self.lock:
             if self.first is None:
@@ -34,7 +39,7 @@ class Node:
                 self.first = None
         return graph
 
-    def host_copy(self, make: Callable[[], Any]) -> Any:
+    def host_copy(self, make: Callable[[], HostPartitions]) -> HostPartitions:
         """The one copy in host memory that all GPUs read."""
         with self.lock:
             if self.host is None:
@@ -64,7 +69,7 @@ class Node:
                 cupy.get_default_memory_pool().free_all_blocks()
 
 
-def copied(array: Any) -> Any:
+def copied(array: Array) -> Array:
     """An array of another GPU in the memory of the current one."""
     if not isinstance(array, cupy.ndarray):
         return array

@@ -1,22 +1,23 @@
 """A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see graph.cuh."""
 
 from functools import cached_property
-from typing import Any
 
 import cupy
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.resident import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
 from csaw.engine.plan.needs import ALIAS_IDS
+from csaw.partition import Partition
 
 OFFSET = (1 << OFFSET_BITS) - 1
-AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
-PIECE = record("Piece")
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
+PIECE_RECORD = record("Piece")
 
 
 class Pieces:
@@ -26,7 +27,7 @@ class Pieces:
     ``place`` notes an address on the host; ``tell`` lets the kernels know.
     """
 
-    def __init__(self, store: Any, *, strength: bool, rows: int = 0) -> None:
+    def __init__(self, store: Store, *, strength: bool, rows: int = 0) -> None:
         self.store = store
         self.transfers, self.transfer_bytes = 0, 0
         indptr = store.read_indptr()
@@ -38,22 +39,22 @@ class Pieces:
         self.used = len(store.partitions)
         self.readable = np.zeros(self.used + rows, np.uint8)
         self.loaded = self.readable[: self.used]
-        self.pieces = np.zeros(self.readable.size, PIECE)
+        self.pieces = np.zeros(self.readable.size, PIECE_RECORD)
         self.device_readable = cupy.asarray(self.readable)
         self.device_pieces = cupy.zeros(self.pieces.nbytes, np.uint8)
 
-    def partition_of(self, vertices: Any) -> Any:
+    def partition_of(self, vertices: Array) -> Array:
         return self.indptr[vertices] >> OFFSET_BITS
 
-    def can_read(self, vertices: Any) -> Any:
+    def can_read(self, vertices: Array) -> Array:
         """Whether the rows of vertices can be read now."""
         return self.device_readable[self.indptr[vertices] >> OFFSET_BITS].astype(bool)
 
-    def degrees(self, vertices: Any) -> Any:
+    def degrees(self, vertices: Array) -> Array:
         """Neighbors of each vertex."""
         return (self.indptr[vertices + 1] - self.indptr[vertices]) & OFFSET
 
-    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+    def ends_of(self, edges: Array) -> tuple[Array, Array]:
         """The vertex in whose row each edge of the graph is, and its place there."""
         first = cupy.asarray([p.first_edge for p in self.store.partitions])
         part = cupy.searchsorted(first, edges, side="right") - 1
@@ -64,17 +65,17 @@ class Pieces:
     def mean_row(self) -> float:
         """Neighbors of the vertex at the end of a random edge."""
         squares = 0.0
-        for first in range(0, self.store.vertices, AT_A_TIME):
-            some = cupy.arange(first, min(first + AT_A_TIME, self.store.vertices))
+        for first in range(0, self.store.vertices, VERTICES_AT_A_TIME):
+            some = cupy.arange(first, min(first + VERTICES_AT_A_TIME, self.store.vertices))
             squares += float((self.degrees(some).astype(np.float64) ** 2).sum())
         return squares / max(self.store.edges, 1)
 
-    def place(self, number: int, indices: Any, weights: Any, entries: Any) -> None:
+    def place(self, number: int, indices: Array, weights: Array, entries: Array) -> None:
         """Where a partition is: arrays of its edges, on a device or pinned, or None."""
         self.place_pieces(number, self.store.partitions[number].first_edge, indices, weights, entries)
 
     def place_pieces(
-        self, which: int | slice, first: int | np.ndarray, indices: Any, weights: Any, entries: Any
+        self, which: int | slice, first: int | np.ndarray, indices: Array, weights: Array, entries: Array
     ) -> None:
         """The same for any pieces; ``first`` is, for each of them, the edge of the graph that would be first in the arrays."""
         item = self.store.id_dtype.itemsize
@@ -83,7 +84,7 @@ class Pieces:
             address = 0 if array is None else _address(array) - np.int64(first) * size
             self.pieces[name][which] = np.asarray(address, np.int64).view(np.uint64)
 
-    def build_table(self, builder: Kernels, part: Any) -> None:
+    def build_table(self, builder: Kernels, part: Partition) -> None:
         """Alias tables of a partition that has its place."""
         self.build_tables(builder, [(part.first_vertex, part.last_vertex, part.first_edge, part.number)], part.edges)
 
@@ -95,7 +96,7 @@ class Pieces:
     def tell(self) -> None:
         """Bring what kernels know up to date, in the order of the current stream."""
         self.device_readable[: self.used].set(self.readable[: self.used])
-        self.device_pieces[: self.used * PIECE.itemsize].set(self.pieces[: self.used].view(np.uint8))
+        self.device_pieces[: self.used * PIECE_RECORD.itemsize].set(self.pieces[: self.used].view(np.uint8))
 
     def address(self) -> np.ndarray:
         """The struct Graph of graph.cuh."""
@@ -104,10 +105,10 @@ class Pieces:
             possible=None, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
         )  # fmt: skip
 
-    def check(self, bad: Any) -> None:
+    def check(self, bad: Array) -> None:
         """Raise the bias error that a kernel has noted."""
         check_bias(self.store, bad.tolist())
 
 
-def _address(array: Any) -> int:
+def _address(array: Array) -> int:
     return int(array.data.ptr) if isinstance(array, cupy.ndarray) else int(array.ctypes.data)

@@ -1,16 +1,18 @@
 """A graph spread over the GPUs of a node, which read each other's memory (NextDoor and Gunrock copy it or split the work by it instead)."""
 
-from typing import Any
-
 import cupy
 import numpy as np
 
+from csaw.engine.contracts import Array, Store
+from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import Node
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.gpu_memory import owners
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
+from csaw.partition import Partition
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
@@ -18,7 +20,7 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, node: Node, devices: tuple[Any, ...], needs: Needs) -> None:  # fmt: skip
+    def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Device, ...], needs: Needs) -> None:  # fmt: skip
         super().__init__(store, strength=needs.row_weights)
         self.layout, self.weighted, self.keeps_rows = layout, needs.weights, not needs.only_tables
         own = builder.device.number
@@ -45,13 +47,13 @@ class PooledGraph(Pieces):
         self.tell()
         node.meet()  # before anything is given back
 
-    def _load(self, part: Any, builder: Kernels, staging: Staging) -> tuple[Any, Any, Any]:
+    def _load(self, part: Partition, builder: Kernels, staging: Staging) -> tuple[Array, Array, Array]:
         """A partition, and what its layout wants."""
         indices = cupy.empty(part.edges, self.store.id_dtype)
         weights = cupy.empty(part.edges, np.float32) if self.weighted else None
         self.transfer_bytes += staging.upload(part, indices, weights)
         self.transfers += 1
-        if self.layout != "table":
+        if not self.layout.has_alias_tables:
             return indices, weights, None
         table = cupy.empty(ALIAS_IDS * part.edges, self.store.id_dtype)
         self.place(part.number, indices, weights, table)

@@ -8,6 +8,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.backend import check_bias
+from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import copied
@@ -15,7 +16,9 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
+from csaw.partition import Partition
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 
@@ -27,24 +30,24 @@ class DeviceGraph:
     and members as graph.cuh wants them, or None.
     """
 
-    def __init__(self, store: Any, layout: str, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
+    def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
                  keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
         self.store, self.layout, self.builder = store, layout, builder
         self.transfers, self.transfer_bytes = 0, 0
         self.loaded = np.ones(len(store.partitions), np.uint8)
         host_indptr = store.read_indptr()
         self.indptr = on_device(host_indptr)
-        self.indices: Any = cupy.empty(store.edges, store.id_dtype)
-        self.weights: Any = cupy.empty(store.edges, np.float32) if needs.weights else None
+        self.indices: Array = cupy.empty(store.edges, store.id_dtype)
+        self.weights: Array = cupy.empty(store.edges, np.float32) if needs.weights else None
         self.strength = cupy.zeros(store.vertices, np.float64) if needs.row_weights else None
         self.bloom = cupy.zeros(filter_words(store.edges), np.uint64) if membership == "filter" else None
         slots = member_slots(store.edges, store.vertices) if membership == "hash" else 0
         self.members = cupy.full(slots * (2 if weighs_members else 1), EMPTY, np.uint32) if slots else None
-        self.entries: Any = None
-        self.possible: Any = None
+        self.entries: Array = None
+        self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self._read()
-        if membership != "search" or layout != "csr":
+        if membership != "search" or layout is not GraphLayout.CSR:
             self._build(host_indptr)
         if not keeps_indices:
             self.indices = None
@@ -60,11 +63,11 @@ class DeviceGraph:
         cupy.cuda.get_current_stream().synchronize()
         return other
 
-    def degrees(self, vertices: Any) -> Any:
+    def degrees(self, vertices: Array) -> Array:
         """Neighbors of each vertex."""
         return self.indptr[vertices + 1] - self.indptr[vertices]
 
-    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+    def ends_of(self, edges: Array) -> tuple[Array, Array]:
         """The vertex in whose row each edge of the graph is, and its place there."""
         vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
         return vertex, edges - self.indptr[vertex]
@@ -87,16 +90,16 @@ class DeviceGraph:
         if self.members is not None:
             for block, blocks in rows_of.items():
                 launch("build_members", blocks, block, 0, vertices, self.members)
-        if self.layout == "entries":
+        if self.layout is GraphLayout.ENTRIES:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
-        elif self.layout == "ctps":
+        elif self.layout.has_sums:
             self.entries, self.possible = cupy.empty(self.built_bytes // 8, np.int64), cupy.empty(vertices, np.uint32)
             bad = cupy.zeros(3, np.int64)
             for block, blocks in rows_of.items():
                 launch("build_ctps", blocks, block, 0, vertices, self.builder.params, self.entries, self.possible, bad)
             self.check(bad)
-        elif self.layout in ("table", "alias"):
+        elif self.layout.has_alias_tables:
             self.entries = cupy.empty(self.built_bytes, np.uint8)
             self._build_alias(indptr)
 
@@ -117,7 +120,7 @@ class DeviceGraph:
             bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
-    def check(self, bad: Any) -> None:
+    def check(self, bad: Array) -> None:
         """Raise the bias error that a kernel has noted."""
         check_bias(self.store, bad.tolist())
 
@@ -125,12 +128,12 @@ class DeviceGraph:
 class Staging:
     """Page-locked room through which partitions go to the current GPU, one after the other."""
 
-    def __init__(self, store: Any, weights: bool) -> None:
+    def __init__(self, store: Store, weights: bool) -> None:
         self.store = store
         self.indices = page_locked(store.largest_partition, store.id_dtype)
         self.weights = page_locked(store.largest_partition if weights else 0, np.float32)
 
-    def upload(self, part: Any, indices: Any, weights: Any) -> int:
+    def upload(self, part: Partition, indices: Array, weights: Array) -> int:
         """A partition's neighbors, and its weights or None, to where they shall be; the bytes that it took."""
         pairs = [(self.indices[: part.edges], indices)]
         if weights is not None:
@@ -148,7 +151,7 @@ def blocks_of(vertices: int, device: Device) -> dict[int, int]:
 
 
 def build_alias(
-    builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Any, check: Callable
+    builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Array, check: Callable
 ) -> None:
     """Alias tables of spans of rows: first and last vertex, the graph's edge that they begin with, and the table; each of at most so many edges."""
     bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)

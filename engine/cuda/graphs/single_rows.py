@@ -1,28 +1,32 @@
 """Single rows on a GPU: they share a slot of a streamed graph, and each is a piece of its own."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cupy
 import numpy as np
 
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.schedule.single_rows import SingleRows
 
-MOST = 1 << 14  # rows at a time
+if TYPE_CHECKING:
+    from csaw.engine.cuda.graphs.streamed import StreamedGraph
+
+MOST_ROWS = 1 << 14  # rows at a time
 STAGED = 1 << 20  # edges that are read before they are copied
 
 
 class DeviceRows(SingleRows):
     """Rows of a ``StreamedGraph``. Kernels find one by its vertex's offset, which says in which piece a row is and where in the graph it begins."""
 
-    most = MOST
+    most = MOST_ROWS
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: "StreamedGraph") -> None:
         super().__init__(graph)
         self.partitions = len(graph.store.partitions)
-        self.home = cupy.arange(self.partitions + MOST)  # the partition that a piece is of
+        self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that a piece is of
         self.slot: int | None = None
         self.stage: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -33,11 +37,11 @@ class DeviceRows(SingleRows):
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         return self.graph.can_read(cupy.asarray(vertices)).get()
 
-    def room_for(self, wanted: tuple[Any, ...]) -> float:
+    def room_for(self, wanted: tuple[Array, ...]) -> float:
         """A slot, whatever is wanted."""
         return float(self.graph.slot_bytes)
 
-    def read(self, wanted: tuple[Any, ...], room: float) -> bool:
+    def read(self, wanted: tuple[Array, ...], room: float) -> bool:
         """As of any other graph, in a slot; False where none is free."""
         if self.slot is None and not self.graph.free:
             return False
@@ -67,7 +71,7 @@ class DeviceRows(SingleRows):
             graph.build_tables(graph.builder, list(spans), int(degree.max()))
         graph.transfer_bytes += edges * graph.stored_bytes
 
-    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Any, Any]) -> None:
+    def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Array, Array]) -> None:
         """Rows from the graph's edges ``begin`` on into arrays on the device, from ``start`` on.
 
         They come through page-locked memory, which holds so much at a time that a long row may come in parts.

@@ -11,12 +11,13 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.contracts import Array, Partitions, Store, WaitingBatch
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
-from csaw.engine.cuda.graphs.single_rows import MOST, DeviceRows
+from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
-from csaw.engine.schedule.partitions import Partitions
 
 DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
 
@@ -32,8 +33,8 @@ class StreamedGraph(Pieces, Partitions):
 
     def __init__(
         self,
-        store: Any,
-        layout: str,
+        store: Store,
+        layout: GraphLayout,
         builder: Kernels,
         host: HostPartitions,
         capacity: int,
@@ -42,7 +43,7 @@ class StreamedGraph(Pieces, Partitions):
         few: bool,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, strength=needs.row_weights, rows=MOST if single else 0)
+        super().__init__(store, strength=needs.row_weights, rows=MOST_ROWS if single else 0)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
         self.edge_bytes = needs.edge.piece  # in a slot
         self.stored_bytes = needs.edge.stored  # of an edge, as far as it is read
@@ -58,10 +59,10 @@ class StreamedGraph(Pieces, Partitions):
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
-        return self.rows is not None or (self.host.whole and self.layout == "csr")
+        return self.rows is not None or (self.host.whole and self.layout is GraphLayout.CSR)
 
-    def _slot(self) -> tuple[Any, Any, Any]:
-        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout == "table" else None
+    def _slot(self) -> tuple[Array, Array, Array]:
+        table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout.has_alias_tables else None
         weights = cupy.empty(self.edges, np.float32) if self.weighted else None
         return cupy.empty(self.edges, self.store.id_dtype), weights, table
 
@@ -80,11 +81,11 @@ class StreamedGraph(Pieces, Partitions):
             1 if self.host.whole else np.array(far)
         )
 
-    def partition_of(self, vertices: Any) -> Any:
+    def partition_of(self, vertices: Array) -> Array:
         number = super().partition_of(vertices)
         return number if self.rows is None else self.rows.home[number]
 
-    def ends_of(self, edges: Any) -> tuple[Any, Any]:
+    def ends_of(self, edges: Array) -> tuple[Array, Array]:
         self._drop_rows()  # offsets are searched in order
         return super().ends_of(edges)
 
@@ -92,7 +93,7 @@ class StreamedGraph(Pieces, Partitions):
         if self.rows is not None:
             self.rows.drop()
 
-    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Array, Array, Array]:
         """Where edges first .. last - 1 of a slot's single rows come: indices, weights and table, each None where there is none."""
         indices, weights, table = self.slots[slot]
         span = slice(first, last)
@@ -156,7 +157,7 @@ class StreamedGraph(Pieces, Partitions):
     def _make_ready(self, number: int) -> None:
         self._arrive(number)
         self.place(number, *self.slots[self.slot_of[number]])
-        if self.layout == "table":
+        if self.layout.has_alias_tables:
             self.tell()
             self.build_table(self.builder, self.store.partitions[number])
 
@@ -182,14 +183,14 @@ class StreamedGraph(Pieces, Partitions):
         if not self.host.whole:
             self.host.ahead(waiting)
 
-    def room_to_reach(self, batch: Any) -> float:
+    def room_to_reach(self, batch: WaitingBatch) -> float:
         return 0 if self.rows is None else self.rows.room_for(())
 
     @property
     def in_place_bytes(self) -> int:
         return self.slot_bytes if self.rows is not None and self.rows.slot is not None else 0
 
-    def reach(self, batch: Any, room: float) -> bool:
+    def reach(self, batch: WaitingBatch, room: float) -> bool:
         """Bring the rows that are waited for, from the disk, or let kernels read all partitions without a slot in host memory, until ``leave``."""
         if self.rows is not None:
             return self.rows.read(batch.needs(), room)

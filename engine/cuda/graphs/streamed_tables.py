@@ -5,10 +5,11 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.plan.needs import ALIAS_IDS
 
-MAKING = 3  # times what copying the rows takes: that, building the table, and bringing it back
+TABLE_COST = 3  # times what copying the rows takes: that, building the table, and bringing it back
 
 
 class StreamedTables(StreamedGraph):
@@ -23,10 +24,10 @@ class StreamedTables(StreamedGraph):
     def reads_in_place(self) -> bool:  # type: ignore[override]
         return self.rows is not None or len(self.host.tables) == len(self.store.partitions)
 
-    def _slot(self) -> tuple[Any, Any, Any]:
+    def _slot(self) -> tuple[Array, Array, Array]:
         return None, None, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype)
 
-    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Any, Any, Any]:
+    def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Array, Array, Array]:
         weights = None if self.row_weights is None else self.row_weights[: last - first]
         return self.row_indices[: last - first], weights, self.slots[slot][2][ALIAS_IDS * first : ALIAS_IDS * last]
 
@@ -34,7 +35,7 @@ class StreamedTables(StreamedGraph):
         """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
         tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
-        return np.where(made, tables, MAKING * super().costs())
+        return np.where(made, tables, TABLE_COST * super().costs())
 
     def _begin_copy(self, number: int) -> None:
         """Begin to copy a partition's table; nothing yet where it has to be made."""
@@ -56,7 +57,7 @@ class StreamedTables(StreamedGraph):
             self._make(number, table)
         self.place(number, None, None, table)
 
-    def _make(self, number: int, table: Any) -> None:
+    def _make(self, number: int, table: Array) -> None:
         part, buffer = self.store.partitions[number], self.host.take(number)
         try:
             self._copy(number, ((self.row_indices, buffer.indices), (self.row_weights, buffer.weights)))

@@ -3,14 +3,6 @@
 #pragma once
 #include "weigh.cuh"
 
-#define BIPARTITE 0
-#define REPEATED 1
-#define UPDATED 2
-
-#define STRIDED 0
-#define CONTIGUOUS 1
-#define LINEAR 2
-
 // Collisions of pick j after which it is drawn from what is left: see engine/cpu/kernels/select.py.
 __device__ __forceinline__ i64 most_tries(i64 j) { return 8 + (j >> 5); }
 

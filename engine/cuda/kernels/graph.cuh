@@ -8,12 +8,6 @@
 #pragma once
 #include "random.cuh"
 
-#define CSR 0
-#define ENTRIES 1
-#define TABLE 2
-#define ALIAS 3
-#define CTPS 4
-
 #if WIDE
 typedef u64 vertex_t;
 #else

@@ -1,0 +1,57 @@
+"""Reports of graph stores: what a store holds, and what was read to make it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from csaw.cli.report import Line, Section, lines_of, plain, share, size, yes
+
+GRAPH = (
+    Line("path", "path"),
+    Line("vertices", "vertices"),
+    Line("edges", "stored edges"),
+    Line("directed", "directed", yes),
+    Line("weighted", "weighted", yes),
+    Line("multigraph", "repeated edges", yes),
+    Line("max_degree", "largest degree"),
+    Line("id_kind", "type of vertex ids"),
+    Line("partition_count", "partitions"),
+    Line("fingerprint", "fingerprint"),
+)
+INPUT = (
+    Line("lines", "lines or rows read"),
+    Line("comments", "lines of comments"),
+    Line("blank", "blank lines"),
+    Line("header_line", "line of the header", plain),
+    Line("edges", "rows that are edges"),
+    Line("skipped", "malformed rows skipped"),
+    Line("reciprocity", "edges with their opposite", share),
+    Line("self_loops", "self loops found"),
+    Line("self_loops_dropped", "self loops dropped", yes),
+    Line("duplicates", "repeated edges found"),
+    Line("duplicates_policy", "--duplicates"),
+    Line("dead_ends", "vertices without an edge out"),
+    Line("isolated", "vertices without any edge"),
+    Line("spilled_bytes", "written to disk while sorting", size),
+)
+
+
+NAMES = ("vertices", "edges", "directed", "weighted", "multigraph", "max_degree", "id_kind", "fingerprint")
+
+
+def describe(store: Any) -> dict[str, Any]:
+    """A graph store as plain data, without its partitions and the report of its making."""
+    named = {name: getattr(store, name) for name in NAMES}
+    return {"path": str(store.path), **named, "partition_count": len(store.partitions)}
+
+
+def graph_sections(graph: Mapping[str, Any], report: Mapping[str, Any]) -> list[Section]:
+    """A graph as ``describe`` gives it, and the report of the reading that made it."""
+    differing = [
+        (f"{name} in the header", ", ".join(f"{key} {plain(one)}" for key, one in both.items()))
+        for name, both in report.get("header_disagrees", {}).items()
+    ]
+    warnings = [("warning", str(one)) for one in report.get("warnings", ())]
+    return [
+        ("Graph", lines_of(graph, GRAPH)),
+        ("Input that it was made of", lines_of(report, INPUT) + differing + warnings),
+    ]

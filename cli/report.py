@@ -1,0 +1,94 @@
+"""Reports for people: figures under headings, one a line, each with its unit."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import click
+
+Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
+
+
+class Line(NamedTuple):
+    """A line of a report: the key of its value, the name that stands before it, and how the value is written."""
+
+    key: str
+    name: str
+    write: Callable[[Any], str] = lambda value: plain(value)
+
+
+def print_report(sections: Iterable[Section]) -> None:
+    """Print each section that has any line: its heading, then its lines; values stand in one column, a blank line between sections."""
+    printed = [(heading, lines) for heading, lines in sections if lines]
+    width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
+    for number, (heading, lines) in enumerate(printed):
+        click.echo("\n" * (number > 0) + heading)
+        for name, text in lines:
+            click.echo(f"  {name:<{width}}  {text}".rstrip())
+
+
+def lines_of(values: Mapping[str, Any], lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:
+    """Names and texts of the lines whose value is there. ``zeros`` False leaves out figures that are 0, too."""
+    found = [(line, values[line.key]) for line in lines if values.get(line.key) is not None]
+    return [(line.name, line.write(value)) for line, value in found if zeros or value]
+
+
+def plain(value: Any) -> str:
+    """A value as text: on or off, integers with separators, items with commas."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return str(value).removesuffix(".0")
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+def yes(value: Any) -> str:
+    """A truth as an answer."""
+    return ("no", "yes")[value] if isinstance(value, bool) else plain(value)
+
+
+def size(value: Any) -> str:
+    """Bytes as GiB, MiB or KiB."""
+    from csaw.partition.sizes import format_size
+
+    return format_size(value) if _is_number(value) else plain(value)
+
+
+def seconds(value: Any) -> str:
+    """Seconds with three figures, such as ``2.23 ms`` or ``61.3 s``."""
+    if not _is_number(value):
+        return plain(value)
+    for scale, unit in ((1.0, "s"), (1e3, "ms")):
+        if value * scale >= 1:
+            return f"{value * scale:,.0f} {unit}" if value * scale >= 999.5 else f"{value * scale:.3g} {unit}"
+    return f"{value * 1e6:.3g} µs" if value else "0 s"
+
+
+def rate(value: Any) -> str:
+    """Edges a second, such as ``4 M edges/s``."""
+    from csaw.engine.bench.bench_row import short
+
+    return short(value, "edges/s") if _is_number(value) else plain(value)
+
+
+def counted(unit: str) -> Callable[[Any], str]:
+    """A writer of numbers of ``unit``, which is a noun in the plural."""
+    return lambda value: f"{plain(value)} {unit}"
+
+
+def mean(value: Any) -> str:
+    """A mean with one decimal."""
+    return f"{value:,.1f}" if _is_number(value) else plain(value)
+
+
+def share(value: Any) -> str:
+    """A part of 1 as a percentage."""
+    return f"{100 * value:.3g} %" if _is_number(value) else plain(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

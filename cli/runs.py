@@ -1,0 +1,171 @@
+"""Reports of runs: of a plan, and of what a run has done. An option of ``csaw sample`` is named as its help names it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from csaw.cli.graphs import GRAPH
+from csaw.cli.report import Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
+from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
+
+STARTS = {
+    "all": "every vertex, one after the other",
+    "random": "random vertices",
+    "distinct": "random vertices, all different",
+    "every": "all vertices at once",
+    "list": "a list of vertices",
+}
+INSTANCES, EDGES = counted("instances"), counted("edges")
+
+
+def sources(text: Any) -> str:
+    """The sources of a request, such as ``all x 1``, in words."""
+    kind, _, width = str(text).rpartition(" x ")
+    kind, _, digest = kind.partition(" ")
+    known = STARTS.get(kind, kind) + (f" (digest {digest})" if digest else "")
+    return f"{known}; {width} for each instance" if known else plain(text)
+
+
+REQUEST = (
+    Line("sources", "--sources", sources),
+    Line("instances", "--instances"),
+    Line("seed", "--seed", str),
+    Line("weighted", "--weighted"),
+    Line("edge_bias", "--edge-bias"),
+    Line("fingerprint", "fingerprint of the graph"),
+)
+PLACE = (
+    Line("device", "--device"),
+    Line("threads", "--threads"),
+    Line("residency", "--residency"),
+    Line("graph_layout", "--layout"),
+    Line("batch", "--batch-size", INSTANCES),
+    Line("transit", "--transit-parallel"),
+    Line("membership", "how edges are looked up"),
+)
+MEMORY = (
+    Line("graph_bytes", "graph", size),
+    Line("fixed_bytes", "offsets and tables", size),
+    Line("batch_bytes", "instances in flight", size),
+    Line("scratch_edges", "candidates at a time", EDGES),
+)
+BUDGETS = {"cpu": (Line("budget_bytes", "--memory", size),), "cuda": (Line("budget_bytes", "--gpu-memory", size),)}
+HOST = (Line("host_bytes", "host memory for partitions, at most", size),)
+FORM = (
+    Line("sample_layout", "form of the sample"),
+    Line("ids", "--ids"),
+    Line("output_bytes", "size, about", size),
+    Line("group_size", "written and committed together", INSTANCES),
+)
+METHODS = (
+    Line("select", "--select"),
+    Line("collision", "--collision"),
+    Line("detect", "--detect", lambda value: "not needed" if value == "none" else plain(value)),
+)
+POLICY = (
+    Line("batching", "--batching"),
+    Line("workload_aware", "--workload-aware"),
+    Line("balancing", "--balancing"),
+    Line("in_place", "--in-place"),
+)
+EXPECTED = (
+    Line("transfers", "loads of partitions"),
+    Line("bytes", "loaded", size),
+    Line("seconds", "time for loading", seconds),
+)
+HELD = (
+    Line("path", "path"),
+    Line("layout", "form of the sample"),
+    Line("instances", "instances"),
+    Line("edges", "sampled edges"),
+    Line("min", "edges of an instance, least"),
+    Line("mean", "edges of an instance, mean", mean),
+    Line("max", "edges of an instance, most"),
+    Line("ended_early", "walks that ended early"),
+    Line("ids", "--ids"),
+    Line("groups", "groups of instances"),
+    Line("bytes", "size on disk", size),
+)
+DONE = (
+    Line("instances", "instances"),
+    Line("sampled_edges", "sampled edges"),
+    Line("dead_ends", "dead ends"),
+    Line("bytes_written", "written", size),
+    Line("resumed", "resumed"),
+    Line("version", "version of csaw"),
+)
+SPEED = (
+    Line("sampling_seconds", "sampling", seconds),
+    Line("seps_sampling", "rate of sampling", rate),
+    Line("kernels_seconds", "finding or compiling kernels", seconds),
+    Line("loading_seconds", "loading the graph, building its layout", seconds),
+    Line("waiting_seconds", "waiting for the disk", seconds),
+    Line("sealing_seconds", "sealing the store", seconds),
+    Line("run_seconds", "whole run", seconds),
+    Line("seps_run", "rate of the whole run", rate),
+    Line("kernel_seconds", "in kernels of a streamed graph", seconds),
+    Line("kernel_deviation", "deviation of kernels between streams", share),
+)
+SELECTION = (
+    Line("draws", "random draws"),
+    Line("iterations", "candidates drawn"),
+    Line("collisions", "candidates selected already"),
+    Line("searches", "look-ups to find that out"),
+    Line("conflicts", "conflicts between threads"),
+    Line("rebuilt", "running sums computed anew", EDGES),
+)
+LOADING = (
+    Line("transfers", "loads of partitions"),
+    Line("transfer_bytes", "loaded", size),
+    Line("overlapped", "loads during sampling"),
+    Line("evictions", "partitions dropped to make room"),
+    Line("in_place", "rounds that read single rows"),
+    Line("expected_transfers", "loads that the plan expected"),
+    Line("expected_bytes", "size that the plan expected", size),
+    Line("expected_seconds", "time that the plan expected", seconds),
+)
+
+
+def options_of(algorithm: Any, parameters: Mapping[str, Any]) -> Section:
+    """The options of an algorithm with their values, as a section."""
+    named = [("--" + name.replace("_", "-"), plain(value)) for name, value in parameters.items()]
+    return f"Options of {algorithm}", named
+
+
+def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Section]:
+    """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them."""
+    asked = [("graph", graph), ("--algo", str(request["algorithm"])), *lines_of(request, REQUEST)]
+    kind = plan["device"].partition(":")[0]
+    memory = BUDGETS[kind] + MEMORY + (HOST if kind == "cuda" else ())
+    refused = [(f"--residency {name}", reason) for name, reason in plan["refused"].items()]
+    return [
+        options_of(request["algorithm"], request["parameters"]),
+        (SAMPLE, asked),
+        (RUN, lines_of(plan, PLACE)),
+        ("Memory of each GPU" if kind == "cuda" else "Memory", lines_of(plan, memory, zeros=False)),
+        (OUTPUT, lines_of({**request, **plan}, FORM)),
+        (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
+        ("Expected of streaming", lines_of(plan["expected"], EXPECTED)),
+        ("Faster residencies that cannot be used", refused),
+    ]
+
+
+def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[Section]:
+    """What a run has done, as ``execute`` returns it. Counts of what never happened are left out."""
+    done = ([] if where is None else [("sample", where)]) + lines_of(results, DONE)
+    return [
+        ("Result", done),
+        ("Time", lines_of(results, SPEED, zeros=False)),
+        ("Selection of neighbors", lines_of(results, SELECTION, zeros=False)),
+        ("Loading of the graph", lines_of(results, LOADING, zeros=False)),
+    ]
+
+
+def sample_sections(sample: Mapping[str, Any]) -> list[Section]:
+    """A sample store as ``describe`` gives it: what it holds, what was asked for, and what the run has done."""
+    return [
+        ("Sample", lines_of({**sample, **sample["lengths"]}, HELD)),
+        options_of(sample.get("algorithm"), sample.get("parameters", {})),
+        (SAMPLE, lines_of(sample, [*REQUEST[:-1], Line("select", "--select")])),
+        ("Graph that it was sampled from", lines_of(sample["graph"], GRAPH)),
+        *run_sections(sample["results"]),
+    ]

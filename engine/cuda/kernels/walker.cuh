@@ -1,0 +1,164 @@
+// A walker on a GPU: its state, where it stands, and how its walk is noted. See walk.cu.
+#pragma once
+#include "whole_row.cuh"
+
+// Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
+#define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
+
+struct Walker {  // ids and counts in as few registers as they fit: more walkers in flight
+    vertex_t number, origin, here, back;
+    int step;
+    vertex_t count, back_count;
+    i64 row, back_row;
+
+    __device__ __forceinline__ Place place() const { return {row, (i64)count}; }
+    __device__ __forceinline__ i64 previous() const { return vertex_or_none(back); }
+    __device__ __forceinline__ void stand_at(const Place& place) { row = place.row; count = (vertex_t)place.count; }
+
+    __device__ __forceinline__ Context context(i64 dst, const Place& dst_place) const
+    {
+        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place};
+    }
+};
+
+constexpr int LINE = 64 / sizeof(vertex_t);  // what memory is written in
+
+struct Output {  // of all walks: row n of `walks` is that of walker n
+    i64 begin, end, length;  // the walkers of this launch, and the steps of each
+    vertex_t* walks;
+    int* steps;
+    vertex_t *at, *previous;   // STREAMED: where walkers wait for a partition,
+    unsigned char* alive;  // and which have not ended
+    const u32* queue;      // the partition that each walker waited for when several launches began side by side,
+    i64 only;              // and the one that this launch serves; -1: all that are loaded
+    u64* taken;            // not STREAMED: walkers that lanes took after their first
+};
+
+// The walker that a lane takes after `number`: of a resident graph the next that nobody has, so that lanes end together.
+__device__ __forceinline__ i64 next_walker(const Output& o, i64 number)
+{
+    const i64 lanes = (i64)gridDim.x * blockDim.x;
+    return STREAMED ? number + lanes : o.begin + lanes + (i64)atomicAdd(o.taken, 1ull);
+}
+
+// A walk's latest vertices, until they fill a line; every thread has its own column.
+struct Track {
+    vertex_t (*staged)[WALK_BLOCK];
+
+    // Vertex number `step` of a walk; `last` when no other follows.
+    __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
+    {
+        const i64 row = walker * (o.length + 1), at = row + step;
+        if (STREAMED) { o.walks[at] = v; return; }  // it may wait before the line is full
+        staged[at & (LINE - 1)][threadIdx.x] = v;
+        if ((at & (LINE - 1)) != LINE - 1 && !last) return;
+        const i64 from = max(row, at & ~(i64)(LINE - 1));
+        if (at - from == LINE - 1) {
+#if WIDE
+            for (int k = 0; k < LINE; k += 2)
+                *(ulonglong2*)(o.walks + from + k) = make_ulonglong2(staged[k][threadIdx.x], staged[k + 1][threadIdx.x]);
+#else
+#pragma unroll
+            for (int k = 0; k < LINE; k += 4)
+                *(uint4*)(o.walks + from + k) =
+                    make_uint4(staged[k][threadIdx.x], staged[k + 1][threadIdx.x], staged[k + 2][threadIdx.x], staged[k + 3][threadIdx.x]);
+#endif
+        } else {
+            for (i64 i = from; i <= at; ++i) o.walks[i] = staged[i & (LINE - 1)][threadIdx.x];
+        }
+    }
+};
+
+__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source)
+{
+    w.number = (vertex_t)number;
+    w.origin = w.here = source[number];
+    w.back = NONE;
+    w.step = 0;
+    w.stand_at(locate(w.here));
+    w.back_row = w.back_count = 0;
+}
+
+// The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1. What a user's own hook says may be no
+// vertex at all: then the walk ends, and `bad` names the place.
+__device__ __forceinline__ i64 after(const Params& params, const Context& context, u64 seed, i64 first, const Walker& w, i64 dst, double weight, i64* bad)
+{
+    i64 then = dst;
+    if (HAS_DEAD_END && dst < 0) then = dead_end(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    else if (HAS_UPDATE && dst >= 0) then = update(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, weight);
+    if (CHECKED && then >= GRAPH.vertices) {
+        if (atomicCAS((u64*)bad, 0ull, 2ull) == 0) { bad[1] = w.here; bad[2] = then; }
+        then = -1;
+    }
+    return then;
+}
+
+// Stand at `then` (with its place, if known), one step on.
+__device__ __forceinline__ void move_to(Walker& w, i64 then, const Place& place, bool known, i64 length)
+{
+    ++w.step;
+    w.back = w.here;
+    w.back_row = w.row;
+    w.back_count = w.count;
+    w.here = (vertex_t)then;
+    if (w.step < length) w.stand_at(known ? place : locate(then));
+}
+
+__device__ __forceinline__ void find_rows(Walker& w)
+{
+    w.stand_at(locate(w.here));
+    const Place before = w.back == NONE ? Place{0, 0} : locate(w.back);
+    w.back_row = before.row;
+    w.back_count = (vertex_t)before.count;
+}
+
+// Whether the rows that the next step reads are in memory.
+__device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
+{
+    const bool here = o.only < 0 ? is_loaded_row(w.row) : w.row >> OFFSET_BITS == o.only;
+    return here && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row));
+}
+
+// Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
+__device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& o, const Track& track)
+{
+    const bool last = ended || w.step == o.length;
+    track.put(o, w.number, w.step, w.here, last);
+    if (!last && (!STREAMED || is_ready(w, o))) return true;
+    o.steps[w.number] = w.step;
+    if (STREAMED) {
+        o.at[w.number] = w.here;
+        o.previous[w.number] = w.back;
+        o.alive[w.number] = !last;
+    }
+    if (ended && !PREFILLED)
+        for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
+    return false;
+}
+
+// Stand where the walk was left, and know where its rows are.
+__device__ __forceinline__ void take_up(Walker& w, const Output& o)
+{
+    w.here = o.at[w.number];
+    w.back = o.previous[w.number];
+    w.step = o.steps[w.number];
+    find_rows(w);
+}
+
+// Begin this thread's next walk that has steps to take, from `number` on, or go on with one that waited; false when there is none.
+__device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
+{
+    for (; number < o.end; number = next_walker(o, number)) {
+        if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
+        start(w, number, source);
+        if (STREAMED) {
+            take_up(w, o);
+            if (is_ready(w, o)) return true;
+            continue;
+        }
+        track.put(o, number, 0, w.here, o.length == 0);
+        if (o.length > 0) return true;
+        o.steps[number] = 0;
+    }
+    return false;
+}

@@ -1,0 +1,18 @@
+"""Processors and memory that this process may use."""
+
+import os
+
+
+def default_threads() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def available_bytes() -> int:
+    """Memory that can be had without swapping."""
+    try:
+        with open("/proc/meminfo") as lines:
+            found = next(line for line in lines if line.startswith("MemAvailable"))
+        return int(found.split()[1]) * 1024 * 9 // 10
+    except (OSError, StopIteration):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

@@ -1,0 +1,26 @@
+"""Where a graph is while it is sampled."""
+
+from enum import StrEnum
+
+
+class Residency(StrEnum):
+    """One of four places, the fastest first. On the CPU a graph is resident, or streams from disk."""
+
+    RESIDENT = "resident"
+    """Whole, in the memory of each GPU or of the host."""
+    POOLED = "pooled"
+    """Spread over several GPUs, which read each other's memory."""
+    STREAMED = "streamed"
+    """In host memory; a GPU has room for some of its partitions."""
+    DISK = "disk"
+    """In the store; memory has room for some of its partitions."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether partitions are loaded and evicted while instances wait for them."""
+        return self in (Residency.STREAMED, Residency.DISK)
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether each partition has arrays of its own on a GPU."""
+        return self is not Residency.RESIDENT

@@ -1,0 +1,85 @@
+"""Batches of consecutive instances as one batch, the same that all instances together would have given.
+
+Nodes are in the order of their classes, and edges in that of their hops; in each of these, instances follow one another. So a part's share of a class is
+moved as a whole, and a number of a node by how far its class is.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+Batch = dict[str, Any]
+CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
+
+
+def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
+    """One batch of ``parts``, which are used up; ``firsts`` are the numbers of their first instances, counted from that of the first part."""
+    nodes, edges = _table([part.pop(CLASSES) for part in parts]), _table([part["num_sampled_edges"] for part in parts])
+    out = {
+        "edge_index": np.empty((2, int(edges.sum())), np.int64),
+        "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
+        "batch": np.empty(int(nodes.sum()), np.int64),
+        "batch_size": sum(part["batch_size"] for part in parts),
+        "input_id": np.concatenate([part["input_id"] for part in parts]),
+        "num_sampled_nodes": _table([part["num_sampled_nodes"] for part in parts]).sum(axis=0),
+        "num_sampled_edges": edges.sum(axis=0),
+    }
+    shares = (
+        [_Share(nodes, number) for number in range(len(parts))],
+        [_Share(edges, number) for number in range(len(parts))],
+    )
+
+    def move(part: Batch, first: int, of_nodes: "_Share", of_edges: "_Share") -> Batch:
+        part["batch"] += first
+        for name in ("n_id", "batch"):
+            of_nodes.copy(part.pop(name), out[name])
+        numbers: Batch = {
+            name: of_nodes.moved(part.pop(name)) for name in ("edge_index", "seed", "walk") if name in part
+        }
+        of_edges.copy(numbers.pop("edge_index"), out["edge_index"])
+        return numbers
+
+    with ThreadPoolExecutor(threads) as pool:
+        numbers = list(pool.map(move, parts, firsts, *shares))
+    for name in list(numbers[0]):
+        out[name] = np.concatenate([some.pop(name) for some in numbers])
+    order = (
+        "edge_index",
+        "n_id",
+        "batch",
+        "batch_size",
+        "input_id",
+        "seed",
+        "num_sampled_nodes",
+        "num_sampled_edges",
+        "walk",
+    )
+    return {name: out[name] for name in order if name in out}
+
+
+def _table(rows: list[np.ndarray]) -> np.ndarray:
+    """Counts of each part, int64 [parts, most that one of them has]."""
+    table = np.zeros((len(rows), max(row.size for row in rows)), np.int64)
+    for out, row in zip(table, rows, strict=True):
+        out[: row.size] = row
+    return table
+
+
+class _Share:
+    """A part's share of each class: where it is in the part, and where in the whole."""
+
+    def __init__(self, counts: np.ndarray, number: int) -> None:
+        before = counts.sum(axis=0)
+        self.counts = counts[number]
+        self.here = np.cumsum(self.counts) - self.counts
+        self.there = np.cumsum(before) - before + counts[:number].sum(axis=0)
+
+    def copy(self, values: np.ndarray, out: np.ndarray) -> None:
+        for here, there, count in zip(self.here.tolist(), self.there.tolist(), self.counts.tolist(), strict=True):
+            out[..., there : there + count] = values[..., here : here + count]
+
+    def moved(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers of nodes in the whole; -1 stays."""
+        by = np.append(np.repeat(self.there - self.here, self.counts), 0)
+        return np.asarray(numbers + by[numbers])

@@ -1,0 +1,19 @@
+"""What a batch waits for, as a scheduler wants to know it: partitions, and how many instances wait for each."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.contracts import Array, Partitions
+
+
+def crowds(xp: Any, graph: Partitions, needs: tuple[Array, ...]) -> np.ndarray:
+    """What instances wait for: int64 [m, 3] of a partition, the other one it is needed with, and how many wait for both.
+
+    ``needs`` is the vertex whose row each of them needs, and the one whose row it needs beside that, if any: arrays of ``xp`` (NumPy or its like
+    on a GPU).
+    """
+    parts, numbers = graph.loaded.size, [graph.partition_of(vertices) for vertices in needs]
+    pairs, count = xp.unique(numbers[0].astype(np.int64) * parts + numbers[-1], return_counts=True)
+    both = xp.stack([pairs // parts, pairs % parts, count], axis=1)
+    return both if xp is np else both.get()

@@ -1,0 +1,74 @@
+"""What a plan means for kernels, whatever runs them: the hooks that are compiled into them, and the constants they are specialised on."""
+
+from typing import Any
+
+from csaw.engine import hooks
+from csaw.engine.algorithm import Algorithm, Walk
+from csaw.engine.contracts import Store
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.plan import Plan
+from csaw.engine.user_code import is_own
+
+WEIGHT = hooks.Hook(
+    "edge_bias",
+    f"{hooks.INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
+    frozenset({"weight"}),
+)
+"""The bias of who draws by weight alone."""
+
+
+class Specialization:
+    """A plan's hooks and constants; ``needs`` are the plan's, ``params`` the values of the algorithm's options."""
+
+    def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
+        self.plan, self.store, self.seed = plan, store, plan.request.seed
+        self.algorithm: Any = algorithm  # of any class, a user's own too: its options are attributes
+        self.needs = plan.needs
+        self.select, self.weighted = plan.select, plan.request.weighted
+        self.streamed = plan.residency.streams
+        self.params = hooks.params(algorithm)
+        self.bias = hooks.edge_bias(algorithm, self.weighted)
+        self.others = hooks.others(algorithm, self.weighted)
+
+    def hooks(self) -> list[hooks.Hook]:
+        """The algorithm's own functions, to be compiled into the kernels."""
+        return [self.bias, *(hook for hook in self.others.values() if hook is not None)]
+
+    @property
+    def checks_vertices(self) -> bool:
+        """Whether hooks of a user's own say where a walk goes."""
+        return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
+
+    @property
+    def weighs_members(self) -> bool:
+        """Whether this plan's hash tables of rows hold weights too."""
+        return self.plan.membership == "hash" and self.needs.weighs_members
+
+    def constants(self) -> dict[str, Any]:
+        """What kernels of any backend are specialised on."""
+        undirected, a = not self.store.directed, self.algorithm
+        constants: dict[str, Any] = {
+            "UNDIRECTED": undirected,
+            "SIMPLE": not self.store.multigraph,
+            "WEIGHTED": self.weighted,
+            "HAS_UPDATE": self.others["update"] is not None,
+            "HAS_DEAD_END": self.others["dead_end"] is not None,
+            "UNIFORM": (self.bias.constant or 0) > 0 and self.select in (Method.UNIFORM, Method.KEYS),
+            "NEIGHBOR_WEIGHTS": "weight" in self.bias.reads and self.weighted,
+            "SELECT": self.select.value,
+            "COLLISION": self.plan.collision.value,
+        }
+        if isinstance(a, Walk):
+            constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
+        else:
+            each_edge_once = a.each_edge_once and undirected
+            constants |= {
+                "REPLACE": bool(a.replace),
+                "POOLED": bool(a.visited_once or a.induced or each_edge_once),
+                "INDUCED": bool(a.induced),
+                "EACH_EDGE_ONCE": bool(each_edge_once),
+                "COLLECTIVE": bool(a.collective),
+                "DETECT": self.plan.detect,
+                "KEYED": bool(a.collective) and self.select is Method.KEYS,
+            }
+        return constants

@@ -1,0 +1,7 @@
+"""What all tests begin with."""
+
+import signal
+
+# A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,42 @@
+"""Code that a reader takes in at once: functions of 40 lines beside their docstring, modules of 300; each exception with its reason."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FUNCTION, MODULE = 40, 300
+LOOP = "one loop over walkers or bytes in flight: what it keeps in registers would go through memory between functions"
+EXCEPTIONS = {
+    "engine/cpu/kernels/clocks.py:run_clocks": LOOP,
+    "engine/cpu/kernels/rejection.py:walk_by_rejection": LOOP,
+    "engine/cpu/kernels/select.py:successive": LOOP,
+    "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",
+    "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,
+    "engine/cpu/kernels/walk.py:walk_by_edge": LOOP,
+    "partition/numbers.py:parse_weight": LOOP,
+    "partition/text.py:parse_block": LOOP,
+}
+FOLDERS = ("cli", "datasets", "engine", "partition")
+
+
+def modules():
+    return [f for top in FOLDERS for f in sorted((ROOT / top).rglob("*")) if f.suffix in (".py", ".cu", ".cuh")]
+
+
+def functions():
+    """Every function: its name with the file's, and its lines without the docstring."""
+    for file in modules():
+        for node in ast.walk(ast.parse(file.read_text())) if file.suffix == ".py" else ():
+            if isinstance(node, ast.FunctionDef):
+                said = ast.get_docstring(node, clean=False)
+                lines = node.end_lineno - node.lineno + 1 - (len(said.splitlines()) if said else 0)
+                yield f"{file.relative_to(ROOT)}:{node.name}", lines
+
+
+def test_functions_are_short_or_have_a_reason():
+    long = {name: lines for name, lines in functions() if lines > FUNCTION}
+    assert long.keys() == EXCEPTIONS.keys(), long
+
+
+def test_modules_are_short():
+    assert not {str(f.relative_to(ROOT)): n for f in modules() if (n := len(f.read_text().splitlines())) > MODULE}
