@@ -71,7 +71,8 @@ def _by_table(raw: Spool, base: np.uint64, size: int, dtype: np.dtype, crew: Cre
     table = np.empty(size, np.uint32 if ids.size < 2**32 - 1 else np.uint64)
 
     def rank(part: np.ndarray, low: int, first: int) -> None:
-        rank_seen(part, base + np.uint64(low), first, ids.view(np.uint64), table[low : low + part.size])
+        begin = np.uint64((int(base) + low) % 2**64)
+        rank_seen(part, begin, first, ids.view(np.uint64), table[low : low + part.size])
 
     for _ in crew.in_order(rank, zip(slices, cuts.tolist(), firsts.tolist(), strict=False)):
         pass
