@@ -67,9 +67,9 @@ class Buckets:
         """Of an entry: its ends, and its weight."""
         return 2 * self.numbering.dtype.itemsize + 4 * self.weighted
 
-    def fill(self, raw: Spool, piece_rows: int) -> None:
-        """Deal all edges, about ``piece_rows`` at a time, using up ``raw``, whose memory those that are dealt take over."""
-        self.dealt, ends = Spool(raw.budget, self.crew.backlog()), []
+    def fill(self, raw: Spool, dealt: Spool, piece_rows: int) -> None:
+        """Deal all edges, about ``piece_rows`` at a time, to ``dealt``, which takes over the memory of ``raw``."""
+        self.dealt, ends = dealt, []
         held = piece_rows * (3 + self.undirected) * self.entry_bytes
         pieces = ((number, *group) for number, group in enumerate(grouped(raw.drain(), piece_rows)))
         for columns, piece_ends, loops, used in self.crew.in_order(self._deal, pieces, held):

@@ -69,7 +69,12 @@ def _ingested(
     with Draft(
         out, GRAPH, overwrite=options.overwrite
     ) as draft:  # from now on, so that of two writers one ends at once
-        return _Ingest(name, rows, options, crew, Path(out).parent, files).run(draft)
+        made = _Ingest(name, rows, options, crew, Path(out).parent, files)
+        try:
+            return made.run(draft)
+        finally:
+            made.raw.close()
+            made.dealt.close()
 
 
 def _check_out(out: str | Path, options: IngestOptions) -> None:
@@ -99,7 +104,7 @@ class _Ingest:
         self.files = files
         self.path, self.rows, self.options, self.crew, self.memory = path, rows, options, crew, _memory(options)
         self.budget = Budget(int(self.memory * KEPT_SHARE), folder)
-        self.raw = Spool(self.budget, crew.backlog())
+        self.raw, self.dealt = (Spool(self.budget, crew.backlog()) for _ in range(2))
         self.undirected = rows.shape.undirected if options.directed is None else not options.directed
         self.weighted = rows.weighted
         self.samples: list[np.ndarray] = []
@@ -113,7 +118,7 @@ class _Ingest:
             numbering, entries, sample, self.crew, undirected=self.undirected, drop_loops=self.options.self_loops == "drop",
             weighted=self.weighted,
         )  # fmt: skip
-        buckets.fill(self.raw, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
+        buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
         with StoreWriter(
             out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew
         ) as writer:  # fmt: skip

@@ -21,11 +21,8 @@ POWERS = np.array([10**k for k in range(16)], np.uint64)
 @njit(nogil=True)
 def parse_plain_block(text, newline, src, dst, counts):
     """Plain rows, comments and empty lines: (where the first other line begins, rows before it). ``counts`` as in :mod:`csaw.partition.text`."""
-    position, rows, bits = (
-        np.int64(0),
-        np.int64(0),
-        np.uint64(0),
-    )  # a literal would be a type of its own, compiled for twice
+    position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
+    bits = np.uint64(0)
     while position < text.size:
         begin = position
         position, read, seen = parse_plain_rows(text, begin, newline, src, dst, rows)
@@ -42,11 +39,8 @@ def parse_plain_block(text, newline, src, dst, counts):
 @njit(nogil=True)
 def parse_weighted_block(text, newline, separator, ones, others, weights, counts):
     """The same for rows with a weight."""
-    position, rows, bits = (
-        np.int64(0),
-        np.int64(0),
-        np.uint64(0),
-    )  # a literal would be a type of its own, compiled for twice
+    position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
+    bits = np.uint64(0)
     while position < text.size:
         begin = position
         position, read, seen = parse_weighted_rows(text, begin, newline, separator, ones, others, weights, rows)
@@ -203,14 +197,13 @@ def trailing_zeros(typing_context, word):
 
 @intrinsic
 def eight_bytes(typing_context, text, position):
-    """The little-endian word that begins at a byte of a contiguous array: one load, which no Python expression is compiled to as quickly."""
+    """The bytes of ``text`` (uint8, contiguous) from ``position`` on as a number, little-endian: one load, and one instruction to compile."""
 
     def build(context, builder, signature, arguments):
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        word = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
-        loaded = builder.load(word)
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        loaded = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer()))
         loaded.align = 1
-        return loaded
+        return loaded if sys.byteorder == "little" else builder.bswap(loaded)
 
     return types.uint64(text, position), build
 
