@@ -9,7 +9,7 @@ from csaw.cli import values
 
 
 @click.command()
-@click.argument("input_", metavar="INPUT", type=values.Place())
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
     "--directed/--undirected",
@@ -79,42 +79,43 @@ from csaw.cli import values
 @click.option(
     "--memory",
     callback=values.size,
-    help="Memory for sorting, such as 4GiB [default: a quarter of the machine's].",
-    metavar="SIZE",
+    help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a quarter of the machine].",
 )
-@click.option(
-    "--skip-lines",
-    type=int,
-    default=0,
-    help="Number of lines of text to skip at the beginning, such as a first line 'vertices edges'.",
-)
-@click.option("--progress/--no-progress", default=True, help="Show progress on standard error.")
+@click.option("--threads", type=int, help="Threads [default: all processors].")
+@click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
+@click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def partition(input_: str, out: str, compression: str, as_json: bool, progress: bool, **options: Any) -> None:
-    """Make a graph store from a file of edges.
+def partition(
+    inputs: tuple[str, ...], out: str, compression: str, as_json: bool, progress: bool, **options: Any
+) -> None:
+    """Make a graph store from files of edges.
 
-    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is standard input. OUT is the folder to make.
-    The names in a header, such as source and target, src and dst, from and to, or u and v, say which columns hold the ends of an edge.
+    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. Several of them, or a folder's, in
+    order of their names, are one graph; they must be of one kind. OUT becomes a folder. Names in a header decide which columns are the
+    ends, such as source and target, src and dst, from and to, u and v.
 
     \b
     Example:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
+        csaw partition part-*.csv.gz web.zarr
     """
     from csaw.cli import console
     from csaw.cli.graphs import describe, graph_sections
     from csaw.cli.report import print_report
     from csaw.partition import IngestOptions, ingest
+    from csaw.partition.several import files_of
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
-    total = Path(input_).stat().st_size if Path(input_).is_file() else 0
+    files = files_of(list(inputs))
+    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with console.progress("reading", total, "bytes", enabled=progress) as update:
-        store = ingest(input_, out, chosen, lambda done, total: update(done))
+        store = ingest(files, out, chosen, lambda done, total: update(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
-        click.echo(f"csaw: {input_}: {warning}", err=True)
+        click.echo(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
     if share is not None and share > 0.99:
-        click.echo(f"csaw: {input_} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+        click.echo(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     if as_json:

@@ -1,58 +1,106 @@
 """Writing one-dimensional Zarr arrays that grow at their end, so that no whole array is in memory.
 
-Chunk files without a codec hold the bytes of the array and are written as they come. For compressed files, a chunk is held in memory until it is full.
+Chunk files without a codec are the array's bytes, so they are written piece by piece; for the others a chunk is held until it is full.
+Several threads write pieces and take their checksums, in any order.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from csaw.partition import nodes
-from csaw.partition.checksums import DTYPE, BlockSums, file_sum
+from csaw.partition.checksums import DTYPE, file_sum, sums_of
 from csaw.partition.loader import SUMS, array_digest
+from csaw.partition.parallel import Backlog
+from csaw.partition.spool import write_all
 
-CHUNK_BYTES = 16 << 20  # a multiple of a checksum's block
+CHUNK_BYTES = 16 << 20
+PIECE_BYTES = 1 << 20  # written at a time, of a chunk: whole blocks of checksums
 
 
 class PlainArray:
     """An array without compression: call ``extend`` for each piece, then ``close``. An array smaller than a chunk has a chunk of its own size."""
 
-    held_size = 0
     packed = False
 
-    def __init__(self, path: Path, dtype: np.dtype) -> None:
-        self.path, self.dtype, self.size = path, np.dtype(dtype), 0
+    def __init__(
+        self, path: Path, dtype: np.dtype, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
+    ) -> None:
+        self.path, self.dtype, self.size, self.jobs, self.syncs = path, np.dtype(dtype), 0, jobs or Backlog(), syncs
+        self.left: dict[int, int] = {}  # bytes of chunks in work that are not written yet
+        self.lock = Lock()
         self.chunk = CHUNK_BYTES // self.dtype.itemsize
-        self.sums = BlockSums()
+        self.piece = self._piece_bytes() // self.dtype.itemsize
+        self.held: list[np.ndarray] = []
+        self.held_size, self.ended = 0, False
+        self.sums: list[Callable[[], np.ndarray]] = []
         (path / "c").mkdir(parents=True)
 
+    def _piece_bytes(self) -> int:
+        return min(CHUNK_BYTES, PIECE_BYTES)
+
     def extend(self, data: np.ndarray) -> None:
-        """Append the elements of ``data``, one-dimensional."""
+        """Append. What does not fill a piece is held without a copy, so ``data`` must stay as it is."""
         while data.size:
-            part, data = np.split(data, [self.chunk - self.size % self.chunk])
-            with self._file(self.size // self.chunk).open("ab") as out:
-                out.write(part.data)
-            self.sums.add(part)
+            part, data = np.split(data, [self.piece - self.held_size])
+            self.held.append(part)
+            self.held_size += part.size
             self.size += part.size
-            if self.size % self.chunk == 0:
-                self.sums.end_block()
+            if self.held_size == self.piece:
+                self._submit(0)
+
+    def _submit(self, missing: int) -> None:
+        """What is held, and so many zeros, to a thread that writes it."""
+        held, begin = self.held, self.size - self.held_size
+        self.held, self.held_size = [], 0
+        nbytes = (self.size - begin) * self.dtype.itemsize
+        self.sums.append(self.jobs.add(nbytes, self._write, begin, held, missing))
+
+    def end(self) -> None:
+        """Nothing more is appended: begin to write the rest, with zeros up to a whole chunk."""
+        self.ended = True
+        self.chunk = max(1, min(self.size, self.chunk))
+        missing = -self.size % self.chunk
+        if self.held or missing:
+            self._submit(missing)
 
     def close(self) -> str:
-        """Fill the last chunk with zeros, write zarr.json and the checksums, and return their digest."""
-        chunk = max(1, min(self.size, self.chunk))
-        if missing := -self.size % chunk:
-            os.truncate(self._file(self.size // chunk), chunk * self.dtype.itemsize)
-            self.sums.add(np.zeros(missing, self.dtype))
-        return self._describe(chunk, self.sums.finish())
-
-    def _file(self, number: int) -> Path:
-        return self.path / "c" / str(number)
-
-    def _describe(self, chunk: int, sums: np.ndarray) -> str:
-        nodes.write_array(self.path, self.dtype, (self.size,), (chunk,), packed=self.packed)
+        """When all is written, say what the files are, and return the digest that vouches for them."""
+        if not self.ended:
+            self.end()
+        sums = np.concatenate([np.empty(0, DTYPE), *(wait() for wait in self.sums)])
+        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed)
         (self.path / SUMS).write_bytes(sums.tobytes())
         return array_digest((self.path / "zarr.json").read_bytes(), sums.tobytes())
+
+    def _whole(self, held: list[np.ndarray], missing: int) -> np.ndarray:
+        parts = [*held, np.zeros(missing, self.dtype)] if missing else held
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _write(self, begin: int, held: list[np.ndarray], missing: int) -> np.ndarray:
+        """A piece to its place in the file of its chunk; its checksums. Zeros are left to the file system."""
+        data = self._whole(held, missing)
+        handle = os.open(self.path / "c" / str(begin // self.chunk), os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            write_all(handle, data[: data.size - missing], begin % self.chunk * self.dtype.itemsize)
+            if missing:
+                os.ftruncate(handle, self.chunk * self.dtype.itemsize)
+        finally:
+            os.close(handle)
+        self._written(begin // self.chunk, data.size)
+        return sums_of(data.view(np.uint8))
+
+    def _written(self, chunk: int, size: int) -> None:
+        """Let the disk begin with a file that is complete, so that not all is left for the end."""
+        with self.lock:
+            self.left[chunk] = self.left.get(chunk, self.chunk) - size
+            complete = self.left[chunk] == 0
+        if complete and self.syncs:
+            self.syncs(self.path / "c" / str(chunk))
 
 
 class PackedArray(PlainArray):
@@ -60,39 +108,21 @@ class PackedArray(PlainArray):
 
     packed = True
 
-    def __init__(self, path: Path, dtype: np.dtype) -> None:
-        super().__init__(path, dtype)
-        self.held: list[np.ndarray] = []
-        self.files: list[int] = []  # their checksums
+    def _piece_bytes(self) -> int:
+        return CHUNK_BYTES
 
-    def extend(self, data: np.ndarray) -> None:
-        """Append the elements of ``data``; those that do not fill a chunk stay in memory."""
-        while data.size:
-            part, data = np.split(data, [self.chunk - self.held_size])
-            self.held.append(part)
-            self.held_size += part.size
-            self.size += part.size
-            if self.held_size == self.chunk:
-                self._write(self.chunk)
-
-    def close(self) -> str:
-        """Write the elements that are still in memory, then as in PlainArray."""
-        chunk = max(1, min(self.size, self.chunk))
-        if self.held:
-            self._write(chunk)
-        return self._describe(chunk, np.array(self.files, DTYPE))
-
-    def _write(self, chunk: int) -> None:
-        """Write the elements in memory as the file of ``chunk``, with zeros up to a whole chunk."""
+    def _write(self, begin: int, held: list[np.ndarray], missing: int) -> np.ndarray:
+        """A chunk as a file."""
         from numcodecs import blosc
 
-        data = np.concatenate([*self.held, np.zeros(chunk - self.held_size, self.dtype)])
-        self.held, self.held_size = [], 0
+        data = self._whole(held, missing)
         packed = np.frombuffer(blosc.compress(data, b"lz4", 5, blosc.BITSHUFFLE), np.uint8)
-        self._file(len(self.files)).write_bytes(packed.data)
-        self.files.append(file_sum(packed))
+        (self.path / "c" / str(begin // self.chunk)).write_bytes(packed.data)
+        return np.array([file_sum(packed)], DTYPE)
 
 
-def growing_array(path: Path, dtype: np.dtype, compression: str | None) -> PlainArray:
-    """An empty array at ``path``."""
-    return (PackedArray if compression == "lz4" else PlainArray)(path, dtype)
+def growing_array(
+    path: Path, dtype: np.dtype, compression: str | None, jobs: Backlog | None = None, syncs: Callable[[Path], Any] | None = None
+) -> PlainArray:  # fmt: skip
+    """An empty array at ``path``, whose pieces ``jobs`` writes; ``syncs`` is told of each file that is complete."""
+    return (PackedArray if compression == "lz4" else PlainArray)(path, dtype, jobs, syncs)

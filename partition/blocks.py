@@ -1,15 +1,15 @@
 """The bytes of an input, decompressed as its first bytes say, in blocks that end at line ends."""
 
 import bz2
-import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from csaw.partition.errors import FormatError, MissingDependencyError
+from csaw.partition.errors import FormatError
 from csaw.partition.inputs import open_input
+from csaw.partition.packed import Bz2Members, gzip_stream, zstd_stream
 
 BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
 LONGEST_LINE = 16 << 20
@@ -29,11 +29,11 @@ def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     magic = reader.peek(6)[:6]
     if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=reader), raw
+        return gzip_stream(reader, path), raw
     if magic[:3] == b"BZh":
         return io.BufferedReader(Bz2Members(reader)), raw
     if magic[:4] == b"\x28\xb5\x2f\xfd":
-        return _zstd(reader), raw
+        return zstd_stream(reader), raw
     for start, what in FOREIGN_MAGIC.items():
         if magic.startswith(start):
             raw.close()
@@ -41,83 +41,76 @@ def open_bytes(path: str) -> tuple[io.BufferedIOBase, Any]:
     return reader, raw
 
 
-class Bz2Members(io.RawIOBase):
-    """The contents of the bz2 streams that follow each other in a file. ``bz2.BZ2File`` would take a damaged later stream for the end of the file."""
+class Blocks:
+    """Blocks of whole lines, in order. A stream that ends too early, and a line of more than LONGEST_LINE bytes, is an error that says where."""
 
-    def __init__(self, packed: io.BufferedReader) -> None:
-        self.packed, self.member, self.begun = packed, bz2.BZ2Decompressor(), False
-        self.rest = b""  # packed bytes of the next member
+    def __init__(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:
+        self.path, self.progress = path, progress
+        self.stream, self.raw = open_bytes(path)
+        self.total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
+        self.given, self.newline, self.done = 0, b"", False
 
-    def readable(self) -> bool:
-        return True
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is the file's bytes, anywhere in it."""
+        return bool(self.total) and self.stream is self.raw and hasattr(self.raw, "fileno")
 
-    def readinto(self, room: Any) -> int:
-        """Fill the beginning of ``room``; EOFError where a member ends too early, OSError where it is damaged."""
-        while True:
-            if self.member.eof:
-                self.rest, self.member, self.begun = self.member.unused_data, bz2.BZ2Decompressor(), False
-            data = b""
-            if self.member.needs_input:
-                data = self.rest or self.packed.read(PIECE)
-                self.rest = b""
-                if not data:
-                    if self.begun:
-                        raise EOFError("the last bz2 stream has no end")
-                    return 0
-            self.begun = True
-            if text := self.member.decompress(data, len(room)):
-                room[: len(text)] = text
-                return len(text)
+    def read(self) -> Generator[memoryview, None, None]:
+        """All of them; the file is open until then, or until what is given here is closed."""
+        rest, lines = b"", 0
+        with self.raw, self.stream:
+            while True:
+                # twice what there is of a line, so that each of its bytes is copied a few times at most
+                block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
+                block[:filled] = rest
+                filled = self._fill(block, filled, lines)
+                ends = (end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0)
+                self.newline = self.newline or next(ends, b"")
+                self.done = last = filled < len(block)
+                end = filled if last else block.rfind(self.newline) + 1 if self.newline else 0
+                rest = bytes(memoryview(block)[end:filled])
+                in_block = (
+                    block.count(self.newline or b"\n", 0, end) if len(rest) > LONGEST_LINE or not self.total else 0
+                )
+                if len(rest) > LONGEST_LINE:
+                    before = lines_before(self.path, self.given, self.newline) if self.total else lines
+                    raise too_long(self.path, before + in_block + 1)
+                lines += in_block
+                self.given += end
+                if end:
+                    yield memoryview(block)[:end].toreadonly()
+                if self.progress and self.total:
+                    self.progress(min(self.raw.tell(), self.total), self.total)
+                if last:
+                    return
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self.stream.close()
+        self.raw.close()
 
-def _zstd(reader: Any) -> io.BufferedIOBase:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingDependencyError("zstd input needs pyarrow: pip install 'csaw[tables]'") from error
-    return pyarrow.CompressedInputStream(reader, "zstd")
+    def _fill(self, block: bytearray, filled: int, lines: int) -> int:
+        """Read until the block is full or the stream ends; returns how much of it is filled."""
+        try:
+            while filled < len(block) and (got := self.stream.readinto(memoryview(block)[filled : filled + PIECE])):
+                filled += got
+        except (EOFError, zlib.error, OSError) as error:
+            readable = readable_lines(self.path) or lines + block.count(b"\n", 0, filled)
+            raise FormatError(
+                f"{self.path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
+            ) from error
+        return filled
 
 
 def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -> Iterator[memoryview]:
-    """Yield blocks of whole lines. FormatError, with the line, where compressed data end too early or a line has more than LONGEST_LINE bytes."""
-    stream, raw = open_bytes(path)
-    total = Path(path).stat().st_size if path != "-" and Path(path).is_file() else 0
-    rest, lines, given, newline = b"", 0, 0, b""
-    with raw, stream:
-        while True:
-            # twice the bytes of the line so far, so that each of them is copied only a few times
-            block, filled = bytearray(min(2 * len(rest) + BLOCK, max(LONGEST_LINE, BLOCK) + 1)), len(rest)
-            block[:filled] = rest
-            try:
-                while filled < len(block) and (got := stream.readinto(memoryview(block)[filled : filled + PIECE])):
-                    filled += got
-            except (EOFError, zlib.error, OSError) as error:
-                readable = readable_lines(path) or lines + block.count(b"\n", 0, filled)
-                raise FormatError(
-                    f"{path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
-                ) from error
-            newline = newline or next((end for end in (b"\n", b"\r") if block.find(end, 0, filled) >= 0), b"")
-            last = filled < len(block)
-            end = filled if last else block.rfind(newline) + 1 if newline else 0
-            rest = bytes(memoryview(block)[end:filled])
-            if len(rest) > LONGEST_LINE:
-                line = (
-                    1
-                    + (lines if not total else lines_before(path, given, newline))
-                    + block.count(newline or b"\n", 0, end)
-                )
-                raise FormatError(
-                    f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge on each line, ended by a line feed"
-                )
-            if not total:
-                lines += block.count(newline or b"\n", 0, end)
-            given += end
-            if end:
-                yield memoryview(block)[:end].toreadonly()
-            if progress and total:
-                progress(min(raw.tell(), total), total)
-            if last:
-                return
+    """The blocks of an input."""
+    return Blocks(path, progress).read()
+
+
+def too_long(path: str, line: int) -> FormatError:
+    return FormatError(
+        f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
+    )
 
 
 def lines_before(path: str, size: int, newline: bytes) -> int:

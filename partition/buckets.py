@@ -3,18 +3,21 @@
 A bucket is a contiguous range of vertices. The ranges are cut by a sample of the edges, so that all buckets have about the same size.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from threading import Lock
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from csaw.partition.csr import SUM, build_rows, count_buckets, count_degrees, deal
 from csaw.partition.errors import FormatError
-from csaw.partition.parallel import in_order
-from csaw.partition.spool import Budget, Spool
+from csaw.partition.parallel import Crew
+from csaw.partition.spool import Spool, grouped
+from csaw.partition.write import Facts
 
 BUCKET_ENTRIES = 1 << 16
 MOST_BUCKETS = 1 << 10
+STRIPES, STRIDE = 64, 37  # degrees are counted in parts that threads take one by one
 NO_WEIGHTS = np.empty(0, np.float32)
 
 
@@ -45,30 +48,46 @@ class Buckets:
     """
 
     def __init__(
-        self, numbering: Any, entries: int, sample: np.ndarray, *, undirected: bool, drop_loops: bool, weighted: bool
-    ) -> None:
+        self, numbering: Any, entries: int, sample: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool
+    ) -> None:  # fmt: skip
         self.numbering, self.undirected, self.drop_loops, self.weighted = numbering, undirected, drop_loops, weighted
+        self.crew, self.entries = crew, entries
         count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
         inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
         self.cuts = np.unique(np.concatenate([[0, numbering.vertices], inner.astype(np.int64)]))
         self.bucket_of = np.repeat(np.arange(self.cuts.size - 1, dtype=np.uint16), np.diff(self.cuts))
         self.degrees = np.zeros(numbering.vertices, np.int64)
         self.reached = np.zeros(numbering.vertices, np.bool_)
+        self.stripes = np.linspace(0, self.cuts.size - 1, min(STRIPES, self.cuts.size - 1) + 1).astype(np.int64)
+        self.locks = [Lock() for _ in self.stripes[1:]]
         self.loops = 0
 
-    def fill(self, raw: Spool, budget: Budget, piece_rows: int) -> None:
-        """Deal all edges of ``raw`` to the buckets, about ``piece_rows`` at a time; ``raw`` is empty afterwards."""
-        self.dealt, ends = Spool(budget), []
-        for columns, piece_ends, loops in in_order(self._deal, grouped(raw.drain(), piece_rows)):
-            count_degrees(columns[0], self.degrees)
+    @property
+    def entry_bytes(self) -> int:
+        """Of an entry: its ends, and its weight."""
+        return 2 * self.numbering.dtype.itemsize + 4 * self.weighted
+
+    def fill(self, raw: Spool, dealt: Spool, piece_rows: int) -> None:
+        """Deal all edges, about ``piece_rows`` at a time, to ``dealt``, which takes over the memory of ``raw``."""
+        self.dealt, ends = dealt, []
+        held = piece_rows * (3 + self.undirected) * self.entry_bytes
+        pieces = ((number, *group) for number, group in enumerate(grouped(raw.drain(), piece_rows)))
+        for columns, piece_ends, loops, used in self.crew.in_order(self._deal, pieces, held):
+            raw.let_go(used)
             self.loops += loops
             self.dealt.append(*columns)
             ends.append(piece_ends)
+        raw.close()
+        self.dealt.settle()
         self.ends = np.stack(ends)
 
-    def _deal(self, *pieces: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], np.ndarray, int]:
+    def _deal(self, number: int, *pieces: tuple[Any, ...]) -> tuple[list[np.ndarray], np.ndarray, int, int]:
+        """Entries of some pieces, by bucket, where each bucket begins, the loops, and the bytes of memory that held the pieces."""
+        used = sum(column.nbytes for piece in pieces for column in piece if isinstance(column, np.ndarray))
         how = self.undirected, self.drop_loops, self.bucket_of
-        dense = [(self.numbering.dense(src), self.numbering.dense(dst), *weights) for src, dst, *weights in pieces]
+        dense = [
+            (self.numbering.dense(src[:]), self.numbering.dense(dst[:]), *weights) for src, dst, *weights in pieces
+        ]
         counts = np.zeros(self.cuts.size - 1, np.int64)
         loops = sum(count_buckets(src, dst, *how, self.reached, counts) for src, dst, *_ in dense)
         ends = np.concatenate([[0], np.cumsum(counts)])
@@ -76,53 +95,49 @@ class Buckets:
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
         at = ends[:-1].copy()
         for src, dst, *weights in dense:
-            deal(src, dst, weights[0] if self.weighted else NO_WEIGHTS, *how, at, a, b, w)
-        return [a, b, w] if self.weighted else [a, b], ends, loops
+            deal(src, dst, weights[0][:] if self.weighted else NO_WEIGHTS, *how, at, a, b, w)
+        self._count_degrees(a, ends, number)
+        return [a, b, w] if self.weighted else [a, b], ends, loops, used
 
-    def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, int]]:
-        """Yield the rows of each bucket in order of the vertices, with the number of repeated edges merged in it.
+    def _count_degrees(self, src: np.ndarray, ends: np.ndarray, number: int) -> None:
+        """Add dealt entries to the degrees: stripes of buckets, one thread in each at a time, beginning with another one each."""
+        stripes = len(self.locks)
+        for turn in range(stripes):
+            stripe = (number * STRIDE + turn) % stripes
+            low, high = ends[self.stripes[stripe]], ends[self.stripes[stripe + 1]]
+            with self.locks[stripe]:
+                count_degrees(src[low:high], self.degrees)
 
-        ``policy``: what to do with repeats; ``name``: of the input, for errors.
-        """
+    def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, Facts, int]]:
+        """Rows in order of the vertices, what a store says of them, and the number of repeats merged in each bucket."""
         work = ((number, policy, name) for number in range(self.cuts.size - 1))
-        yield from in_order(self._build, work)
+        held = 3 * self.entry_bytes * self.entries // (self.cuts.size - 1)
+        yield from self.crew.in_order(self._build, work, held)
         self.dealt.close()
 
-    def _build(self, number: int, policy: int, name: str) -> tuple[Rows, int]:
+    def _build(self, number: int, policy: int, name: str) -> tuple[Rows, Facts, int]:
         first, last = self.cuts[number : number + 2].tolist()
         src, dst, *weights = self.dealt.gather(self.ends[:, number], self.ends[:, number + 1])
         given = weights[0] if weights else NO_WEIGHTS
         indptr, indices, kept_weights = np.empty(last - first + 1, np.int64), np.empty_like(dst), np.empty_like(given)
-        kept, repeats = build_rows(
+        kept, merged, repeats, largest = build_rows(
             src, dst, given, first, last - first, self.degrees.size, policy, indptr, indices, kept_weights
         )
         if policy == SUM and not np.isfinite(kept_weights[:kept]).all():
             raise FormatError(
                 f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
             )
-        return Rows(first, indptr, indices[:kept], kept_weights[:kept]), repeats
+        return Rows(first, indptr, indices[:kept], kept_weights[:kept]), Facts(largest, repeats), merged
 
 
-def cut_rows(built: Iterator[Rows], cuts: np.ndarray) -> Iterator[tuple[Rows, bool]]:
-    """Yield the same rows, cut where partitions end, each with a bool that says whether a partition ends with it."""
+def cut_rows(built: Iterator[tuple[Rows, Facts]], cuts: np.ndarray) -> Iterator[tuple[Rows, Facts, bool]]:
+    """The same rows, with a cut where a partition ends: the last of the three says that it ends there."""
     ends = iter(cuts[1:].tolist())
     end = next(ends)
-    for rows in built:
+    for rows, facts in built:
         while end is not None and rows.last >= end:
             before, rows = rows.split(end)
-            yield before, True
+            yield before, facts, True
             end = next(ends, None)
         if rows.last > rows.first:
-            yield rows, False
-
-
-def grouped(pieces: Iterable[tuple[np.ndarray, ...]], least: int) -> Iterator[tuple[tuple[np.ndarray, ...], ...]]:
-    """Yield runs of pieces that together have at least ``least`` rows."""
-    held: list[tuple[np.ndarray, ...]] = []
-    for piece in pieces:
-        held.append(piece)
-        if sum(columns[0].size for columns in held) >= least:
-            yield tuple(held)
-            held = []
-    if held:
-        yield tuple(held)
+            yield rows, facts, False

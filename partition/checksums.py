@@ -105,36 +105,3 @@ def file_sum(data: np.ndarray) -> int:
     out = np.empty(1, DTYPE)
     block_sums(data, data.size, out)
     return int(out[0])
-
-
-class BlockSums:
-    """Checksums of files whose bytes come in pieces of any length."""
-
-    def __init__(self) -> None:
-        self.rest = np.empty(0, np.uint8)  # of the block in work
-        self.done: list[np.ndarray] = []
-
-    def add(self, data: np.ndarray) -> None:
-        """Add the bytes of a contiguous array."""
-        raw = data.view(np.uint8)
-        if self.rest.size:
-            missing = BLOCK - self.rest.size
-            self.rest, raw = np.concatenate([self.rest, raw[:missing]]), raw[missing:]
-            if self.rest.size == BLOCK:
-                self.end_block()
-        whole = raw.size // BLOCK * BLOCK
-        if whole:
-            self.done.append(sums_of(raw[:whole]))
-        if whole < raw.size:
-            self.rest = raw[whole:].copy()
-
-    def end_block(self) -> None:
-        """End the current block, however long it is; the next bytes begin another."""
-        if self.rest.size:
-            self.done.append(sums_of(self.rest))
-            self.rest = self.rest[:0]
-
-    def finish(self) -> np.ndarray:
-        """The checksums of all blocks, uint32."""
-        self.end_block()
-        return np.concatenate([np.empty(0, DTYPE), *self.done])

@@ -5,7 +5,7 @@ A bucket is small enough to be sorted in the processor's cache: all passes over 
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
@@ -23,9 +23,44 @@ def mark(ids, base, seen):
 
 
 @njit(nogil=True)
+def rank_seen(seen, base, first, ids, table):
+    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their ranks to ``table``."""
+    rank = np.int64(first)
+    for i in range(seen.size):
+        if seen[i]:
+            ids[rank] = base + np.uint64(i)
+            table[i] = rank
+            rank += 1
+
+
+@njit(nogil=True)
 def rank_by_table(ids, base, table, out):
     for i in range(ids.size):
         out[i] = table[np.uint64(ids[i]) - base]
+
+
+MIX = np.uint64(0x9E3779B97F4A7C15)  # of Fibonacci hashing: the upper bits of a product depend on all bits of a number
+
+
+@njit(nogil=True)
+def fill_slots(ids, shift, slots):
+    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places, more than there are ids."""
+    for rank in range(ids.size):
+        place = np.int64((ids[rank] * MIX) >> shift)
+        while slots[place] != 0:
+            place = (place + 1) & (slots.size - 1)
+        slots[place] = rank + 1
+
+
+@njit(nogil=True)
+def rank_by_slots(wanted, ids, shift, slots, out):
+    """The rank of each wanted id, all of which are there."""
+    for i in range(wanted.size):
+        bits = np.uint64(wanted[i])
+        place = np.int64((bits * MIX) >> shift)
+        while ids[np.int64(slots[place]) - 1] != bits:
+            place = (place + 1) & (slots.size - 1)
+        out[i] = slots[place] - 1
 
 
 @njit(nogil=True)
@@ -73,9 +108,9 @@ def count_degrees(src, degrees):
 
 @njit(nogil=True)
 def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, indices, out_weights):
-    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats).
+    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
 
-    Outputs have room for as many entries as ``src``, whose contents are overwritten.
+    Outputs hold as many entries as ``src``, which is used up.
     """
     bits = 1
     while vertices >> bits > 0:
@@ -92,7 +127,7 @@ def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, ind
     return merge_repeats(duplicates, indptr, indices, out_weights)
 
 
-@njit
+@inner
 def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights):
     """Sort edges by the bits shift .. shift + width - 1 of the target; stable."""
     mask = (1 << width) - 1
@@ -110,7 +145,7 @@ def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights
             out_weights[cell] = weights[i]
 
 
-@njit
+@inner
 def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
     """Sort edges by source and cut them into rows by ``indptr``; stable."""
     indptr[:] = 0
@@ -127,12 +162,12 @@ def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
             out_weights[cell] = weights[i]
 
 
-@njit
+@inner
 def merge_repeats(duplicates, indptr, indices, weights):
-    """Merge each run of equal entries of a row into one, unless all are kept; in place. Returns (entries kept, repeats)."""
-    kept, high = 0, 0
+    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
+    kept, high, left, largest = 0, 0, False, 0
     for v in range(indptr.size - 1):
-        i, high = high, indptr[v + 1]
+        begin, i, high = kept, high, indptr[v + 1]
         while i < high:
             j = i + 1
             total = float(weights[i]) if weights.size > 0 else 0.0
@@ -140,13 +175,15 @@ def merge_repeats(duplicates, indptr, indices, weights):
                 if weights.size > 0:
                     total += float(weights[j])
                 j += 1
+            left |= j < high and indices[j] == indices[i]
             indices[kept] = indices[i]
             if weights.size > 0:
                 weights[kept] = total if duplicates == SUM else weights[i]
             kept += 1
             i = j
         indptr[v + 1] = kept
-    return kept, high - kept
+        largest = max(largest, kept - begin)
+    return kept, high - kept, left, largest
 
 
 @njit(nogil=True)

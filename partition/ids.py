@@ -1,34 +1,37 @@
 """The numbering of vertices: the dense id of a vertex is the rank of its original id."""
 
+from concurrent.futures import Future
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
-from csaw.partition.csr import mark, rank_by_table
+from csaw.partition.csr import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
 from csaw.partition.errors import FormatError
-from csaw.partition.parallel import in_order
-from csaw.partition.spool import Spool
+from csaw.partition.parallel import Crew
+from csaw.partition.spool import Spool, grouped
 from csaw.partition.words import Words
 
-TABLE_FACTOR = 4  # a table covers the whole range of ids if that is at most this many times the number of edges
+TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
+TABLE_SLICE = 1 << 20  # of it, for a thread
+MARKED_ROWS, SORTED_ROWS = 1 << 18, 1 << 20  # at a time
+SORTED_ROW_BYTES = 48  # in work: both ids joined, sorted and without repeats
 
 
 class Numbering:
     """Dense ids of integer ids. ``vertex_ids`` are the original ids by dense id; None when they are 0 .. V - 1."""
 
-    def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype) -> None:
+    def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype, crew: Crew) -> None:
         self.table = None
         if high - low < max(TABLE_FACTOR * raw.rows, 1 << 20):
-            seen = np.zeros(high - low + 1, np.bool_)
             self.base = np.uint64(low % 2**64)
-            for _ in in_order(lambda src, dst, *_: (mark(src, self.base, seen), mark(dst, self.base, seen)), raw):
-                pass
-            self.ids = np.flatnonzero(seen).astype(dtype) + np.dtype(dtype).type(low)
-            self.table = np.cumsum(seen, dtype=np.uint32 if self.ids.size < 2**32 - 1 else np.uint64) - 1
+            self.ids, self.table = _by_table(raw, self.base, high - low + 1, dtype, crew)
         else:
-            self.ids = np.empty(0, dtype)
-            for src, dst, *_ in raw:
-                self.ids = np.union1d(
-                    self.ids, np.union1d(src.astype(dtype, copy=False), dst.astype(dtype, copy=False))
-                )
+            self.ids = _distinct(raw, dtype, crew)
+            bits = int(2 * self.ids.size).bit_length()
+            self.shift = np.uint64(64 - bits)
+            self.slots = np.zeros(1 << bits, np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
+            fill_slots(self.ids.view(np.uint64), self.shift, self.slots)
         self.dtype = np.dtype(np.uint32 if self.ids.size < 2**32 - 1 else np.uint64)
 
     @property
@@ -46,8 +49,58 @@ class Numbering:
         if self.table is not None:
             rank_by_table(ids, self.base, self.table, out)
             return out
-        out[:] = np.searchsorted(self.ids, ids.astype(self.ids.dtype, copy=False))
+        rank_by_slots(ids, self.ids.view(np.uint64), self.shift, self.slots, out)
         return out
+
+
+def _by_table(raw: Spool, base: np.uint64, size: int, dtype: np.dtype, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
+    """All ids, ascending, and the rank of each at its distance from ``base``; what no id has is left open."""
+    seen = np.zeros(size, np.bool_)
+
+    def mark_piece(*pieces: tuple[Any, ...]) -> None:
+        for src, dst, *_ in pieces:
+            mark(src[:], base, seen)
+            mark(dst[:], base, seen)
+
+    for _ in crew.in_order(mark_piece, grouped(raw, MARKED_ROWS)):
+        pass
+    cuts = np.arange(0, size + TABLE_SLICE, TABLE_SLICE).clip(max=size)
+    slices = [seen[low:high] for low, high in pairwise(cuts.tolist())]
+    firsts = np.cumsum([0, *crew.in_order(lambda part: int(np.count_nonzero(part)), ((part,) for part in slices))])
+    ids = np.empty(firsts[-1], dtype)
+    table = np.empty(size, np.uint32 if ids.size < 2**32 - 1 else np.uint64)
+
+    def rank(part: np.ndarray, low: int, first: int) -> None:
+        begin = np.uint64((int(base) + low) % 2**64)
+        rank_seen(part, begin, first, ids.view(np.uint64), table[low : low + part.size])
+
+    for _ in crew.in_order(rank, zip(slices, cuts.tolist(), firsts.tolist(), strict=False)):
+        pass
+    return ids, table
+
+
+def _distinct(raw: Spool, dtype: np.dtype, crew: Crew) -> np.ndarray:
+    """All ids, ascending: of groups of pieces, then of two of those together, so that threads share the sorting."""
+
+    def of(*pieces: tuple[Any, ...]) -> np.ndarray:
+        return np.unique(
+            np.concatenate([ids[:].astype(dtype, copy=False) for src, dst, *_ in pieces for ids in (src, dst)])
+        )
+
+    def both(one: Future, other: Future) -> np.ndarray:
+        return np.union1d(one.result(), other.result())
+
+    merged: list[Future | None] = []  # at place k of 2^k groups
+    for found in crew.in_order(of, grouped(raw, SORTED_ROWS), SORTED_ROWS * SORTED_ROW_BYTES):
+        job: Future = Future()
+        job.set_result(found)
+        for place, waiting in enumerate([*merged, None]):
+            if waiting is None:
+                merged[place : place + 1] = [job]
+                break
+            merged[place], job = None, crew.pool.submit(both, waiting, job)
+    whole = [job.result() for job in merged if job is not None]
+    return np.unique(np.concatenate([np.empty(0, dtype), *whole]))
 
 
 class StringNumbering:
@@ -78,8 +131,8 @@ class StringNumbering:
         return self.rank[ids]
 
 
-def number(raw: Spool, bounds: list[int], big: bool, path: str) -> Numbering:
-    """The numbering of the integer ids of ``raw``, which lie in bounds[0] .. bounds[1]; ``big``: whether some are 2^63 or more."""
+def number(raw: Spool, bounds: list[int], big: bool, path: str, crew: Crew) -> Numbering:
+    """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
     if big and bounds[0] < 0:
-        raise FormatError(f"{path}: the file has ids below zero and ids above 2^63; pass --ids string")
-    return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64))
+        raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")
+    return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64), crew)

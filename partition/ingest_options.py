@@ -9,6 +9,7 @@ from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.shown import quoted
 
+MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
 CHOICES = {
     "ids": ("auto", "int", "string"),
@@ -50,13 +51,10 @@ class IngestOptions:
     memory: int | None = None
     """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
     overwrite: bool = False
-    """Whether to replace a graph store that is already there."""
-    source_column: str | int | None = None
-    """Column of the sources. None: as the header says, otherwise 1."""
-    target_column: str | int | None = None
-    """Column of the targets. None: as the header says, otherwise 2."""
-    skip_lines: int = 0
-    """Number of lines of text to skip before anything is read, such as a first line with the numbers of vertices and edges."""
+    source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
+    target_column: str | int | None = None  # the same, else 2
+    skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
+    threads: int | None = None  # None: all processors
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -70,9 +68,12 @@ class IngestOptions:
             ("--partition-size", self.partition_bytes, "at least 1 byte"),
             ("--partitions", self.partitions, "at least 1"),
             ("--memory", self.memory, "at least 16MiB"),
+            ("--threads", self.threads, "at least 1"),
         ):
             if value is not None:
                 _check_whole(flag, value, said, 1)
+        if self.threads is not None and self.threads > MOST_THREADS:
+            raise OptionError(f"--threads: expected at most {MOST_THREADS}, found {self.threads}")
         if self.memory is not None and self.memory < 16 << 20:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 

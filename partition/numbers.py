@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT, EMPTY, QUOTE = range(7)
 FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
 TENS = np.array([10.0**k for k in range(23)])
 
 
-@njit
+@inner
 def parse_id(text, position, newline):
     """Parse an integer of up to 64 bits, in quotes or not.
 
@@ -44,7 +44,7 @@ def parse_id(text, position, newline):
     return position, value, minus and value != np.uint64(0), wrong
 
 
-@njit
+@inner
 def end_of_id(text, position, newline, quoted):
     """Skip what follows the digits of an id. Returns (end of the cell, whether there was nothing but a point, zeros and the closing quote)."""
     good = True
@@ -61,7 +61,7 @@ def end_of_id(text, position, newline, quoted):
     return position, good
 
 
-@njit
+@inner
 def parse_weight(text, position, newline):
     """Parse a decimal number, in quotes or not.
 

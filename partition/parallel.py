@@ -1,23 +1,103 @@
-"""A few threads work on pieces; results come in the order of the pieces. Kernels, reads and writes release the interpreter meanwhile."""
+"""Work on pieces by threads, results in the order of the pieces. Kernels, reads and writes let go of the interpreter meanwhile."""
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Self
 
-THREADS = max(
-    2, min(4, os.cpu_count() or 1)
-)  # each holds a few pieces: part of what the ingest takes beside its memory
+WORK_BYTES = 40 << 20  # that threads may have in work, however small the budget
 
 
-def in_order(work: Callable[..., Any], pieces: Iterable[tuple]) -> Iterator[Any]:
-    """Yield ``work(*piece)`` of each piece. One piece more than there are threads is queued, so that no thread waits."""
-    with ThreadPoolExecutor(THREADS) as threads:
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Backlog:
+    """Jobs in order whose results nobody waits for, with ``most`` bytes of data at a time. Without threads, each is done at once."""
+
+    def __init__(self, pool: ThreadPoolExecutor | None = None, most: int = 0) -> None:
+        self.pool, self.most, self.bytes = pool, most, 0
+        self.jobs: deque[tuple[int, Future]] = deque()
+
+    def add(self, size: int, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+        """Begin a job on ``size`` bytes; what comes back gives its result. Raises what an earlier one raised, or this one without threads."""
+        if self.pool is None:
+            result = work(*arguments)
+            return lambda: result
+        future = self.pool.submit(work, *arguments)
+        self.jobs.append((size, future))
+        self.bytes += size
+        while self.bytes > self.most and len(self.jobs) > 1:
+            self._await_oldest()
+        return future.result
+
+    def finish(self) -> None:
+        """Wait for all of them; raises what one raised."""
+        while self.jobs:
+            self._await_oldest()
+
+    def drop(self) -> None:
+        """Begin none that waits, and wait for those that have begun, whatever becomes of them: after an error."""
+        futures = [future for _, future in self.jobs]
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        self.jobs.clear()
+
+    def _await_oldest(self) -> None:
+        size, future = self.jobs.popleft()
+        self.bytes -= size
+        future.result()
+
+
+class Crew:
+    """The threads of an ingest, and the bytes that they may have in work beside what it keeps: an eighth of ``memory`` and a little more."""
+
+    def __init__(self, threads: int, memory: int) -> None:
+        self.threads, self.work_bytes = threads, WORK_BYTES + memory // 8
+        self.pool = ThreadPoolExecutor(threads)
+
+    def backlog(self) -> Backlog:
+        return Backlog(self.pool, self.work_bytes // 4)
+
+    def in_order(self, work: Callable[..., Any], pieces: Iterable[tuple], piece_bytes: int = 1) -> Iterator[Any]:
+        """``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room.
+
+        An error of the pieces comes after those of the work on earlier pieces: the first of a file is said, whatever the threads.
+        """
+        ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
         waiting: deque[Future] = deque()
-        for piece in pieces:
-            waiting.append(threads.submit(work, *piece))
-            if len(waiting) > THREADS:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        try:
+            for piece in _with_error(pieces):
+                if isinstance(piece, Exception):
+                    yield from _results(waiting)
+                    raise piece
+                waiting.append(self.pool.submit(work, *piece))
+                if len(waiting) >= ahead:
+                    yield waiting.popleft().result()
+            yield from _results(waiting)
+        finally:
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(cancel_futures=True)
+
+
+def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
+    """The pieces, and at the end the error that there was."""
+    try:
+        yield from pieces
+    except Exception as error:  # noqa: BLE001 - handed on
+        yield error
+
+
+def _results(waiting: deque[Future]) -> Iterator[Any]:
+    while waiting:
+        yield waiting.popleft().result()

@@ -7,14 +7,69 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 from csaw.partition.numbers import FLOAT32_END, GOOD, TENS, is_space, parse_weight
 
+COUNTS = 13  # numbers that a parser gives about a block
+LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
+    range(COUNTS)
+)
 TENS_OF_DIGITS = np.array([10**k for k in range(8)], np.uint64)
 POWERS = np.array([10**k for k in range(16)], np.uint64)
 
 
-@njit
+@njit(nogil=True)
+def parse_plain_block(text, newline, src, dst, counts):
+    """Plain rows, comments and empty lines: (where the first other line begins, rows before it). ``counts`` as in :mod:`csaw.partition.text`."""
+    position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
+    bits = np.uint64(0)
+    while position < text.size:
+        begin = position
+        position, read, seen = parse_plain_rows(text, begin, newline, src, dst, rows)
+        counts[LINES] += read
+        rows, bits = rows + read, bits | seen
+        after = skip_line(text, position, newline, counts)
+        if after == position:
+            break
+        position = after
+    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    return position, rows
+
+
+@njit(nogil=True)
+def parse_weighted_block(text, newline, separator, ones, others, weights, counts):
+    """The same for rows with a weight."""
+    position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
+    bits = np.uint64(0)
+    while position < text.size:
+        begin = position
+        position, read, seen = parse_weighted_rows(text, begin, newline, separator, ones, others, weights, rows)
+        counts[LINES] += read
+        rows, bits = rows + read, bits | seen
+        after = skip_line(text, position, newline, counts)
+        if after == position:
+            break
+        position = after
+    counts[ROWS], counts[WIDE] = rows, bits >> np.uint64(32) > np.uint64(0)
+    return position, rows
+
+
+@inner
+def skip_line(text, position, newline, counts):
+    """After a comment or an empty line that begins here, which is counted; the same place for any other line."""
+    if position >= text.size:
+        return position
+    first = text[position]
+    if first != newline and first != 35 and first != 37:  # '#', '%'
+        return position
+    counts[LINES] += 1
+    counts[BLANK if first == newline else COMMENTS] += 1
+    while position < text.size and text[position] != newline:
+        position += 1
+    return min(position + 1, text.size)
+
+
+@inner
 def parse_plain_rows(text, start, newline, src, dst, rows):
     """Parse rows of two unsigned numbers below 10^18 with one separator between them.
 
@@ -45,7 +100,7 @@ def parse_plain_rows(text, start, newline, src, dst, rows):
     return np.int64(begin), np.int64(row - np.uint64(rows)), bits
 
 
-@njit
+@inner
 def parse_weighted_rows(text, start, newline, separator, ones, others, weights, rows):
     """The same for rows with a weight after one more of the same separator."""
     position, size, end, bits = np.uint64(start), np.uint64(text.size), np.uint8(newline), np.uint64(0)

@@ -3,17 +3,17 @@
 import threading
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from csaw.partition import numbers
+from csaw.partition import numbers, plain
 from csaw.partition import text as parser
-from csaw.partition.blocks import read_blocks
+from csaw.partition.blocks import Blocks
 from csaw.partition.cells import empty_cell, row_shown
 from csaw.partition.errors import FormatError
-from csaw.partition.parallel import in_order
+from csaw.partition.parallel import Crew
+from csaw.partition.ranges import Ranges
 from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
 from csaw.partition.word_rows import WordRows
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from csaw.partition.ingest_options import IngestOptions
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
-ROOM_ROWS = 1 << 22
+ROOM_BYTES = 32 << 20  # of a thread at most
 LONGEST_HEAD = 64 << 20  # comments and blank lines before the first row
 WRONG = {
     numbers.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
@@ -33,58 +33,122 @@ WRONG = {
 class Room(threading.local):
     """Memory into which a thread parses: large arrays that many blocks share, because getting memory in small pages costs as much as parsing."""
 
-    rows = used = 0
+    used = 0
     dtype: type = np.uint32
-    columns: tuple[np.ndarray, ...] = ()
+    columns: tuple[np.ndarray, ...] = (np.empty(0),)
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
 
     def take(self, rows: int, dtype: type, weighted: bool) -> tuple[np.ndarray, ...]:
-        """Columns with room for ``rows`` rows; the caller adds the rows that it fills to ``used``."""
-        if self.used + rows > self.rows or dtype != self.dtype:
-            self.rows, self.used, self.dtype = max(rows, ROOM_ROWS), 0, dtype
-            self.columns = (
-                np.empty(self.rows, dtype),
-                np.empty(self.rows, dtype),
-                np.empty(self.rows * weighted, np.float32),
-            )
+        """Columns for up to ``rows`` rows; whoever fills them counts what is ``used``."""
+        if self.used + rows > self.columns[0].size or dtype != self.dtype:
+            size = max(rows, self.nbytes // (2 * np.dtype(dtype).itemsize + 4 * weighted))
+            self.used, self.dtype = 0, dtype
+            self.columns = (np.empty(size, dtype), np.empty(size, dtype), np.empty(size * weighted, np.float32))
         return tuple(column[self.used : self.used + rows] for column in self.columns)
 
 
-class TextRows:
-    """Rows of a text file.
+class Parsed(NamedTuple):
+    """A block as columns; ``row`` is the first one that is wrong, ``bounds`` the least and the largest id where there are any."""
 
-    Iterating yields (src, dst, weights or None): ids as uint32, int64 or uint64 [n] or, for strings, lists of bytes. ``counts`` is complete afterwards.
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    row: bytes
+    bounds: tuple[int, int] | None
+
+
+class TextRows:
+    """Iterate for (src, dst, weights or None, and of numbers their bounds): uint32, int64, uint64 or, for string ids, lists of bytes.
+
+    ``counts`` is complete afterwards. Whoever reads several files together has threads :meth:`parse` the :meth:`pieces` of each, then calls
+    :meth:`checked` with the results in order, and :meth:`end`.
     """
 
-    def __init__(self, path: str, options: "IngestOptions", progress: Callable | None = None) -> None:
-        self.path, self.skip_errors, self.room = path, options.on_error == "skip", Room()
-        self.blocks = read_blocks(path, progress)
-        self.head = _head(path, self.blocks)
-        self.shape: Shape = sniff(path, self.head, options)
+    def __init__(self, path: str, options: "IngestOptions", crew: Crew, progress: Callable | None = None) -> None:
+        self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
+        self.room = Room(min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads)))
+        self.blocks = Blocks(path, progress)
+        self.rest = self.blocks.read()
+        try:
+            self.head = _head(path, self.rest)
+            self.shape: Shape = sniff(path, self.head, options)
+        except BaseException:
+            self.close()
+            raise
         self.counts = {"lines": self.shape.skip_lines, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
         self.bad_weights, self.bad_weight_line = 0, 0
         self.first: tuple[int, int] | None = None
         self.warnings: list[str] = list(self.shape.warnings)
+        self.words = WordRows(path, self.shape, self.skip_errors, self.counts)
+        self.ranges: Ranges | None = None
 
     @property
     def weighted(self) -> bool:
         return self.shape.read.weight >= 0
 
+    @property
+    def kind(self) -> dict[str, Any]:
+        """What files of one graph must have in common."""
+        read, ids = self.shape.read, "words" if self.shape.strings else "numbers"
+        places = {
+            "source column": read.source + 1,
+            "target column": read.target + 1,
+            "weight column": read.weight + 1 or "none",
+        }
+        said = {"direction": "undirected" if self.shape.undirected else "directed"} if self.shape.says_direction else {}
+        return {"ids": ids, **places, "columns": self.shape.columns or "any"} | said
+
     def __iter__(self) -> Iterator[tuple]:
-        blocks = chain([self.head[self.shape.skip :]], self.blocks)
+        for parsed in self.crew.in_order(self.parse, self.pieces()):
+            yield self.checked(parsed)
+        self.end()
+
+    def pieces(self) -> Iterator[tuple]:
+        """Blocks, or ranges of a file, that threads read themselves."""
+        yield (self.head[self.shape.skip :],)
         self.head = b""
+        if self.blocks.done or not self.blocks.is_plain:
+            yield from ((block,) for block in self.rest)
+            return
+        newline = self.blocks.newline or bytes([self.shape.newline])
+        self.ranges = Ranges(self.path, self.blocks.raw.fileno(), self.blocks.given, newline)
+        for begin, end in self.ranges:
+            yield begin, end
+            if self.progress:
+                self.progress(end, self.ranges.size)
+
+    def parse(self, *piece: Any) -> "bytes | Parsed":
+        """A block as columns, or of words as it is."""
+        block = self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0]
         if self.shape.strings:
-            words = WordRows(self.path, self.shape, self.skip_errors, self.counts)
-            yield from (words.parse(bytes(block)) for block in blocks)
-            self.bad_weights, self.bad_weight_line = words.bad_weights, words.bad_weight_line
-            self.warnings += words.warnings
-        else:
-            yield from (self._checked(*parsed) for parsed in in_order(self._parse, ((block,) for block in blocks)))
+            return bytes(block)
+        parsed = self._parse_to(np.uint32, block)
+        return self._parse_to(np.uint64, block) if parsed.counts[plain.WIDE] else parsed
+
+    def checked(self, parsed: "bytes | Parsed") -> tuple:
+        """The next block's rows, after what is wrong with them is counted or raised as FormatError."""
+        return self._checked(parsed) if isinstance(parsed, Parsed) else self.words.parse(parsed)
+
+    def end(self) -> None:
+        """What can only be said of the whole file."""
+        self.close()
+        if self.shape.strings:
+            self.bad_weights, self.bad_weight_line = self.words.bad_weights, self.words.bad_weight_line
+            self.warnings += self.words.warnings
         if self.bad_weights and not self.skip_errors:
             raise FormatError(
                 f"{self.path}:{self.bad_weight_line}: {self.bad_weights} weights are negative, NaN, infinite or beyond float32, the first on "
                 f"this line; mend them, or pass --weight-column none or --on-error skip"
             )
         self._check_counts()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.rest.close()
+        self.blocks.close()
 
     def _check_counts(self) -> None:
         """Raise FormatError where a Matrix Market file has other counts than it declares; warn about a first row 'vertices edges'."""
@@ -98,60 +162,71 @@ class TextRows:
                 f"the first row, {self.first[0]} {self.first[1]}, looks like counts of vertices and edges; if so, pass --skip-lines 1"
             )
 
-    def _check_bounds(self, *ends: np.ndarray) -> None:
-        limit = self.shape.declared["vertices"]
-        for ids in ends:
-            if ids.size and not 1 <= int(ids.min()) <= int(ids.max()) <= limit:
-                wrong = int(ids.min()) if ids.min() < 1 else int(ids.max())
-                raise FormatError(f"{self.path}: expected indices from 1 to {limit} by its size line, found {wrong}")
+    def _check_bounds(self, bounds: tuple[int, int]) -> None:
+        limit, (low, high) = self.shape.declared["vertices"], bounds
+        if not 1 <= low <= high <= limit:
+            wrong = low if low < 1 else high
+            raise FormatError(f"{self.path}: expected indices from 1 to {limit} by its size line, found {wrong}")
 
-    def _parse(self, block: bytes | memoryview) -> tuple:
-        columns, counts = self._parse_to(np.uint32, block)
-        if counts[parser.WIDE]:
-            columns, counts = self._parse_to(np.uint64, block)
-        return block, *columns, counts
-
-    def _parse_to(self, dtype: type, block: bytes | memoryview) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    def _parse_to(self, dtype: type, block: bytes | memoryview) -> Parsed:
         src, dst, weights = self.room.take(len(block) // SHORTEST_ROW + 1, dtype, self.weighted)
-        counts = np.zeros(parser.COUNTS, np.int64)
+        counts = np.zeros(plain.COUNTS, np.int64)
         shape, read = self.shape, self.shape.read
         first, second = (src, dst) if read.source < read.target else (dst, src)
-        rows = parser.parse_block(
-            np.frombuffer(block, np.uint8), shape.newline, ord(shape.separator or b"\0"), shape.columns, min(read.source, read.target),
-            max(read.source, read.target), read.weight, self.skip_errors, first, second, weights, counts,
-        )  # fmt: skip
+        whole = block[-1:] == bytes([shape.newline]) or not block
+        text = np.frombuffer(block if whole else bytes(block) + bytes([shape.newline]), np.uint8)
+        done, rows = self._parse_plain(text, first, second, weights, counts)
+        if done < text.size:
+            rows = parser.parse_block(
+                text, done, shape.newline, ord(shape.separator or b"\0"), shape.columns, min(read.source, read.target),
+                max(read.source, read.target), read.weight, self.skip_errors, first, second, weights, counts,
+            )  # fmt: skip
         self.room.used += rows
-        kind = np.int64 if dtype == np.uint64 and not counts[parser.BIG] else dtype
-        return (src[:rows].view(kind), dst[:rows].view(kind), weights[:rows]), counts
+        kind = np.int64 if dtype == np.uint64 and not counts[plain.BIG] else dtype
+        src, dst = src[:rows].view(kind), dst[:rows].view(kind)
+        bad = int(counts[plain.ERROR_LINE]) if counts[plain.ERROR] else 0
+        row = bytes(block).split(bytes([shape.newline]))[bad - 1] if bad else b""
+        bounds = (int(min(src.min(), dst.min())), int(max(src.max(), dst.max()))) if rows else None
+        return Parsed(src, dst, weights[:rows], counts, row, bounds)
 
-    def _checked(
-        self, block: bytes | memoryview, src: np.ndarray, dst: np.ndarray, weights: np.ndarray, counts: np.ndarray
-    ) -> tuple:
-        line = self.counts["lines"]
-        if counts[parser.ERROR]:
-            self._raise(block, line + int(counts[parser.ERROR_LINE]), int(counts[parser.ERROR]), counts)
-        if counts[parser.BIG] and counts[parser.NEGATIVE]:
-            raise FormatError(f"{self.path}: the file has ids below zero and ids above 2^63; pass --ids string")
+    def _parse_plain(
+        self, text: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray, counts: np.ndarray
+    ) -> tuple[int, int]:
+        """As many rows as a parser can take that compiles in a second; the other one takes six. Returns (bytes, rows)."""
+        shape, read = self.shape, self.shape.read
+        if {read.source, read.target} == {0, 1}:
+            if read.weight < 0 and shape.columns in (0, 2) and not shape.separator:
+                return plain.parse_plain_block(text, shape.newline, first, second, counts)
+            if read.weight == 2 and shape.columns == 3:
+                separator = ord(shape.separator or b"\0")
+                return plain.parse_weighted_block(text, shape.newline, separator, first, second, weights, counts)
+        return 0, 0
+
+    def _checked(self, parsed: Parsed) -> tuple:
+        line, counts = self.counts["lines"], parsed.counts
+        if counts[plain.ERROR]:
+            self._raise(parsed.row, line + int(counts[plain.ERROR_LINE]), int(counts[plain.ERROR]), counts)
+        if counts[plain.BIG] and counts[plain.NEGATIVE]:
+            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             self.counts[name] += int(counts[at])
-        self.counts["edges"] += src.size
-        if counts[parser.BAD_WEIGHTS]:
-            self.bad_weight_line = self.bad_weight_line or line + int(counts[parser.WEIGHT_LINE])
-            self.bad_weights += int(counts[parser.BAD_WEIGHTS])
-        if self.shape.exact:
-            self._check_bounds(src, dst)
-        elif self.first is None and src.size:
-            self.first = int(src[0]), int(dst[0])
-        return src, dst, weights if self.weighted else None
+        self.counts["edges"] += parsed.src.size
+        if counts[plain.BAD_WEIGHTS]:
+            self.bad_weight_line = self.bad_weight_line or line + int(counts[plain.WEIGHT_LINE])
+            self.bad_weights += int(counts[plain.BAD_WEIGHTS])
+        if self.shape.exact and parsed.bounds:
+            self._check_bounds(parsed.bounds)
+        elif self.first is None and parsed.src.size:
+            self.first = int(parsed.src[0]), int(parsed.dst[0])
+        return parsed.src, parsed.dst, parsed.weights if self.weighted else None, parsed.bounds
 
-    def _raise(self, block: bytes | memoryview, line: int, status: int, counts: np.ndarray) -> None:
-        row = bytes(block).split(bytes([self.shape.newline]))[int(counts[parser.ERROR_LINE]) - 1]
+    def _raise(self, row: bytes, line: int, status: int, counts: np.ndarray) -> None:
         where = f"{self.path}:{line}"
         if status == numbers.EMPTY:
             raise empty_cell(where, row)
         if status == numbers.COLUMNS:
             raise FormatError(
-                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[parser.ERROR_FOUND]}: {row_shown(row)}"
+                f"{where}: expected {self.shape.columns or 'at least 2'} columns, found {counts[plain.ERROR_FOUND]}: {row_shown(row)}"
             )
         raise FormatError(f"{where}: expected {WRONG[status]}, found {row_shown(row)}")
 

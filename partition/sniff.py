@@ -29,9 +29,11 @@ class Shape:
     separator: bytes | None = None  # None: blanks, commas and semicolons as they come
     header_line: str | None = None
     undirected: bool = False
+    says_direction: bool = False
     declared: dict[str, int] = field(default_factory=dict)
     skip: int = 0  # bytes before the rows
     skip_lines: int = 0
+    empty: bool = False  # no rows at all
     exact: bool = False  # ``declared`` must hold: Matrix Market
     warnings: list[str] = field(default_factory=list)
 
@@ -61,14 +63,17 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     if matrix := matrix_market(name, head):
         shape.declared, shape.exact = {"vertices": matrix.vertices, "edges": matrix.entries}, True
         shape.skip, shape.skip_lines, shape.undirected = matrix.skip, matrix.lines, matrix.symmetric
+        shape.says_direction = True
         shape.columns, shape.read = matrix.columns, choose(name, None, matrix.columns, wishes)
         return shape
     if counts := SNAP_COUNTS.search(head[:4096]):
         shape.declared = {"vertices": int(counts[1]), "edges": int(counts[2])}
     comments = b"\n".join(line for line in head[:65536].splitlines() if line[:1] in b"#%")
     shape.undirected = b"undirected graph" in comments.lower()
+    shape.says_direction = b"directed graph" in comments.lower()
     shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
     lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
+    shape.empty = not lines
     if lines and (layout := _layout(name, lines, options, wishes)).rows:
         _describe(name, layout, comment, shape, options, wishes)
     return shape

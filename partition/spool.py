@@ -1,15 +1,25 @@
-"""Columns of numbers that arrive in pieces and are read back in whole or in part. They are in memory up to a limit, and in one file beyond it."""
+"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in files beyond it."""
 
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.core.typing import signature
 
+from csaw.partition.compile import njit
 from csaw.partition.errors import StoreError
+from csaw.partition.parallel import Backlog
+
+FILES = 8  # in turn: a system lets one thread at a time write to a file
+IN_MEMORY = -1
+
+_pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
+_copy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
 
 
 class Budget:
@@ -34,27 +44,29 @@ class Stored:
         while rest:
             done = os.preadv(self.handle, [rest], position)
             if done <= 0:
-                raise StoreError("a temporary file has become shorter during the run; run the command again")
+                raise _shorter()
             rest, position = rest[done:], position + done
         return out
 
 
 class Spool:
-    """Pieces of columns: ``append`` takes a tuple of equally long arrays, iterating yields these tuples, ``gather`` reads a part of each.
+    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or ``gather`` a part of each. Several threads may read."""
 
-    Several threads may read.
-    """
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, jobs: Backlog | None = None) -> None:
+        self.budget, self.jobs = budget, jobs or Backlog()
         self.pieces: deque[tuple[Any, ...]] = deque()
-        self.rows = self.kept_bytes = 0
-        self.file: Any = None
+        self.rows = self.kept_bytes = self.stored = 0
+        self.files: list[Any] = []
+        self.ends = [0] * FILES
+        self.places: list[
+            tuple[np.ndarray, np.ndarray]
+        ] = []  # of each column: addresses or places in a file, and handles
 
     def append(self, *columns: np.ndarray) -> None:
+        """The next piece. Which ones go to files depends on their order and sizes alone."""
         self.rows += columns[0].size
         size = sum(c.nbytes for c in columns)
-        if self.file is None and size <= self.budget.left:
+        if size <= self.budget.left:
             self.budget.left -= size
             self.kept_bytes += size
             self.pieces.append(columns)
@@ -62,41 +74,121 @@ class Spool:
             self.pieces.append(self._spill(columns, size))
 
     def _spill(self, columns: tuple[np.ndarray, ...], size: int) -> tuple[Stored, ...]:
-        try:
-            if self.file is None:
-                self.file = tempfile.TemporaryFile(dir=self.budget.folder, prefix="csaw-")  # noqa: SIM115 - lives with the spool
-            starts = [self.file.tell() + sum(c.nbytes for c in columns[:k]) for k in range(len(columns))]
-            for column in columns:
-                column.tofile(self.file)
-            self.file.flush()
-        except OSError as error:
-            raise StoreError(
-                f"{self.budget.folder}: cannot write {size:,} more bytes of temporary files ({error.strerror}); make room there, "
-                f"or raise --memory"
-            ) from error
+        turn, self.stored = self.stored % FILES, self.stored + 1
+        if turn == len(self.files):
+            with _full_disk_named(self.budget.folder, size):
+                self.files.append(tempfile.TemporaryFile(dir=self.budget.folder, prefix="csaw-"))  # noqa: SIM115 - lives with the spool
+        handle, start = self.files[turn].fileno(), self.ends[turn]
+        starts = [start + sum(c.nbytes for c in columns[:k]) for k in range(len(columns))]
+        self.ends[turn] = start + size
+        self.jobs.add(size, self._write, handle, start, columns, size)
         self.budget.spilled += size
-        return tuple(Stored(self.file.fileno(), start, c) for start, c in zip(starts, columns, strict=True))
+        return tuple(Stored(handle, at, c) for at, c in zip(starts, columns, strict=True))
 
-    def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:
-        for piece in self.pieces:
-            yield tuple(column[:] for column in piece)
+    def _write(self, handle: int, position: int, columns: tuple[np.ndarray, ...], size: int) -> None:
+        with _full_disk_named(self.budget.folder, size):
+            for column in columns:
+                write_all(handle, column, position)
+                position += column.nbytes
 
-    def drain(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield the pieces and free each of them."""
+    def settle(self) -> None:
+        """Nothing more is appended: wait for what is being written."""
+        self.jobs.finish()
+        self.places = []
+        for column in zip(*self.pieces, strict=True):
+            addresses = [c.start if isinstance(c, Stored) else c.ctypes.data for c in column]
+            handles = [c.handle if isinstance(c, Stored) else IN_MEMORY for c in column]
+            self.places.append((np.array(addresses, np.int64), np.array(handles, np.int32)))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Pieces; a slice of a column is an array."""
+        return iter(self.pieces)
+
+    def drain(self) -> Iterator[tuple[Any, ...]]:
+        """Iterate, letting go of each piece; :meth:`let_go` gives its memory to others."""
         while self.pieces:
-            yield tuple(column[:] for column in self.pieces.popleft())
-        self.close()
+            yield self.pieces.popleft()
+
+    def let_go(self, size: int) -> None:
+        """So many bytes of what was kept are no longer there."""
+        self.kept_bytes -= size
+        self.budget.left += size
 
     def gather(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The rows lows[i] .. highs[i] - 1 of each piece i, joined."""
-        spans = [slice(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
-        columns = zip(*self.pieces, strict=True)
-        return tuple(np.concatenate([c[span] for c, span in zip(column, spans, strict=True)]) for column in columns)
+        """Of each piece the rows from its ``lows`` to before its ``highs``, joined."""
+        found = []
+        for (addresses, handles), column in zip(self.places, self.pieces[0], strict=True):
+            item = column.dtype.itemsize
+            out = np.empty(int((highs - lows).sum()), column.dtype)
+            if not _gather(addresses, handles, lows * item, (highs - lows) * item, out.view(np.uint8)):
+                raise _shorter()
+            found.append(out)
+        return tuple(found)
 
     def close(self) -> None:
-        self.budget.left += self.kept_bytes
-        self.kept_bytes = 0
+        self.jobs.drop()
+        self.let_go(self.kept_bytes)
         self.pieces.clear()
-        if self.file is not None:
-            self.file.close()
-            self.file = None
+        for file in self.files:
+            file.close()
+        self.files = []
+
+
+@njit(nogil=True)
+def _gather(addresses, handles, begins, counts, out):
+    """Bytes of memory or files, joined; whether they could be read."""
+    to = out.ctypes.data
+    for i in range(addresses.size):
+        if handles[i] == IN_MEMORY:
+            _copy(to, addresses[i] + begins[i], counts[i])
+            to += counts[i]
+            continue
+        done = 0
+        while done < counts[i]:
+            got = _pread(handles[i], to, counts[i] - done, addresses[i] + begins[i] + done)
+            if got <= 0:
+                return False
+            done += got
+            to += got
+    return True
+
+
+def grouped(pieces: Iterable[tuple[Any, ...]], least: int) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """Pieces together that have ``least`` rows or more."""
+    held: list[tuple[Any, ...]] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(columns[0].size for columns in held) >= least:
+            yield tuple(held)
+            held = []
+    if held:
+        yield tuple(held)
+
+
+def write_all(handle: int, data: np.ndarray, position: int) -> None:
+    """All bytes of a contiguous array to a place in a file."""
+    rest = data.view(np.uint8).data
+    while rest:
+        done = os.pwrite(handle, rest, position)
+        rest, position = rest[done:], position + done
+
+
+class _full_disk_named:
+    """Turns what keeps a temporary file from being written into an error that names its folder."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder, self.size = folder, size
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, StoreError):
+            raise StoreError(
+                f"{self.folder}: cannot write {self.size:,} more bytes of temporary files ({error.strerror}); make room there, "
+                f"or raise --memory"
+            ) from error
+
+
+def _shorter() -> StoreError:
+    return StoreError("a temporary file has become shorter; run it again")

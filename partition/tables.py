@@ -1,6 +1,7 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,20 +41,44 @@ class TableRows:
         self.weighted = self.read.weight >= 0
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(strings=options.ids == "string" or (words and options.ids == "auto"))
+        self.warnings: list[str] = []
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
 
-    def __iter__(self) -> Iterator[tuple]:
-        from itertools import chain
+    @property
+    def kind(self) -> dict[str, Any]:
+        """What files of one graph must have in common."""
+        ends = {"source column": self.names[self.read.source], "target column": self.names[self.read.target]}
+        weight = self.names[self.read.weight] if self.weighted else "none"
+        return {"ids": "words" if self.shape.strings else "numbers", **ends, "weight column": weight}
 
-        for batch in chain([self.first], self.batches):
-            kept = np.ones(batch.num_rows, np.bool_)
-            columns = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
-            weights = self._weights(batch, kept) if self.weighted else None
-            self.counts["lines"] += batch.num_rows
-            self.counts["edges"] += int(kept.sum())
-            self.counts["skipped"] += int((~kept).sum())
-            src, dst = (self._numbers(column, kept) for column in columns)
-            yield src, dst, None if weights is None else weights[kept]
+    def __iter__(self) -> Iterator[tuple]:
+        return (self.checked(*piece) for piece in self.pieces())
+
+    def pieces(self) -> Iterator[tuple[Any]]:
+        """Its batches."""
+        return ((batch,) for batch in chain([self.first], self.batches))
+
+    def parse(self, batch: Any) -> Any:
+        """A batch as it is: pyarrow's own threads have read it."""
+        return batch
+
+    def checked(self, batch: Any) -> tuple:
+        """The next batch's rows."""
+        kept = np.ones(batch.num_rows, np.bool_)
+        columns = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
+        weights = self._weights(batch, kept) if self.weighted else None
+        self.counts["lines"] += batch.num_rows
+        self.counts["edges"] += int(kept.sum())
+        self.counts["skipped"] += int((~kept).sum())
+        src, dst = (self._numbers(column, kept) for column in columns)
+        return src, dst, None if weights is None else weights[kept]
+
+    def end(self) -> None:
+        """Nothing more is to be said of a whole table."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.batches.close()
 
     def _numbers(self, column: Any, kept: np.ndarray) -> Any:
         """Ids of the rows that are kept, as bytes, int64, or uint64 if some need it."""
@@ -113,7 +138,7 @@ class TableRows:
             )
         kept &= good
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Generator[Any, None, None]:
         try:
             import pyarrow
             import pyarrow.feather

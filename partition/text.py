@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 from csaw.partition.numbers import (
     BAD_WEIGHT,
     COLUMNS,
@@ -15,25 +15,42 @@ from csaw.partition.numbers import (
     parse_id,
     parse_weight,
 )
-from csaw.partition.plain import parse_digits, parse_plain_rows, parse_weighted_rows
-
-COUNTS = 13
-LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
-    range(COUNTS)
+from csaw.partition.plain import (
+    BAD_WEIGHTS,
+    BIG,
+    BLANK,
+    COMMENTS,
+    ERROR,
+    ERROR_FOUND,
+    ERROR_LINE,
+    LINES,
+    NEGATIVE,
+    ROWS,
+    SKIPPED,
+    WEIGHT_LINE,
+    WIDE,
+    parse_digits,
+    parse_plain_rows,
+    parse_weighted_rows,
 )
 
 
 @njit(nogil=True)
 def parse_block(
-    text, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts
+    text, start, newline, separator, columns, first, second, weight_column, skip_errors, ones, others, weights, counts
 ):
     """Parse a block. Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the names above. Stops at the
     first malformed row unless such rows are skipped.
 
-    ``columns`` is the number of columns that each row must have, 0 for any that suffices; columns count from 0, a weight_column of -1 means none;
+    Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the needed ones; all columns count from 0, a weight_column of -1 is none;
     ``separator`` is the only byte that ends a cell, or 0 for blanks, commas and semicolons as they come.
     """
-    position, size, rows, wide = np.int64(0), text.size, np.int64(0), np.uint64(0)
+    position, size, rows, wide = (
+        np.int64(start),
+        text.size,
+        np.int64(counts[ROWS]),
+        np.uint64(counts[WIDE]) << np.uint64(32),
+    )
     need = max(second, weight_column) + 1
     ends_first = first == 0 and second == 1
     plain = ends_first and weight_column < 0 and (columns == 2 or columns == 0) and separator == 0
@@ -156,7 +173,7 @@ def parse_block(
     return rows
 
 
-@njit
+@inner
 def is_blank(text, position, newline):
     """Whether the rest of the line consists of separators."""
     while position < text.size and text[position] != newline:
@@ -166,7 +183,7 @@ def is_blank(text, position, newline):
     return True
 
 
-@njit
+@inner
 def quoted_cell(text, position, newline):
     """Skip a cell in quotes. Returns (position after it, whether its quotes end)."""
     position += 1
@@ -179,7 +196,7 @@ def quoted_cell(text, position, newline):
     return position, QUOTE
 
 
-@njit
+@inner
 def end_of_line(text, position, newline):
     while position < text.size and text[position] != newline:
         position += 1

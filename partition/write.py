@@ -3,9 +3,9 @@
 import itertools
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from csaw.partition.attributes import sealed
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
+from csaw.partition.parallel import Backlog, Crew
 from csaw.partition.replace import GRAPH, Draft, sync_folder
 from csaw.partition.store import GraphStore, array_name, open_graph
 from csaw.partition.words import Words
@@ -21,34 +22,53 @@ from csaw.partition.words import Words
 SYNCS = 8
 
 
+class Facts(NamedTuple):
+    """Of some rows: the entries of the largest, and whether any entry is there twice."""
+
+    largest: int
+    repeats: bool
+
+
 class StoreWriter:
     """Writes a store, partition by partition in order of the vertices. ``finish`` gives the store its name. Used as a context, it cleans up after an error.
 
-    ``path``: the name of the store, or its Draft, which knows what may be replaced.
+    ``path`` is the store's name, or a draft of it, which knows what may be replaced. With a ``crew``, its threads write and take checksums while
+    the next rows are made.
     """
 
     def __init__(self, path: str | Path | Draft, *, vertices: int, weighted: bool, compression: str | None = None,
-                 overwrite: bool = False) -> None:  # fmt: skip
+                 overwrite: bool = False, crew: Crew | None = None) -> None:  # fmt: skip
         self.claim = path if isinstance(path, Draft) else Draft(path, GRAPH, overwrite=overwrite)
         self.path, self.draft = self.claim.path, self.claim.folder
         self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
         self.vertices, self.weighted, self.compression = vertices, weighted, compression
-        self.fingerprint = Fingerprint()
+        self.jobs = crew.backlog() if crew else Backlog()
+        self.fingerprint = Fingerprint(aside=self.jobs.most)
+        self.disk = ThreadPoolExecutor(SYNCS) if crew else None
+        self.syncs: list[Future] = []
         self.rows: list[tuple[int, int, int, int, int]] = []
-        self.arrays: dict[str, PlainArray] = {}  # of the current partition
-        self.digests: dict[str, str] = {}  # of all arrays that are complete
+        self.arrays: dict[str, PlainArray] = {}  # of the partition in work
+        self.ended: dict[str, PlainArray] = {}  # of all partitions before it, by their names in the store
+        self.digests: dict[str, str] = {}
         self.edges = self.max_degree = 0
         self.multigraph = False
         try:
             self._group(self.draft / "partitions", {})
         except BaseException:
-            self.claim.close()
+            self._close()
             raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        self.jobs.drop()
+        if self.disk:
+            self.disk.shutdown(cancel_futures=True)
+        self.fingerprint.close()
         self.claim.close()
 
     def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
@@ -56,8 +76,10 @@ class StoreWriter:
         self.extend(indptr, indices, weights)
         self.end_partition()
 
-    def extend(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
-        """Add rows to the current partition; arrays as for ``add``."""
+    def extend(
+        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, facts: Facts | None = None
+    ) -> None:
+        """The next rows of the partition in work, with what is known of them. The arrays must stay as they are until ``finish``."""
         if not self.arrays:
             self._begin_partition()
         indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
@@ -68,11 +90,9 @@ class StoreWriter:
             for name, part in parts.items():
                 self.arrays[name].extend(part)
         self.fingerprint.add(indptr, indices, parts.get("weights"))
-        same = indices[1:] == indices[:-1]
-        inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
-        same[inner - 1] = False
-        self.multigraph = self.multigraph or bool(same.any())
-        self.max_degree = max(self.max_degree, int(np.diff(indptr).max(initial=0)))
+        facts = facts or facts_of(indptr, indices)
+        self.multigraph = self.multigraph or facts.repeats
+        self.max_degree = max(self.max_degree, facts.largest)
 
     def _begin_partition(self) -> None:
         folder = self.draft / "partitions" / f"{len(self.rows):05d}"
@@ -80,7 +100,10 @@ class StoreWriter:
         dtypes = {"indptr": np.dtype(np.int64), "indices": self.id_dtype}
         if self.weighted:
             dtypes["weights"] = np.dtype(np.float32)
-        self.arrays = {name: growing_array(folder / name, dtype, self.compression) for name, dtype in dtypes.items()}
+        self.arrays = {
+            name: growing_array(folder / name, dtype, self.compression, self.jobs, self._sync)
+            for name, dtype in dtypes.items()
+        }
         self.arrays["indptr"].extend(np.zeros(1, np.int64))
 
     def end_partition(self) -> None:
@@ -88,7 +111,8 @@ class StoreWriter:
         arrays = self.arrays.values()
         with full_disk_named(self.path, sum(array.held_size * array.dtype.itemsize for array in arrays)):
             for name, array in self.arrays.items():
-                self.digests[array_name(len(self.rows), name)] = array.close()
+                array.end()
+                self.ended[array_name(len(self.rows), name)] = array
         first = self.rows[-1][1] if self.rows else 0
         vertices, edges = self.arrays["indptr"].size - 1, self.arrays["indices"].size
         nbytes = sum(array.size * array.dtype.itemsize for array in arrays)
@@ -105,6 +129,8 @@ class StoreWriter:
         kind = "identity"
         if vertex_ids is not None:
             kind = self._ids(vertex_ids)
+        with full_disk_named(self.path, self.jobs.bytes):
+            self.digests |= {name: array.close() for name, array in self.ended.items()}
         attributes: dict[str, Any] = {
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
@@ -114,6 +140,8 @@ class StoreWriter:
         attributes["report"] = report(draft) if callable(report) else report
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
+            for done in self.syncs:
+                done.result()  # a disk says once that it could not
             sync_tree(self.draft)
             self.claim.publish()
         return open_graph(self.path)
@@ -132,15 +160,29 @@ class StoreWriter:
         self.fingerprint.add_ids(words.text, words.offsets)
         return "string"
 
+    def _sync(self, file: Path) -> None:
+        """Ask the disk to keep a file, beside what the crew does."""
+        if self.disk:
+            self.syncs.append(self.disk.submit(sync_folder, file))
+
     def _group(self, folder: Path, attributes: dict[str, Any]) -> None:
         with full_disk_named(self.path):
             write_group(folder, attributes)
 
     def _array(self, path: Path, data: np.ndarray) -> None:
         with full_disk_named(self.path, data.nbytes):
-            array = growing_array(path, data.dtype, self.compression)
+            array = growing_array(path, data.dtype, self.compression, self.jobs)
             array.extend(data)
-            self.digests[path.name] = array.close()
+            array.end()
+            self.ended[path.name] = array
+
+
+def facts_of(indptr: np.ndarray, indices: np.ndarray) -> Facts:
+    """What a store says of rows, by a look at them."""
+    same = indices[1:] == indices[:-1]
+    inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
+    same[inner - 1] = False
+    return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()))
 
 
 class full_disk_named:

@@ -11,7 +11,7 @@ from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
 from csaw.partition.check import check_store
-from csaw.partition.checksums import BLOCK, BlockSums, all_within, sums_of, xxh64
+from csaw.partition.checksums import BLOCK, all_within, sums_of, xxh64
 from csaw.partition.errors import StoreError
 from csaw.partition.spans import SpanReader
 
@@ -26,14 +26,19 @@ def test_the_hash_is_xxh64(text, expected):
     assert xxh64(np.frombuffer(text, np.uint8), 0, len(text)) == expected
 
 
-def test_pieces_of_any_length_have_the_checksums_of_the_whole():
+def test_pieces_of_any_length_have_the_checksums_of_the_whole(tmp_path, monkeypatch):
+    from csaw.partition import arrays
+
+    monkeypatch.setattr(arrays, "PIECE_BYTES", 2 * BLOCK)
     rng = np.random.default_rng(1)
     data = rng.integers(0, 256, 5 * BLOCK + 1000, dtype=np.uint8)
-    for _ in range(20):
-        sums = BlockSums()
+    for number in range(20):
+        array = arrays.growing_array(tmp_path / str(number), data.dtype, None)
         for piece in np.split(data, np.sort(rng.integers(0, data.size, 9))):
-            sums.add(piece)
-        assert np.array_equal(sums.finish(), sums_of(data))
+            array.extend(piece)
+        array.close()
+        assert (tmp_path / str(number) / "checksums").read_bytes() == sums_of(data).tobytes()
+        assert (tmp_path / str(number) / "c" / "0").read_bytes() == data.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -143,12 +143,15 @@ def test_compressed_by_magic_number_and_a_torn_end_is_an_error(tmp_path, pack):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_small_budget_and_any_partitions_give_the_same_graph(tmp_path, weighted, directed):
+def test_a_small_budget_and_any_partitions_give_the_same_graph(tmp_path, monkeypatch, weighted, directed):
+    from csaw.partition import pipeline
+
     rng = np.random.default_rng(3)
     ends = (rng.random((600_000, 2)) ** 2 * 50_000).astype(int) * 7
     rows = [f"{u} {v} {(u * v) % 97}\n" if weighted else f"{u} {v}\n" for u, v in ends.tolist()]
     text = "".join(rows)
     plain = read(tmp_path, text, directed=directed, duplicates="sum")
+    monkeypatch.setattr(pipeline, "KEPT_SHARE", 0.1)
     small = read(tmp_path, text, directed=directed, duplicates="sum", memory=16 << 20, partitions=5)
     assert small.report["spilled_bytes"] > 0
     assert len(small.partitions) == 5

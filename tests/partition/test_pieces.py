@@ -8,6 +8,7 @@ import zarr
 
 from csaw.partition import IngestOptions, arrays, blocks, buckets, ingest
 from csaw.partition.loader import open_array, read_array
+from csaw.partition.parallel import Crew
 from csaw.partition.spool import Budget, Spool
 
 
@@ -28,26 +29,26 @@ def test_a_growing_array_is_what_zarr_reads(tmp_path, monkeypatch, compression, 
     assert np.array_equal(loaded, expected)
 
 
-def test_a_spool_gives_the_same_from_memory_and_from_disk(tmp_path):
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_a_spool_gives_the_same_from_memory_and_from_disk(tmp_path, threads):
     pieces = [(np.arange(k, dtype=np.uint32), np.arange(k) * 0.5) for k in (4, 1, 7)]
     cuts = np.array([1, 0, 2]), np.array([4, 0, 7])
-    for memory, spilled in ((1000, False), (50, True), (0, True)):
-        spool = Spool(Budget(memory, tmp_path))
-        for piece in pieces:
-            spool.append(*piece)
-        assert (spool.budget.spilled > 0) == spilled
-        for found in (list(spool), list(spool)):
-            assert all(
-                np.array_equal(a, b)
-                for one, other in zip(found, pieces, strict=True)
-                for a, b in zip(one, other, strict=True)
-            )
-        assert [column.tolist() for column in spool.gather(*cuts)] == [
-            [1, 2, 3, 2, 3, 4, 5, 6],
-            [0.5, 1, 1.5, 1, 1.5, 2, 2.5, 3],
-        ]
-        assert len(list(spool.drain())) == 3
-        assert spool.budget.left == memory
+    for memory, spilled in ((1000, 0), (61, 1), (59, 2), (0, 3)):
+        with Crew(threads or 1, 1 << 24) as crew:
+            spool = Spool(Budget(memory, tmp_path), crew.backlog() if threads else None)
+            for piece in pieces:
+                spool.append(*piece)
+            spool.settle()
+            assert spool.stored == spilled
+            for piece, columns in zip(pieces, spool, strict=True):
+                assert all(np.array_equal(a, b[:]) for a, b in zip(piece, columns, strict=True))
+            assert [column.tolist() for column in spool.gather(*cuts)] == [
+                [1, 2, 3, 2, 3, 4, 5, 6],
+                [0.5, 1, 1.5, 1, 1.5, 2, 2.5, 3],
+            ]
+            assert len(list(spool.drain())) == 3
+            spool.close()
+            assert spool.budget.left == memory
 
 
 @pytest.mark.parametrize("partitions", [1, 7])
@@ -85,3 +86,57 @@ def test_blocks_of_narrow_and_wide_ids_mix(tmp_path, monkeypatch, ids):
     sources = np.repeat(np.arange(store.vertices), np.diff(graph.indptr))
     found = zip(store.original_ids(sources).tolist(), store.original_ids(graph.indices).tolist(), strict=True)
     assert list(found) == sorted(pairs)
+
+
+def test_the_disk_is_asked_for_each_chunk_once_when_it_is_complete(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 4096)
+    monkeypatch.setattr(arrays, "PIECE_BYTES", 1024)
+    with Crew(4, 1 << 24) as crew:
+        sizes = {}
+        array = arrays.growing_array(
+            tmp_path / "a", np.dtype(np.uint8), None, crew.backlog(), lambda file: sizes.update({file.name: file.stat().st_size})
+        )  # fmt: skip
+        for piece in np.array_split(np.arange(10_000, dtype=np.uint8), 37):
+            array.extend(piece)
+        array.close()
+    assert sizes == {"0": 4096, "1": 4096, "2": 4096}
+
+
+def test_a_file_that_the_disk_cannot_keep_is_an_error(tmp_path, monkeypatch):
+    from csaw.partition import write
+    from csaw.partition.errors import StoreError
+
+    def full(path):
+        if "indices" in str(path) and str(path).endswith("0"):
+            monkeypatch.undo()  # said once, as a disk does
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 4096)
+    monkeypatch.setattr(write, "sync_folder", full)
+    (tmp_path / "e").write_text("".join(f"{k} {k * 7 % 3000}\n" for k in range(3000)))
+    with pytest.raises(StoreError, match="g cannot be written: Input/output error"):
+        ingest(tmp_path / "e", tmp_path / "g", IngestOptions())
+    assert [place.name for place in tmp_path.iterdir()] == ["e"]
+
+
+@pytest.mark.parametrize(
+    "ids", [[-(2**63), -5, 0, 7, 2**63 - 1], [0, 1, 2**40, 2**63, 2**64 - 1], [3]], ids=["signed", "unsigned", "one"]
+)
+def test_ids_far_apart_are_found_by_their_bits_and_alike_in_any_width(tmp_path, ids):
+    from csaw.partition.ids import Numbering
+
+    rng = np.random.default_rng(8)
+    wide = np.uint64 if max(ids) > 2**63 - 1 else np.int64
+    spread = rng.integers(0, 2**62, 5000).astype(wide)
+    small = np.array([v for v in ids if 0 <= v < 2**32], np.uint32)
+    pieces = [(spread, spread[::-1].copy()), (np.array(ids, wide),) * 2, (small, small)]
+    with Crew(3, 1 << 24) as crew:
+        spool = Spool(Budget(1 << 20, tmp_path), crew.backlog())
+        for piece in pieces:
+            spool.append(*piece)
+        spool.settle()
+        numbering = Numbering(spool, min(ids), max(int(spread.max()), *ids), np.dtype(wide), crew)
+        expected = sorted({int(v) for piece in pieces for v in piece[0]})
+        assert numbering.ids.tolist() == expected
+        for piece in pieces:
+            assert [expected[rank] for rank in numbering.dense(piece[0].copy())] == piece[0].tolist()
