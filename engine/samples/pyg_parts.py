@@ -16,15 +16,7 @@ CLASSES = "classes"  # in a part: how many nodes of each class it has, int64
 def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
     """One batch of ``parts``, which are used up; ``firsts`` are the numbers of their first instances, counted from that of the first part."""
     nodes, edges = _table([part.pop(CLASSES) for part in parts]), _table([part["num_sampled_edges"] for part in parts])
-    out = {
-        "edge_index": np.empty((2, int(edges.sum())), np.int64),
-        "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
-        "batch": np.empty(int(nodes.sum()), np.int64),
-        "batch_size": sum(part["batch_size"] for part in parts),
-        "input_id": np.concatenate([part["input_id"] for part in parts]),
-        "num_sampled_nodes": _table([part["num_sampled_nodes"] for part in parts]).sum(axis=0),
-        "num_sampled_edges": edges.sum(axis=0),
-    }
+    out = _room(parts, nodes, edges)
     shares = (
         [_Share(nodes, number) for number in range(len(parts))],
         [_Share(edges, number) for number in range(len(parts))],
@@ -64,6 +56,19 @@ def _table(rows: list[np.ndarray]) -> np.ndarray:
     for out, row in zip(table, rows, strict=True):
         out[: row.size] = row
     return table
+
+
+def _room(parts: list[Batch], nodes: np.ndarray, edges: np.ndarray) -> Batch:
+    """A batch of the size of all parts: empty arrays of nodes and edges, and what is summed or joined at once."""
+    return {
+        "edge_index": np.empty((2, int(edges.sum())), np.int64),
+        "n_id": np.empty(int(nodes.sum()), parts[0]["n_id"].dtype),
+        "batch": np.empty(int(nodes.sum()), np.int64),
+        "batch_size": sum(part["batch_size"] for part in parts),
+        "input_id": np.concatenate([part["input_id"] for part in parts]),
+        "num_sampled_nodes": _table([part["num_sampled_nodes"] for part in parts]).sum(axis=0),
+        "num_sampled_edges": edges.sum(axis=0),
+    }
 
 
 class _Share:
