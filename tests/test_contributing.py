@@ -12,7 +12,10 @@ from csaw.engine.export import formats
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
-ROOMS = {folder.parent.relative_to(ROOT / "engine") for folder in (ROOT / "engine").rglob("__init__.py")} - {Path()}
+FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
+ROOMS = {
+    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export")
+}  # a format may be a folder
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`([a-z_./]+/[\w./-]*)`", TEXT))))
