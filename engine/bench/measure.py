@@ -10,12 +10,12 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
+from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError
 
-ON_CPU = ("csr", "ctps")  # layouts that a work may ask for there too
 # Works of few sources that take less time are drawn so many times a turn: what a launch takes varies by half.
 SHORT_SECONDS, FEW_SOURCES, TIMES = 5e-3, 20_000, 10
 
@@ -24,7 +24,8 @@ class Timed:
     """A work with its graph loaded and its kernels compiled. Samples stay where they were drawn, in the order in which they are written."""
 
     def __init__(self, store: GraphStore, work: Work, *, device: str, threads: int | None, turns: int) -> None:
-        options = {k: v for k, v in work.options.items() if device != "cpu" or k != "layout" or v in ON_CPU}
+        beyond = [layout for layout in GraphLayout if layout.needs_gpu and device == "cpu"]
+        options = {name: value for name, value in work.options.items() if name != "layout" or value not in beyond}
         self.work, self.device = work, device
         batch = {} if device == "cpu" else {"batch_size": work.instances}
         self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,

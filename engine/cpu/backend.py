@@ -123,7 +123,7 @@ class CpuBackend(Backend):
             else from_pools
             if f.trying
             else by_sums
-            if self.plan.graph_layout == "ctps"
+            if self.plan.graph_layout.has_sums
             else from_rows
         )
         self.in_slices(entries, SLICE, way)

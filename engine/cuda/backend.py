@@ -38,7 +38,6 @@ from csaw.engine.cuda.structs import struct
 from csaw.engine.plan import costs
 from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
@@ -101,7 +100,7 @@ class CudaBackend(Backend):
 
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
         """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
-        if self.plan.residency is Residency.DISK:
+        if self.plan.residency.from_store:
             each = 2 if self.needs.second_order else 1  # rows of an entry
             return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
         if self.select.exact_number:
@@ -112,7 +111,7 @@ class CudaBackend(Backend):
 
     def bytes_of_picks(self, picks: int) -> float:
         """The same for picks of walkers, one from a row."""
-        whole = self.plan.residency is Residency.DISK or not self.select.by_edge
+        whole = self.plan.residency.from_store or not self.select.by_edge
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def candidates(self, size: int) -> int:
@@ -245,7 +244,7 @@ class CudaBackend(Backend):
             return node.resident(partial(self._load_whole, builder))
         if residency is Residency.POOLED:
             return PooledGraph(store, layout, builder, node, devices, self.needs)
-        room = None if residency is Residency.STREAMED else self.plan.host_bytes
+        room = self.plan.host_bytes if residency.from_store else None
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.only_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
@@ -258,5 +257,5 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout is GraphLayout.CSR or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout.keeps_weights or weighed,
         )  # fmt: skip

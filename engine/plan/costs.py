@@ -37,7 +37,7 @@ def expected(
     copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
     if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
         copied, read = min(room, parts) / parts * graph_bytes, batches * in_flight * steps * away * in_place
-    from_store = copied + read if residency is Residency.DISK else graph_bytes
+    from_store = copied + read if residency.from_store else graph_bytes
     seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
     return {
         "transfers": round(copied / max(graph_bytes, 1) * parts),

@@ -43,7 +43,7 @@ def _needless(algorithm: Algorithm, select: Method, collision: Collision) -> str
     """Why a run has no collisions to detect, if so."""
     if not isinstance(algorithm, Traversal) or algorithm.clocks:
         return f"{algorithm.name()} selects one neighbor at a time, so that none is drawn twice"
-    if select is not Method.ITS:
+    if not select.by_sums:
         return f"this run selects by {select}, which draws no neighbor twice; --detect is for --select its"
     if algorithm.replace:
         return "neighbors are drawn with replacement"

@@ -36,11 +36,11 @@ def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> Memory
     except BudgetError as error:
         if forced is Residency.RESIDENT or limits.layout is not None:
             raise
-        refused = {"resident": str(error)}
+        refused = {Residency.RESIDENT.value: str(error)}
     try:
         return replace(_pooled(shape, devices, limits), refused=refused)
     except CsawError as error:
-        return replace(_streamed(shape, devices, limits), refused=refused | {"pooled": str(error)})
+        return replace(_streamed(shape, devices, limits), refused=refused | {Residency.POOLED.value: str(error)})
 
 
 def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
@@ -162,9 +162,9 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     room = (budget - fixed - in_flight * row) // max(slot, 1)
     graph = store.edges * edge.piece
     in_place: float | None = None
-    if limits.policy.in_place and residency is Residency.DISK and store.is_plain and limits.policy.balancing:
+    if limits.policy.in_place and residency.from_store and store.is_plain and limits.policy.balancing:
         in_place = costs.row_cost(shape, edge.stored)
-    elif limits.policy.in_place and residency is Residency.STREAMED and (not needs.alias_tables or needs.only_tables):
+    elif limits.policy.in_place and not residency.from_store and (not needs.alias_tables or needs.only_tables):
         in_place = costs.READ_BYTES
     expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
     return MemoryPlan(

@@ -27,7 +27,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
     rows = store.edges * shape.needs.edge.reserved
-    layout = _layout(shape, limits, fixed + rows + batch * shape.row)
+    streams = limits.residency is not None and limits.residency.streams
+    layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
     graph = rows + (_sums(store) if layout.has_sums else 0)
     whole = fixed + graph + batch * shape.row
     if limits.residency is Residency.RESIDENT and whole > budget:
@@ -35,7 +36,7 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
             f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
             f"or run without --residency"
         )
-    if limits.residency is Residency.DISK or whole > budget:
+    if streams or whole > budget:
         return _from_disk(shape, limits, layout, graph, fixed)
     membership = "filter" if filters else "search"
     return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed, budget)
@@ -47,8 +48,9 @@ def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
         raise OptionError(
             f"--layout {limits.layout}: on the CPU, this run can use {' or '.join(possible)}; other layouts are for GPUs"
         )
-    if limits.residency in (Residency.STREAMED, Residency.POOLED):
-        raise OptionError(f"--residency {limits.residency} is for GPUs; on the CPU, use resident or disk")
+    if limits.residency is not None and not limits.residency.on_cpu:
+        here = " or ".join(residency for residency in Residency if residency.on_cpu)
+        raise OptionError(f"--residency {limits.residency} is for GPUs; on the CPU, use {here}")
 
 
 def _sums(store: Store) -> int:
@@ -56,14 +58,14 @@ def _sums(store: Store) -> int:
     return SUM_BYTES * store.edges + 4 * store.vertices
 
 
-def _layout(shape: Shape, limits: Limits, without_sums: int) -> GraphLayout:
-    """The layout that was asked for, or the best that fits; ``without_sums``: bytes that the run takes beside running sums."""
+def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> GraphLayout:
+    """The layout that was asked for, or the best that fits; ``without_sums``: bytes that the run takes beside running sums; ``streams``: whether it was asked to stream."""
     layout, sums = limits.layout or _host_layouts(shape)[0], _sums(shape.store)
-    if not layout.has_sums or (without_sums + sums <= limits.host_bytes and limits.residency is not Residency.DISK):
+    if not layout.has_sums or (without_sums + sums <= limits.host_bytes and not streams):
         return layout
     if limits.layout:
         raise OptionError(
-            f"--layout ctps needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
+            f"--layout {layout} needs {sums:,} bytes beside the graph, all of it in memory; raise --memory, or run without --layout and --residency"
         )
     return GraphLayout.CSR
 
@@ -81,12 +83,12 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fi
             f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
             f"smaller partitions with csaw partition --partition-size"
         )
-    most = min(budget // 4, budget - fixed - slots * largest) // row
+    residency, most = limits.residency or Residency.DISK, min(budget // 4, budget - fixed - slots * largest) // row
     batch = limits.batch or max(1, min(shape.request.instances, most))
     room = (budget - fixed - batch * row) // max(largest, 1)
     one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
     return MemoryPlan(
-        layout, "search", Residency.DISK, batch, batch * row, graph, fixed, budget, expected=expected(shape, room, batch, per_edge, Residency.DISK, one)
+        layout, "search", residency, batch, batch * row, graph, fixed, budget, expected=expected(shape, room, batch, per_edge, residency, one)
     )  # fmt: skip
 
 

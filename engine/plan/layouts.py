@@ -9,29 +9,52 @@ ALIAS_IDS = 3  # vertex ids that take as much room as an edge's entry of an alia
 class GraphLayout(StrEnum):
     """A form of the graph: the name that ``--layout`` takes, and what kernels, plans and graphs ask of it."""
 
-    code: int
-    """LAYOUT in the kernels' text: see graph.cuh."""
     keeps_rows: bool
     """Whether sampling reads neighbors from the rows themselves."""
+    entry_bytes: int
+    """Bytes that are built of each edge beside its row, apart from vertex ids."""
+    entry_ids: int
+    """Vertex ids that are built of each edge beside its row."""
     grouping_pays: float
     """Picks in a hop per edge of the graph from which grouping parents pays (measured: docs/tuning.md); infinite where no parents are grouped."""
 
-    CSR = "csr", 0, True, 0.05
+    CSR = "csr", True, 0, 0, 0.05
     """Rows of neighbors and weights as they are stored."""
-    ENTRIES = "entries", 1, False, float("inf")
+    ENTRIES = "entries", False, 16, 0, float("inf")
     """Each edge with offset and length of its target's row: a uniform step reads one line of memory."""
-    TABLE = "table", 2, False, 0.075
+    TABLE = "table", False, 0, ALIAS_IDS, 0.075
     """An alias table for each row, of entries that consist of vertex ids."""
-    ALIAS = "alias", 3, False, float("inf")
+    ALIAS = "alias", False, 32, 0, float("inf")
     """The same with offset and length of both targets' rows: a weighted step reads one line of memory."""
-    CTPS = "ctps", 4, True, 0.004
+    CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
 
-    def __new__(cls, name: str, code: int, keeps_rows: bool, grouping_pays: float) -> Self:
+    def __new__(cls, name: str, keeps_rows: bool, entry_bytes: int, entry_ids: int, grouping_pays: float) -> Self:
         made = str.__new__(cls, name)
         made._value_ = name
-        made.code, made.keeps_rows, made.grouping_pays = code, keeps_rows, grouping_pays
+        made.keeps_rows, made.grouping_pays = keeps_rows, grouping_pays
+        made.entry_bytes, made.entry_ids = entry_bytes, entry_ids
         return made
+
+    @property
+    def code(self) -> int:
+        """LAYOUT in the kernels' text: see graph.cuh."""
+        return list(GraphLayout).index(self)
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether no run on the CPU can read it."""
+        return self in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
+
+    @property
+    def keeps_weights(self) -> bool:
+        """Whether sampling reads weights from the rows themselves."""
+        return self is GraphLayout.CSR
+
+    @property
+    def is_built(self) -> bool:
+        """Whether anything is built of the rows before sampling begins."""
+        return self.built_bytes(1) > 0
 
     @property
     def has_alias_tables(self) -> bool:
@@ -45,5 +68,4 @@ class GraphLayout(StrEnum):
 
     def built_bytes(self, id_bytes: int) -> int:
         """Bytes that are built of each edge beside its row, in a graph whose vertex ids take ``id_bytes``."""
-        sizes = {"csr": 0, "entries": 16, "table": ALIAS_IDS * id_bytes, "alias": 32, "ctps": 8}
-        return sizes[self.value]
+        return self.entry_bytes + self.entry_ids * id_bytes

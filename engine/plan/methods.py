@@ -7,29 +7,37 @@ from typing import Self
 class Method(StrEnum):
     """A method of selection, the cheapest first: the name that ``--select`` takes, and what plans and kernels ask of it."""
 
-    code: int
-    """SELECT in the kernels' text."""
     by_edge: bool
     """Whether a pick reads single edges, however long the row is."""
     exact_number: bool
     """Whether a pick takes the same number of reads each time."""
 
-    UNIFORM = "uniform", 0, True, True
+    UNIFORM = "uniform", True, True
     """Any neighbor: all biases are equal."""
-    ALIAS = "alias", 1, True, True
+    ALIAS = "alias", True, True
     """From an alias table made beforehand (Walker 1977; Vose 1991)."""
-    REJECTION = "rejection", 2, True, False
+    REJECTION = "rejection", True, False
     """A neighbor is proposed by its weight, and accepted by its bias (KnightKing, SOSP 2019)."""
-    ITS = "its", 3, False, False
+    ITS = "its", False, False
     """Inverse transform sampling in the running sums of a row (C-SAW, SC 2020, section IV)."""
-    KEYS = "keys", 4, False, False
+    KEYS = "keys", False, False
     """The smallest of exponential keys (Efraimidis and Spirakis 2006), for selections without replacement."""
 
-    def __new__(cls, name: str, code: int, by_edge: bool, exact_number: bool) -> Self:
+    def __new__(cls, name: str, by_edge: bool, exact_number: bool) -> Self:
         made = str.__new__(cls, name)
         made._value_ = name
-        made.code, made.by_edge, made.exact_number = code, by_edge, exact_number
+        made.by_edge, made.exact_number = by_edge, exact_number
         return made
+
+    @property
+    def code(self) -> int:
+        """SELECT in the kernels' text."""
+        return list(Method).index(self)
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether a pick searches in running sums of biases, and may meet a neighbor that is selected already."""
+        return self is Method.ITS
 
 
 class Collision(StrEnum):

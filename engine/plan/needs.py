@@ -115,11 +115,11 @@ def find_needs(
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
         may_be_hopeless=hopeless,
-        running_sums=select is Method.ITS
+        running_sums=select.by_sums
         and collision is not Collision.UPDATED
         and bias.static
         and _picks_in_sums(algorithm),
-        clock_sums=clocks and select is Method.ITS and bias.static,
+        clock_sums=clocks and select.by_sums and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]

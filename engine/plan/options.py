@@ -20,6 +20,7 @@ SAMPLE, RUN, OUTPUT, BASELINES = (
     "Baselines of the papers, for comparison",
 )
 MOST_THREADS = 4096
+FOR_GPUS = " and ".join(layout for layout in GraphLayout if layout.needs_gpu)
 TYPES: dict[type, str] = {int: "int", bool: "bool", str: "str", Bytes: "int of bytes, or str such as '4GiB'"}
 
 
@@ -59,7 +60,7 @@ class RunOptions:
     batch_size: int | None = declared(None, RUN, "number of instances that are sampled at a time [default: as many as the memory allows]", int, low=1)
     residency: Residency | None = declared(None, RUN, "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in host memory for GPUs, or in its store [default: the first that fits]",
                                      choices=tuple(Residency))
-    layout: GraphLayout | None = declared(None, RUN, "form of the graph that a step reads; entries and alias need a GPU [default: the fastest that fits]",
+    layout: GraphLayout | None = declared(None, RUN, f"form of the graph that a step reads; {FOR_GPUS} need a GPU [default: the fastest that fits]",
                                   choices=tuple(GraphLayout))
     transit_parallel: str = declared("auto", RUN, "on a GPU, group vertices by the place of their rows before their neighbors are drawn; auto: in the hops that gain by it",
                                      choices=("auto", "on", "off"))

@@ -21,6 +21,16 @@ class Residency(StrEnum):
         return self in (Residency.STREAMED, Residency.DISK)
 
     @property
+    def from_store(self) -> bool:
+        """Whether partitions are read from the store during the run."""
+        return self is Residency.DISK
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether a run on the CPU can have it."""
+        return self in (Residency.RESIDENT, Residency.DISK)
+
+    @property
     def in_pieces(self) -> bool:
         """Whether each partition has arrays of its own on a GPU."""
         return self is not Residency.RESIDENT

@@ -61,6 +61,15 @@ def test_records_have_the_size_of_their_struct(name):
     compiler._kernels(text + f"static_assert(sizeof({name}) == {record(name).itemsize});", "sm_90")
 
 
+def test_every_member_of_a_piece_is_filled_where_pieces_are_placed():
+    placed = next(
+        node
+        for node in ast.walk(ast.parse((ENGINE / "cuda" / "graphs" / "pieces.py").read_text()))
+        if isinstance(node, ast.FunctionDef) and node.name == "place_pieces"
+    )
+    assert {n.value for n in ast.walk(placed) if isinstance(n, ast.Constant)} >= set(members("Piece"))
+
+
 def test_a_member_that_is_missing_or_unknown_or_of_another_type_is_named():
     with pytest.raises(TypeError, match="struct Scratch: taken missing"):
         struct("Scratch", **dict.fromkeys(["offset", "biases", "ctps", "pool", "picked"]))

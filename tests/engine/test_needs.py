@@ -1,6 +1,6 @@
 """What a run needs of its graph, against a table written by hand, and against what backends make of it."""
 
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, fields
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from helpers.graphs import TROUBLED, WideStore, random_store, store_of
 from csaw.engine import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.needs import Needs
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.sources import Sources, kind_of
 from csaw.engine.specialization import Specialization
@@ -72,6 +73,11 @@ def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, 
     needs = prepare(store, algo.format(own=own), device=device, **options).plan.needs
     assert held(needs) == set(what.split())
     assert astuple(needs.edge) == (4, *edge)
+
+
+def test_every_fact_is_true_in_some_row_of_the_table():
+    facts = {one.name for one in fields(Needs) if one.type == "bool" or one.type is bool}
+    assert facts == {name for _, _, what, _ in BY_HAND for name in what.split()}
 
 
 def test_wide_ids_take_twice_the_bytes_and_weights_the_same(store):

@@ -8,6 +8,8 @@ import shutil
 from pathlib import Path
 from random import Random
 
+from csaw.engine import registry
+from csaw.engine.plan.options import options
 from fuzz import child, meant, warm
 from fuzz.faults import tree
 from fuzz.judge import Failure, refusal_or_failure, wrong_result
@@ -83,31 +85,31 @@ IDS = {
     "empty.ids": b"",
     "long.ids": b"9" * 5000 + b"\n",
 }
-WALK, MANY = {"--walk-length": COUNTS}, {"--num-walks": COUNTS}
-ALGORITHMS = {  # options of each, and those that keep it small
-    "deepwalk": (WALK | MANY, ["--walk-length", "5"]),
-    "node2vec": (WALK | MANY | {"--p": REALS, "--q": REALS}, ["--walk-length", "20"]),
-    "jump": (WALK | {"--jump-prob": REALS}, ["--walk-length", "5"]),
-    "restart": (WALK | {"--restart-prob": REALS}, ["--walk-length", "5"]),
-    "ppr": (WALK | {"--termination-prob": REALS}, ["--walk-length", "5"]),
-    "metropolis-hastings": (WALK | MANY, ["--walk-length", "5"]),
-    "multidimensional": (WALK | {"--frontier-size": COUNTS}, ["--walk-length", "5", "--frontier-size", "2"]),
-    "neighbor": ({"--fanout": FANOUTS}, ["--fanout", "3,2"]),
-    "forest-fire": ({"--burn-prob": REALS, "--depth": DEPTHS}, []),
-    "snowball": ({"--depth": DEPTHS, "--neighbor-size": COUNTS}, []),
-    "layer": ({"--depth": DEPTHS, "--neighbor-size": COUNTS, "--frontier-size": COUNTS}, ["--neighbor-size", "2"]),
-    "random-node": ({"--frontier-size": COUNTS}, ["--frontier-size", "2"]),
-    "random-edge": ({"--neighbor-size": COUNTS}, ["--neighbor-size", "2"]),
-}  # fmt: skip
+SMALL = {"walk_length": "20", "frontier_size": "2", "fanout": "3,2", "neighbor_size": "2"}  # they keep a sample small
+ENDS = {int: COUNTS, float: REALS, tuple: FANOUTS}  # values of an option of an algorithm, by its type
+
+
+def _of(name: str) -> tuple[dict[str, list[str]], list[str]]:
+    """The options of an algorithm with strange values for each, and the words that keep its sample small. Those with choices are COMPILED."""
+    own = registry.find(name).options()
+    flags = {key: "--" + key.replace("_", "-") for key in own}
+    strange = {
+        flags[key]: DEPTHS if key == "depth" else ENDS[one.kind]
+        for key, one in own.items()
+        if one.kind in ENDS and not one.choices
+    }
+    return strange, [word for key, value in SMALL.items() if key in own for word in (flags[key], value)]
+
+
+ALGORITHMS = {name: _of(name) for name in registry.names()}
 COMMON = {
     "--seed": [*COUNTS, str((1 << 64) - 1)], "--threads": [*COUNTS, "1000000"], "--batch-size": COUNTS, "--memory": SIZES, "--gpu-memory": SIZES,
     "--sources": SOURCES, "--instances": ["-1", "0", "1", "7", "1.5", str(1 << 63), str(1 << 64), "9" * 30], "--option": ["p", "p=1", "=", "x=\u00b2"],
     "--device": ["cpu", "", "cpu:1", "gpu", "cuda:99", "cuda:", "cuda:-1", "cuda:0,0", "auto"], "--ids": ["dense", "original", "x"],
 }  # fmt: skip
 COMPILED = {
-    "--select": ["uniform", "alias", "rejection", "its", "keys"], "--collision": ["bipartite", "repeated", "updated"],
-    "--detect": ["strided", "contiguous", "linear"], "--layout": ["csr", "entries", "table", "alias", "ctps"],
-    "--residency": ["resident", "pooled", "streamed", "disk"], "--bias": ["weight", "degree", "none", "x"],
+    **{f"--{name}": list(map(str, one.choices)) for name, one in options().items() if name in ("select", "collision", "detect", "layout", "residency")},
+    "--bias": ["weight", "degree", "none", "x"],
     "--edge-bias": ["1/0", "e.weight % 0", "(x := 5)", "None", "'a'", "e.weight ** -0.5", "e.weight * 1e308", "-1", "0", "nan", "float('nan')",
                     "e.dst_degree ** 1000", "e.foo", "import os", "__import__('os')", "e.weight if e.depth > 2 else 0", "lambda: 1", "[1]", "",
                     "1e-320", "exp(1000)", "log(0)", "e.random()", "1 if e.prev == e.dst else 0", "e.is_neighbor(e.prev, e.dst)", "9" * 400, "e",

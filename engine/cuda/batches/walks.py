@@ -130,7 +130,7 @@ class Walks:
             kernels.launch("walk_by_edge", blocks("walk_by_edge"), block, *head, *tail, backend.bad)
         else:
             kernels.launch("walk_by_row", min(n, (1 << 20) // share), WARP, *head, *tail, backend.bad)
-        if backend.select is Method.ITS or backend.needs.may_be_hopeless or backend.checks_vertices:
+        if backend.select.by_sums or backend.needs.may_be_hopeless or backend.checks_vertices:
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

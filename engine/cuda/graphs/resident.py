@@ -47,7 +47,7 @@ class DeviceGraph:
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self._read()
-        if membership != "search" or layout is not GraphLayout.CSR:
+        if membership != "search" or layout.is_built:
             self._build(host_indptr)
         if not keeps_indices:
             self.indices = None

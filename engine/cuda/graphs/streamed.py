@@ -59,7 +59,7 @@ class StreamedGraph(Pieces, Partitions):
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
-        return self.rows is not None or (self.host.whole and self.layout is GraphLayout.CSR)
+        return self.rows is not None or (self.host.whole and not self.layout.is_built)
 
     def _slot(self) -> tuple[Array, Array, Array]:
         table = cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype) if self.layout.has_alias_tables else None

@@ -1,0 +1,48 @@
+"""What CONTRIBUTING.md says is there, and what it asks of a new algorithm or format is done for those that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from csaw.cli.export import export as export_command
+from csaw.engine import registry
+from csaw.engine.export import formats
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
+ROOMS = {
+    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export")
+}  # a format may be a folder
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([a-z_./]+/[\w./-]*)`", TEXT))))
+def test_every_path_that_is_named_exists(path):
+    files = [folder / path for folder in (ROOT, ROOT / "engine")]  # rooms of the engine are named without it
+    assert any(file.parent.is_dir() if "NAME" in path else file.exists() for file in files)
+
+
+@pytest.mark.parametrize("room", sorted(map(str, ROOMS)))
+def test_every_room_of_the_engine_is_described(room):
+    described = TEXT.partition("## Rooms of the engine")[2].partition("\n## ")[0]
+    assert f"`{room}/`" in described
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
+    table = (ROOT / "README.md").read_text().partition("## Algorithms")[2].partition("\n\n`")[0]
+    assert name in {
+        word for row in table.splitlines() for word in row.split("|")[1:2] for word in re.split(r"[ ,]+", word)
+    }
+    laws = [(ROOT / "tests" / "engine" / f"test_{kind}_laws.py").read_text() for kind in ("walk", "traversal")]
+    assert any(f'"{name}"' in text for text in laws)
+
+
+@pytest.mark.parametrize("name", formats())
+def test_the_help_of_export_names_every_format_and_its_suffixes(name):
+    said = CliRunner().invoke(export_command, ["--help"]).output
+    listed = " ".join(said.partition("--format")[2].partition("[default")[0].split())
+    assert re.search(rf"\b{name}\b", listed)
+    assert all(suffix in said for suffix in formats()[name].SUFFIXES)
