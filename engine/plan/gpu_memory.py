@@ -27,6 +27,10 @@ NEAR_BYTES = 64 << 30
 def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
     """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
     forced = limits.residency
+    if forced is not None and forced.in_pieces and limits.layout not in (None, _piece_layout(shape)):
+        raise OptionError(
+            f"--layout {limits.layout}: this run reads a graph that is {forced} as {_piece_layout(shape)}; run without --layout, or with --residency resident"
+        )
     if forced is Residency.POOLED:
         return _pooled(shape, devices, limits)
     if forced is not None and forced.streams:

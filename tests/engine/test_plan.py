@@ -113,3 +113,12 @@ def test_a_row_of_hops_takes_a_quarter_of_the_memory_at_most(tmp_path, monkeypat
         prepare(store, "neighbor", **given)
     assert prepare(store, "neighbor", memory="36GiB", **given).plan.sample_layout == "hops"
     assert prepare(store, "deepwalk", device="cpu", instances=1, walk_length=2**31 - 2).plan.sample_layout == "walks"
+
+
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+def test_a_layout_that_pieces_of_a_graph_cannot_have_is_refused(tmp_path, residency):
+    store = random_store(tmp_path / "g.zarr", partitions=3)
+    given = {"device": Device(0, "none", "sm_90", 132, 1 << 40), "residency": residency, "weighted": False}
+    assert prepare(store, "deepwalk", layout="csr", **given).plan.graph_layout == "csr"
+    with pytest.raises(OptionError, match=f"--layout entries: this run reads a graph that is {residency} as csr"):
+        prepare(store, "deepwalk", layout="entries", **given)
