@@ -6,10 +6,13 @@ import sys
 from types import FrameType
 
 AGAIN_SECONDS = 0.02
-STARTING = (
+# A wait for threads fails where one has only half begun; an exception in what C calls back is dropped.
+NOT_NOW = (
     "Thread.start",
     "ThreadPoolExecutor.submit",
-)  # a wait for threads fails where one has only half begun
+    "ExecutionEngine._raw_object_cache_notify",
+    "ExecutionEngine._raw_object_cache_getbuffer",
+)
 
 
 def run() -> None:
@@ -34,7 +37,7 @@ def run() -> None:
 def _interrupted(number: int, frame: FrameType | None) -> None:
     while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_qualname in STARTING:
+        if code.co_filename.startswith("<frozen importlib") or code.co_qualname in NOT_NOW:
             signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
             return
         frame = frame.f_back

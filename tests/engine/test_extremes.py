@@ -11,6 +11,7 @@ from helpers.stats import assert_drawn_from
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.cpu.kernels.traverse import geometric_sizes
+from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
 from csaw.engine.random import SIZE_DRAWS, words
 from csaw.engine.run import prepare
@@ -60,8 +61,8 @@ def test_biases_far_apart_change_no_byte_on_streamed_graphs(tmp_path):
 
 def test_rows_are_tried_as_before_where_biases_are_not_far_apart():
     for p, q in ((1e3, 1e-3), (1e-3, 1e3), (1e3, 1e3), (1e-3, 1e-3), (1e-250, 1.0)):
-        assert not may_be_hopeless(Node2vec(p=p, q=q), "rejection")
-    assert may_be_hopeless(Node2vec(p=1e7), "rejection")
+        assert not may_be_hopeless(Node2vec(p=p, q=q), Method.REJECTION)
+    assert may_be_hopeless(Node2vec(p=1e7), Method.REJECTION)
 
 
 @pytest.mark.parametrize("value", [1e-310, 5e-324, 1e-251, 1e251, 1e308, float("nan"), float("inf"), 0.0, -1.0])
