@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from csaw.engine.option import LARGEST, Option, option
 from csaw.partition.errors import OptionError
 
-__all__ = ["LARGEST", "NONE", "Algorithm", "Option", "Traversal", "Walk", "option"]
+__all__ = ["LARGEST", "NONE", "Algorithm", "ChosenBias", "Option", "Traversal", "Walk", "bias_option", "option"]
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
 
@@ -64,6 +64,25 @@ class Algorithm:
 
     def edge_bias(self, e: Any) -> float:
         return e.weight
+
+
+def bias_option(default: str) -> Any:
+    """The option of ChosenBias with another default."""
+    said = "bias of an edge: its weight, the degree of the vertex that it leads to, or none, which makes all equally likely"
+    return option(default, help=said, choices=("weight", "degree", "none"))
+
+
+class ChosenBias(Algorithm):
+    """Mixin of algorithms with an option that chooses the bias of an edge: ``class Mine(ChosenBias, Traversal)``."""
+
+    bias: str = bias_option("weight")
+
+    def edge_bias(self, e: Any) -> float:
+        if self.bias == "degree":
+            return e.dst_degree
+        if self.bias == "weight":
+            return e.weight
+        return 1.0
 
 
 class Walk(Algorithm):

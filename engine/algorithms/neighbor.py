@@ -1,9 +1,9 @@
 """Neighbor sampling: a fixed number of neighbors at each hop (Hamilton et al., NeurIPS 2017, algorithm 2; C-SAW, section II)."""
 
-from csaw.engine.algorithm import Traversal, option
+from csaw.engine.algorithm import ChosenBias, Traversal, option
 
 
-class Neighbor(Traversal):
+class Neighbor(ChosenBias, Traversal):
     """Each vertex of a hop selects FANOUT of its neighbors for the next hop, as GraphSAGE does."""
 
     paper = "Hamilton et al., NeurIPS 2017"
@@ -15,18 +15,6 @@ class Neighbor(Traversal):
         low=-1,
     )
     replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
-    bias: str = option(
-        "weight",
-        help="bias of a neighbor: the weight of its edge, its degree, or none, which makes all equally likely",
-        choices=("weight", "degree", "none"),
-    )
-
-    def edge_bias(self, e):
-        if self.bias == "degree":
-            return e.dst_degree
-        if self.bias == "weight":
-            return e.weight
-        return 1.0
 
     def sizes(self):
         return self.fanout
