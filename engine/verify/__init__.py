@@ -1,6 +1,5 @@
 """Checks that a sample is intact, belongs to its graph, follows the rules of its algorithm, and was drawn from its exact law."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
+from csaw.engine.verify.threads import in_order
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
@@ -92,8 +92,7 @@ def _checksums(samples: Samples, checks: Checks) -> None:
         file = samples.path / name
         return not file.is_file() or files.sha256(file) != wanted[name]
 
-    with ThreadPoolExecutor(4) as threads:
-        wrong = [name for name, bad in zip(wanted, threads.map(differs, wanted), strict=True) if bad]
+    wrong = [name for name, bad in zip(wanted, in_order(differs, zip(wanted)), strict=True) if bad]
     details = f"{len(wanted):,} files" + (f"; {len(wrong)} differ: {', '.join(wrong[:3])}" if wrong else "")
     checks.add(Check("checksums", not wrong, None, details))
 

@@ -19,6 +19,7 @@ from csaw.engine.algorithms.restart import Restart
 from csaw.engine.law import GraphView
 from csaw.engine.verify.kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
+from csaw.engine.verify.threads import in_order
 
 QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed form
 
@@ -95,35 +96,47 @@ class RowLaws(Laws):
         self.degree, self.rows_left = np.diff(view.indptr), budget * QUICKER
 
     def affordable(self, rows: np.ndarray) -> int:
-        return max(1, int(np.searchsorted(np.cumsum(self._cells(rows)), self.rows_left, "right")))
+        return max(1, int(np.searchsorted(np.cumsum(self.cells(rows)), self.rows_left, "right")))
+
+    def listed(self, rows: np.ndarray) -> np.ndarray:
+        return np.full(len(rows), self.view.vertices) if self.form.goes == "anywhere" else self.degree[rows[:, 0]] + 1
+
+    def within(self, rows: np.ndarray) -> np.ndarray:
+        return np.ones(len(rows), np.bool_)  # a row takes little time; tables are bounded by their outcomes
 
     def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
-        paid, begun = np.cumsum(self._cells(rows)), 0
+        return in_order(self._finished, self._chunks(rows))
+
+    def _chunks(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray]]:
+        paid, begun = np.cumsum(self.cells(rows)), 0
         while begun < len(rows):
             before = paid[begun - 1] if begun else 0
             end = max(begun + 1, int(np.searchsorted(paid, before + CHUNK, "right")))
-            table = self._table(rows[begun:end])
-            yield self._anywhere(table) if self.form.goes == "anywhere" else table
+            yield (rows[begun:end],)
             begun = end
 
-    def _column(self, rows: np.ndarray, name: str) -> np.ndarray:
+    def _finished(self, rows: np.ndarray) -> LawTable:
+        table = self._table(rows)
+        return self._anywhere(table) if self.form.goes == "anywhere" else table
+
+    def column(self, rows: np.ndarray, name: str) -> np.ndarray:
         return rows[:, self.columns.index(name)] if name in self.columns else np.full(len(rows), NONE)
 
-    def _cells(self, rows: np.ndarray) -> np.ndarray:
+    def cells(self, rows: np.ndarray) -> np.ndarray:
         """Number of neighbors and outcomes that a table reads for each situation."""
-        prev = self._column(rows, "prev")
+        prev = self.column(rows, "prev")
         listed = self.view.vertices if self.form.goes == "anywhere" else 1
         return self.degree[rows[:, 0]] + np.where(prev >= 0, self.degree[prev], 0) + listed
 
     def _table(self, rows: np.ndarray) -> LawTable:
-        v, prev, form = rows[:, 0], self._column(rows, "prev"), self.form
+        v, prev, form = rows[:, 0], self.column(rows, "prev"), self.form
         room = np.concatenate([[0], np.cumsum(self.degree[v] + 1)])
         outcome, chance, common = np.empty(room[-1], np.int64), np.empty(room[-1]), np.empty(room[-1], np.bool_)
         size = np.empty(v.size, np.int64)
         cells = (outcome, chance, common, size)
         row_laws(self.view.indptr, self.view.indices, form.bias, form.p, form.q, v, prev, room, *cells)
         if form.goes in ("end", "source", "stays"):
-            target = v if form.goes == "stays" else self._column(rows, "source" if form.goes == "source" else "")
+            target = v if form.goes == "stays" else self.column(rows, "source" if form.goes == "source" else "")
             elsewhere(self.degree, v, target, form.share, form.goes == "stays", room, *cells)
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])
