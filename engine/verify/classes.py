@@ -49,8 +49,10 @@ def _within(choices: Choices, laws: RowLaws) -> np.ndarray:
     """Numbers of the choices to judge, ascending."""
     stratum, cells = strata(choices.situations, choices.columns, laws.degree), laws.cells(choices.situations)
     cost = np.bincount(stratum, cells)
-    present = np.count_nonzero(cost)
-    share = np.minimum(1.0, CELLS / max(present, 1) / np.maximum(cost, 1.0))
+    share, left = np.ones(cost.size), float(CELLS)
+    for place, one in enumerate(np.argsort(cost, kind="stable").tolist()):  # what cheap strata leave is for dear ones
+        share[one] = min(1.0, left / (cost.size - place) / max(float(cost[one]), 1.0))
+        left -= share[one] * float(cost[one])
     draw = np.random.default_rng(DRAWS).random(stratum.size)
     return np.flatnonzero(draw < share[stratum])
 

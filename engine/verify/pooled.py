@@ -97,11 +97,9 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
         return rows, order, order
     number_of = np.empty(order.size, np.int64)
     number_of[order] = np.repeat(np.arange(len(rows)), counts)
-    rank = np.full(len(rows), len(rows))
-    here = in_blocks(order.size)
-    numbers, first = first_met(number_of[here])
-    paid = laws.affordable(rows[numbers])
-    if paid < numbers.size:
+    rank, here = np.full(len(rows), len(rows)), in_blocks(order.size)
+    paid = laws.affordable(rows)
+    if paid < len(rows):
         chooses = in_half(order.size)
         here = here[chooses[here]]
         numbers, first = first_met(number_of[here])
@@ -110,7 +108,7 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
         here = here[: first[paid]] if paid < numbers.size else here
         here = np.concatenate([here, np.flatnonzero(~chooses & (rank[number_of] < paid))])
     else:
-        rank[numbers] = np.arange(paid)
+        numbers = rank = np.arange(len(rows))
     number = rank[number_of[here]]
     by_situation = np.argsort(number, kind="stable")
     return rows[numbers[:paid]], here[by_situation], number[by_situation]
