@@ -1,6 +1,6 @@
 """Tests of choices by classes of degree, each class with its own share of the work: hubs, low degrees, first steps, steps from either.
 
-Of each stratum (contexts.py), as many choices are judged as its share of CELLS pays for, by a closed form of their law. Whether a choice is judged depends
+Of each stratum (contexts.py), as many choices are judged as its share of the budget pays for, by a closed form of their law. Whether a choice is judged depends
 on its situation and a fixed draw, never on what was chosen.
 """
 
@@ -16,8 +16,8 @@ from csaw.engine.verify.shares import FROM_ANOTHER, LARGEST, NAMED, Shares
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.threads import in_order
 
-CELLS = 400_000_000  # neighbors that are read for all choices
-TASK = 4_000_000  # of these, for one thread at a time
+QUICKER = 8  # times as fast as by tables, which keep every outcome
+TASK = 4_000_000  # neighbors that one thread reads at a time
 MOST = 65_536  # choices of one thread at a time
 DRAWS = 20240315  # seed, fixed: the verdict on a sample never changes
 LEVEL = 1e-9  # about that of a single test; parts that show nothing at it are left out
@@ -49,7 +49,7 @@ def _within(choices: Choices, laws: RowLaws) -> np.ndarray:
     """Numbers of the choices to judge, ascending."""
     stratum, cells = strata(choices.situations, choices.columns, laws.degree), laws.cells(choices.situations)
     cost = np.bincount(stratum, cells)
-    share, left = np.ones(cost.size), float(CELLS)
+    share, left = np.ones(cost.size), float(QUICKER * laws.rows_left)
     for place, one in enumerate(np.argsort(cost, kind="stable").tolist()):  # what cheap strata leave is for dear ones
         share[one] = min(1.0, left / (cost.size - place) / max(float(cost[one]), 1.0))
         left -= share[one] * float(cost[one])

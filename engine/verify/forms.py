@@ -102,7 +102,7 @@ class RowLaws(Laws):
         return np.full(len(rows), self.view.vertices) if self.form.goes == "anywhere" else self.degree[rows[:, 0]] + 1
 
     def within(self, rows: np.ndarray) -> np.ndarray:
-        return np.ones(len(rows), np.bool_)  # a row takes little time; tables are bounded by their outcomes
+        return np.cumsum(self.cells(rows)) <= self.rows_left // 2
 
     def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
         return in_order(self._finished, self._chunks(rows))
