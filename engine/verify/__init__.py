@@ -1,5 +1,6 @@
 """Checks that a sample is intact, belongs to its graph, follows the rules of its algorithm, and was drawn from its exact law."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from csaw.engine.verify.threads import in_order
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.store import GraphStore
 
 BUDGET = 1_000_000
 STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
@@ -61,15 +63,16 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
         return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
     where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
-    _checksums(samples, checks)
+    with ThreadPoolExecutor(1) as aside:  # the graph is read while the sample's files are compared
+        coming = aside.submit(_graph_of, where) if where else None
+        _checksums(samples, checks)
     if not all(check.ok for check in checks.made):
         return Report(str(samples_path), where, tuple(checks.judge()))
-    if not where:
+    samples.trust()
+    if coming is None:
         raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
-    store = open_graph(where)
+    store, graph, found = coming.result()
     wanted = samples.manifest["request"].get("fingerprint", store.fingerprint)
-    graph = store.load()
-    found = fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:
@@ -83,6 +86,13 @@ def verify_graph(path: str | Path) -> Report:
 
     checks = tuple(Check(found.name, found.ok, None, found.details) for found in check_store(open_graph(path)))
     return Report(str(path), str(path), checks)
+
+
+def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
+    """The store at ``path``, its graph in memory, and the fingerprint of that."""
+    store = open_graph(path)
+    graph = store.load()
+    return store, graph, fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
 
 
 def _checksums(samples: Samples, checks: Checks) -> None:

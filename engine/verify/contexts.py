@@ -22,7 +22,7 @@ from csaw.engine.verify.walk_kernels import count_choices, fill_slots
 CLASSES = np.array([2, 4, 16, 64, 256, 1024, 4096, 16384, 65536])  # least degree of each class but the first
 LOW = 3  # classes of a previous vertex of low degree
 CONTEXTS = 256  # of each stratum
-OUTCOMES = 1 << 22  # of all situations that are tested
+OUTCOMES = 1 << 21  # of all situations that are tested: each thread has a count of 8 bytes of each
 SLOTS = 8  # of the table that finds them, for each
 COUNTED = ("v", "prev", "source")  # columns of situations that a pass over the sample counts
 LEVEL = 1e-9  # about that of a single test; parts that show nothing at it are left out

@@ -1,5 +1,6 @@
 """One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the choices that tests use."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,9 +75,7 @@ class WalkPass:
     def kept(self) -> Choices:
         """The choices of some walks, scattered over the whole sample."""
         samples, columns = self.subject.samples, self.subject.columns
-        numbers = [np.arange(a, b) for a, b in self._ranges()]
-        numbers = [some for some in (part[one_in(self.every, part)] for part in numbers) if some.size]
-        some = list(in_order(self._choices, ((part,) for part in numbers))) if samples.walk_length else []
+        some = list(in_order(self._choices, self._scattered())) if samples.walk_length else []
         if not some:
             return Choices(np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64), columns)
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
@@ -92,6 +91,15 @@ class WalkPass:
         samples = self.subject.samples
         rows = max(1, ENTRIES // samples.walks.shape[1])
         return [(a, min(a + rows, samples.instances)) for a in range(0, samples.instances, rows)]
+
+    def _scattered(self) -> Iterator[tuple[np.ndarray]]:
+        """The instances that are kept, ascending, as many at a time as a thread takes in hand."""
+        samples = self.subject.samples
+        rows = max(1, ENTRIES // samples.walks.shape[1])
+        for start in range(0, samples.instances, rows * self.every):
+            part = np.arange(start, min(start + rows * self.every, samples.instances))
+            part = part[one_in(self.every, part)]
+            yield from ((part[a : a + rows],) for a in range(0, part.size, rows))
 
     def _piece(self, instances: np.ndarray, stored: np.ndarray, steps: np.ndarray) -> Piece:
         view, walks, lengths = self.subject.view, self.subject.dense(stored), steps.astype(np.int64)
