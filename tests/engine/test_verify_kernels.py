@@ -70,7 +70,7 @@ def test_scores_of_single_choices_have_the_moments_of_the_slow_law(tmp_path):
     view, walk = GraphView(store.load(), True), registry.build("node2vec", {"p": 0.25, "q": 4.0}, None)
     form = row_form(view, walk, 10**6)
     degree, neighbors = np.diff(view.indptr), [set(view.indices[a:b].tolist()) for a, b in pairwise(view.indptr)]  # fmt: skip
-    for v, prev in [(v, u) for v in range(25) for u in (-1, *list(neighbors[v])[:2]) if len(neighbors[v]) > 1]:
+    for v, prev in [(a, b) for a in range(25) for b in (-1, *list(neighbors[a])[:2]) if len(neighbors[a]) > 1]:
         law = next_law(view, walk, v, prev)
         outcomes = np.array(sorted(o for o in law if law[o] > 0))
         chance, n = np.array([law[o] for o in outcomes.tolist()]), outcomes.size
