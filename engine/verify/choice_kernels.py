@@ -44,14 +44,14 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
 @njit(nogil=True)
 def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
     """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common neighbor, 0 another; return their number."""
-    filled, total = 0, 0.0
+    filled, total, each = 0, 0.0, np.int64(bias.size > 1)
     other, end = (indptr[prev], indptr[prev + 1]) if prev >= 0 else (0, 0)
     for edge in range(indptr[v], indptr[v + 1]):
         dst = np.int64(indices[edge])
         while other < end and np.int64(indices[other]) < dst:
             other += 1
         beside = other < end and np.int64(indices[other]) == dst
-        share = np.float64(bias[edge])
+        share = np.float64(bias[edge * each])
         if dst == prev:
             share /= p
         elif prev >= 0 and not beside:

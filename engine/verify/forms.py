@@ -28,7 +28,7 @@ QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed fo
 class RowForm:
     """The parameters of a closed form."""
 
-    bias: np.ndarray  # float32 or float64 [edges]
+    bias: np.ndarray  # float32 or float64 [edges], or [1] where it is the same for all
     p: float = 1.0
     q: float = 1.0
     goes: str = ""  # the other place: end, source, anywhere, stays
@@ -49,11 +49,11 @@ def row_form(view: GraphView, algorithm: Algorithm, budget: int) -> RowForm | No
 def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarray | None:
     """Biases of all stored edges, before p and q; None where they depend on more than the weight of the edge and the degree of its end."""
     hook, own = hooks.edge_bias(algorithm, view.weights is not None), type(algorithm).edge_bias
-    weights = np.ones(view.indices.size, np.float32) if view.weights is None else view.weights
+    weights = np.ones(1, np.float32) if view.weights is None else view.weights
     if own in (Node2vec.edge_bias, Algorithm.edge_bias):
         return weights
     if hook.constant is not None:
-        return np.full(weights.size, hook.constant)
+        return np.full(1, hook.constant)
     if not (hook.reads <= {"weight"} or hook.reads <= {"dst_degree"}):
         return None
     read = np.diff(view.indptr)[view.indices] if "dst_degree" in hook.reads else weights

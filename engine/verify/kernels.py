@@ -88,7 +88,9 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
     """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
 
     Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or -1 alone at a dead end.
+    ``bias`` has a number for each edge, or one for all.
     """
+    each = np.int64(bias.size > 1)
     for s in range(vertex.size):
         prev, first, filled, total = before[s], room[s], 0, 0.0
         other = indptr[prev] if prev >= 0 else 0
@@ -98,7 +100,7 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
             while other < end and np.int64(indices[other]) < dst:
                 other += 1
             beside = other < end and np.int64(indices[other]) == dst
-            share = np.float64(bias[edge])
+            share = np.float64(bias[edge * each])
             if dst == prev:
                 share /= p
             elif prev >= 0 and not beside:
