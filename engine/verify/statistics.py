@@ -42,11 +42,8 @@ class Choices:
         if len(self.situations) == 0:
             nothing = np.zeros(0, np.int64)
             return self.situations, nothing, nothing, nothing
-        order = _order_of(self.situations)
-        rows = self.situations[order]
-        fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
-        start = np.flatnonzero(fresh)
-        return rows[start], np.diff(np.append(start, len(rows))), start, order
+        order, start = _groups_of(self.situations)
+        return self.situations[order[start]], np.diff(np.append(start, order.size)), start, order
 
     def parts(self) -> tuple[list[str], list[np.ndarray]]:
         """Names of the parts of the sample that are judged by themselves too, and the parts of each choice: one of each division."""
@@ -72,16 +69,22 @@ class Choices:
             yield names if cuts.size else ["any degree"], np.searchsorted(cuts, degrees)
 
 
-def _order_of(rows: np.ndarray) -> np.ndarray:
-    """The order that sorts rows; by a single number for each where the columns fit into 63 bits."""
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    spans = [int(b) - int(a) + 1 for a, b in zip(low, high, strict=True)]
+def _groups_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts rows, and where equal ones begin in it; by a single number for each where the columns fit into 63 bits."""
+    low = rows.min(axis=0).tolist()
+    spans = [high - least + 1 for high, least in zip(rows.max(axis=0).tolist(), low, strict=True)]
     if prod(spans) >= 2**63:
-        return np.lexsort(rows.T[::-1])
-    key = np.zeros(len(rows), np.int64)
-    for column, span in enumerate(spans):
-        key = key * span + (rows[:, column] - low[column])
-    return np.argsort(key, kind="stable")
+        order = np.lexsort(rows.T[::-1])
+        fresh = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    else:
+        key = np.zeros(len(rows), np.int64)
+        for column, (span, least) in enumerate(zip(spans, low, strict=True)):
+            key *= span
+            key += rows[:, column] - least
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        fresh = key[1:] != key[:-1]
+    return order, np.flatnonzero(np.concatenate([[True], fresh]))
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:

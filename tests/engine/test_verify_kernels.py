@@ -13,6 +13,7 @@ from csaw.engine.verify.choice_kernels import judge_choices
 from csaw.engine.verify.forms import row_form
 from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.shares import LARGEST
+from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.walk_kernels import check_walks
 
 
@@ -91,3 +92,14 @@ def test_scores_of_single_choices_have_the_moments_of_the_slow_law(tmp_path):
     absent = next(u for u in range(25) if u not in neighbors[0])
     at = np.array([0]), np.array([-1]), np.array([absent])
     assert judge_choices(view.indptr, view.indices, form.bias, 1.0, 1.0, *at, LARGEST, *np.empty((3, 1, 6))) == 1
+
+
+@pytest.mark.parametrize("scale", [1, 2**58, 2**60], ids=["small numbers", "one number of 63 bits", "beyond 63 bits"])
+def test_situations_are_grouped_whatever_their_numbers(scale):
+    rows = np.random.default_rng(1).integers(-1, 5, (1000, 3)) * [1, scale, 1]
+    found, counts, start, order = Choices(rows, np.zeros(1000, np.int64)).grouped
+    expected, times = np.unique(rows, axis=0, return_counts=True)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(counts, times)
+    assert np.array_equal(rows[order], np.repeat(expected, times, axis=0))
+    assert np.array_equal(rows[order[start]], expected)
