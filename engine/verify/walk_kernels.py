@@ -4,6 +4,8 @@ import numpy as np
 
 from csaw.partition.compile import njit
 
+SCANNED = 16  # entries of a row that are compared one after the other: a cache line
+
 
 @njit(nogil=True)
 def look_up(stored, fill, low, table, out):
@@ -37,7 +39,7 @@ def check_walks(indptr, indices, both, walks, lengths, fits, off):
             find_rows(indptr, both, walks[i], steps, low, left, wanted)
             search_rows(indices, steps, low, left, wanted, waiting)
             for k in range(steps):
-                if left[k] == 0 or indices[low[k]] != wanted[k]:
+                if not holds(indices, low[k], left[k], wanted[k]):
                     off[i, k] = not (both and has_edge(indptr, indices, walks[i, k], walks[i, k + 1]))
                     wrong += off[i, k]
     return wrong
@@ -64,14 +66,14 @@ def find_rows(indptr, both, walk, steps, low, left, wanted):
 
 @njit(nogil=True)
 def search_rows(indices, steps, low, left, wanted, waiting):
-    """Move ``low`` to the last entry of each row that is not above the ``wanted`` one.
+    """Narrow each row, ``left`` entries from ``low`` on, down to at most SCANNED of them, the ``wanted`` one among them if it is there.
 
     The binary searches go on side by side, without branches: what one of them waits for from memory is on its way while the others go on.
     """
-    one, going = np.uint64(1), 0
+    one, few, going = np.uint64(1), np.uint64(SCANNED), 0
     for k in range(steps):
         waiting[going] = k
-        going += left[k] > one
+        going += left[k] > few
     while going > 0:
         still = 0
         for j in range(going):
@@ -82,8 +84,17 @@ def search_rows(indices, steps, low, left, wanted, waiting):
             rest = left[k] - half
             left[k] = rest
             waiting[np.uint64(still)] = k
-            still += rest > one
+            still += rest > few
         going = still
+
+
+@njit(nogil=True)
+def holds(indices, low, left, wanted):
+    """Whether ``wanted`` is among a few entries."""
+    found = False
+    for at in range(low, low + left):
+        found |= indices[at] == wanted
+    return found
 
 
 @njit(nogil=True)
