@@ -21,7 +21,8 @@ from csaw.partition.sniff import Shape
 from csaw.partition.store import GraphStore
 
 Progress = Callable[[int], None]
-BLOCK = 1 << 20
+BLOCK = 1 << 20  # edges that the ingest takes at a time
+TEXT_BLOCK = 1 << 17  # edges that a thread turns into text at a time: 10 MB with their text
 SPOOLED_BYTES = 16  # disk bytes of a row until the store is made: two ids of 64 bits
 PACKED_BYTES = 1  # of a row of text, at least
 THREADS = min(8, os.cpu_count() or 1)
@@ -34,6 +35,11 @@ KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered f
 )  # fmt: skip
 
 
+def processors() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class RmatRows:
     """An R-MAT graph as rows for the ingest, made a few blocks ahead of the reader."""
 
@@ -43,26 +49,34 @@ class RmatRows:
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": rmat.draws, "skipped": 0}
 
     def __iter__(self) -> Iterator[tuple]:
+        return self.each(lambda *block: block, BLOCK, THREADS)
+
+    def each(self, work: Callable[..., Any], size: int, threads: int) -> Iterator[Any]:
+        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads make the edges and do the work."""
+
+        def made(first: int) -> Any:
+            return work(*self._block(first, min(size, self.rmat.draws - first)))
+
         ahead: deque[Future] = deque()
         done = 0
-        with ThreadPoolExecutor(THREADS) as threads:
-            firsts = iter(range(0, self.rmat.draws, BLOCK))
+        with ThreadPoolExecutor(threads) as pool:
+            firsts = iter(range(0, self.rmat.draws, size))
             while True:
-                while len(ahead) <= THREADS and (first := next(firsts, None)) is not None:
-                    ahead.append(threads.submit(self._block, first))
+                while len(ahead) <= threads and (first := next(firsts, None)) is not None:
+                    ahead.append(pool.submit(made, first))
                 if not ahead:
                     return
-                block = ahead.popleft().result()
-                done += block[0].size
+                result = ahead.popleft().result()
+                done = min(done + size, self.rmat.draws)
                 if self.progress:
                     self.progress(done)
-                yield block
+                yield result
 
-    def _block(self, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _block(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         from csaw.datasets.rmat import edges, scrambled, symmetric_weights
 
         r = self.rmat
-        src, dst = edges(r.scale, r.edge_factor, r.seed, first, min(BLOCK, r.draws - first), r.a, r.b, r.c)
+        src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c)
         if r.scramble:
             scrambled(src, r.scale)
             scrambled(dst, r.scale)
@@ -79,6 +93,9 @@ class KarateRows:
     def __iter__(self) -> Iterator[tuple]:
         pairs = np.array([(u, v) for u, row in KARATE for v in row], np.int64)
         yield pairs[:, 0], pairs[:, 1], None
+
+    def each(self, work: Callable[..., Any], size: int, threads: int) -> Iterator[Any]:
+        return (work(*block) for block in self)
 
 
 def generate(spec: str, out: str | Path, *, partitions: int | None = None, overwrite: bool = False,
@@ -98,6 +115,11 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     """
     from csaw.datasets.text import rows_as_text
 
+    def as_text(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> tuple[memoryview, int]:
+        kept = slice(None) if loops else src != dst
+        src, dst, weights = src[kept], dst[kept], None if weights is None else weights[kept]
+        return rows_as_text(src, dst, weights), src.size
+
     _check_out(Path(out), overwrite)
     rows, loops, _ = _rows(spec, progress)
     _check_room(rows, Path(out).parent, PACKED_BYTES)
@@ -106,10 +128,9 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
     written = 0
     with new_file(Path(out), overwrite=overwrite) as plain, _packed(plain, Path(out)) as file:
         file.write(head.encode())
-        for src, dst, weights in rows:
-            kept = slice(None) if loops else src != dst
-            file.write(rows_as_text(src[kept], dst[kept], None if weights is None else weights[kept]))
-            written += src[kept].size
+        for text, count in rows.each(as_text, TEXT_BLOCK, processors()):
+            file.write(text)
+            written += count
     return written
 
 

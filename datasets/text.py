@@ -11,11 +11,11 @@ SPELLED = np.array([np.frombuffer(text.ljust(WIDTH), np.uint8) for text in UNITS
 LENGTHS = np.array([len(text) for text in UNITS])
 
 
-def rows_as_text(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> bytes:
+def rows_as_text(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> memoryview:
     """The lines ``src TAB dst [TAB weight]`` of edges with ids from 0 on and weights that are multiples of 1/256."""
     out = np.empty(src.size * (2 * DIGITS + WIDTH + 3), np.uint8)
     units = np.empty(0, np.int64) if weights is None else (weights * 256).astype(np.int64)
-    return out[: _write(src, dst, units, SPELLED, LENGTHS, out)].tobytes()
+    return out[: _write(src, dst, units, SPELLED, LENGTHS, out)].data
 
 
 @njit(nogil=True)

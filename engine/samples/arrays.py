@@ -29,6 +29,10 @@ class Rows:
         self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were checked
         self._guard, self._checking = Lock(), dict[int, Lock]()
 
+    def trust(self) -> None:
+        """Read files without comparing them again: the caller has just compared all of them with their checksums."""
+        self._intact.update(range(-(-self.shape[0] // self._chunk[0])))
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -8,9 +8,11 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
+from csaw.engine.verify.threads import in_order
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.store import GraphStore
 
 BUDGET = 1_000_000
 STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
@@ -61,15 +63,16 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
         return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
     where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
     checks = Checks()
-    _checksums(samples, checks)
+    with ThreadPoolExecutor(1) as aside:  # the graph is read while the sample's files are compared
+        coming = aside.submit(_graph_of, where) if where else None
+        _checksums(samples, checks)
     if not all(check.ok for check in checks.made):
         return Report(str(samples_path), where, tuple(checks.judge()))
-    if not where:
+    samples.trust()
+    if coming is None:
         raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
-    store = open_graph(where)
+    store, graph, found = coming.result()
     wanted = samples.manifest["request"].get("fingerprint", store.fingerprint)
-    graph = store.load()
-    found = fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:
@@ -85,6 +88,13 @@ def verify_graph(path: str | Path) -> Report:
     return Report(str(path), str(path), checks)
 
 
+def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
+    """The store at ``path``, its graph in memory, and the fingerprint of that."""
+    store = open_graph(path)
+    graph = store.load()
+    return store, graph, fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
+
+
 def _checksums(samples: Samples, checks: Checks) -> None:
     wanted = samples.checksums
 
@@ -92,8 +102,7 @@ def _checksums(samples: Samples, checks: Checks) -> None:
         file = samples.path / name
         return not file.is_file() or files.sha256(file) != wanted[name]
 
-    with ThreadPoolExecutor(4) as threads:
-        wrong = [name for name, bad in zip(wanted, threads.map(differs, wanted), strict=True) if bad]
+    wrong = [name for name, bad in zip(wanted, in_order(differs, zip(wanted)), strict=True) if bad]
     details = f"{len(wanted):,} files" + (f"; {len(wrong)} differ: {', '.join(wrong[:3])}" if wrong else "")
     checks.add(Check("checksums", not wrong, None, details))
 

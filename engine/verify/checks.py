@@ -11,10 +11,13 @@ from csaw.engine.algorithm import Algorithm
 from csaw.engine.law import GraphView
 from csaw.engine.samples import Samples
 from csaw.engine.sources import kind_of
+from csaw.engine.verify.classes import class_tests
+from csaw.engine.verify.contexts import Counted, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form
+from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import Result
-from csaw.engine.verify.statistics import Choices, context_tests, holm
+from csaw.engine.verify.statistics import Choices, holm
 from csaw.engine.verify.tables import Law, Laws
 from csaw.partition import Graph
 
@@ -126,10 +129,7 @@ class Subject:
         self.sources = kind_of(str(request.get("sources", "")))
         self.starts_at_all = self.sources == "all"
         ids = store.stored_ids()
-        self._ids = ids if isinstance(ids, np.ndarray) else None
-
-    def dense(self, array: np.ndarray) -> np.ndarray:
-        return self.samples.dense(array, self._ids)
+        self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None)
 
     def laws(self, law: Callable[..., Law]) -> Laws:
         """The laws of single choices, by a closed form where there is one."""
@@ -143,18 +143,21 @@ class Subject:
         return RowLaws(law, cost, self.budget, self.view, form, self.columns)
 
 
-def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions", of: int | None = None) -> None:  # fmt: skip
+def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, what: str = "transitions", of: int | None = None, counted: Counted | None = None) -> None:  # fmt: skip
     """Add all tests of single choices against their law.
 
     ``sizes``, by the first column of a situation, sorts situations into strata; ``of``: number of choices of the sample.
+    ``counted``: counts of the choices of the whole sample, where ``choices`` are a part of it.
     """
-    found = context_tests(choices, laws, sizes)
+    counted = counted or counted_here(choices, laws, sizes)
+    found = list(counted.results()) if counted else []
     worst = min(found, key=lambda r: r[2].p_value, default=None)
-    details = f"{len(found)} situations, {sum(r[1] for r in found):,} choices"
+    details = f"{len(found):,} situations, {sum(r[1] for r in found):,} choices"
     if worst is not None:
         named = ", ".join(f"{c} = {v}" for c, v in zip(choices.columns, worst[0], strict=True))
         details += f"; worst at {named} (dense ids) with p = {worst[2].p_value:.2g}"
     checks.results(what, [r[2] for r in found], details, "too few choices of one situation")
+    _by_degree(checks, f"{what}, by degree", choices, laws, sizes, counted)
     pooled = pooled_test(choices, laws)
     total = max(len(choices.situations), of or 0)
     few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
@@ -164,6 +167,19 @@ def statistics(checks: Checks, choices: Choices, laws: Laws, sizes: np.ndarray, 
         why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
         checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
     checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)
+
+
+def _by_degree(checks: Checks, name: str, choices: Choices, laws: Laws, sizes: np.ndarray, counted: Counted | None) -> None:  # fmt: skip
+    """Add the tests of the deviations with a meaning by classes of degree, over single choices where there is a closed form, and over counted situations."""
+    situations = choice_count = 0
+    results: list[Result] = []
+    if isinstance(laws, RowLaws) and not laws.form.goes:
+        situations, choice_count, results = class_tests(choices, laws)
+    if counted is not None:
+        situations, choice_count = situations + len(counted.rows), choice_count + int(counted.times.sum())
+        results = results + counted.shares(sizes, choices.degree)
+    details = f"{situations:,} situations, {choice_count:,} choices{_worst(results)}"
+    checks.results(name, results, details, "too few choices of a class of degrees")
 
 
 def _worst(results: list[Result]) -> str:

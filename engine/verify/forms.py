@@ -19,6 +19,7 @@ from csaw.engine.algorithms.restart import Restart
 from csaw.engine.law import GraphView
 from csaw.engine.verify.kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
+from csaw.engine.verify.threads import in_order
 
 QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed form
 
@@ -27,7 +28,7 @@ QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed fo
 class RowForm:
     """The parameters of a closed form."""
 
-    bias: np.ndarray  # float32 or float64 [edges]
+    bias: np.ndarray  # float32 or float64 [edges], or [1] where it is the same for all
     p: float = 1.0
     q: float = 1.0
     goes: str = ""  # the other place: end, source, anywhere, stays
@@ -48,11 +49,11 @@ def row_form(view: GraphView, algorithm: Algorithm, budget: int) -> RowForm | No
 def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarray | None:
     """Biases of all stored edges, before p and q; None where they depend on more than the weight of the edge and the degree of its end."""
     hook, own = hooks.edge_bias(algorithm, view.weights is not None), type(algorithm).edge_bias
-    weights = np.ones(view.indices.size, np.float32) if view.weights is None else view.weights
+    weights = np.ones(1, np.float32) if view.weights is None else view.weights
     if own in (Node2vec.edge_bias, Algorithm.edge_bias):
         return weights
     if hook.constant is not None:
-        return np.full(weights.size, hook.constant)
+        return np.full(1, hook.constant)
     if not (hook.reads <= {"weight"} or hook.reads <= {"dst_degree"}):
         return None
     read = np.diff(view.indptr)[view.indices] if "dst_degree" in hook.reads else weights
@@ -95,29 +96,41 @@ class RowLaws(Laws):
         self.degree, self.rows_left = np.diff(view.indptr), budget * QUICKER
 
     def affordable(self, rows: np.ndarray) -> int:
-        return max(1, int(np.searchsorted(np.cumsum(self._cells(rows)), self.rows_left, "right")))
+        return max(1, int(np.searchsorted(np.cumsum(self.cells(rows)), self.rows_left, "right")))
+
+    def listed(self, rows: np.ndarray) -> np.ndarray:
+        return np.full(len(rows), self.view.vertices) if self.form.goes == "anywhere" else self.degree[rows[:, 0]] + 1
+
+    def within(self, rows: np.ndarray) -> np.ndarray:
+        return np.cumsum(self.cells(rows)) <= self.rows_left // 2
 
     def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
-        paid, begun = np.cumsum(self._cells(rows)), 0
+        return in_order(self._finished, self._chunks(rows))
+
+    def _chunks(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray]]:
+        paid, begun = np.cumsum(self.cells(rows)), 0
         while begun < len(rows):
             before = paid[begun - 1] if begun else 0
             end = max(begun + 1, int(np.searchsorted(paid, before + CHUNK, "right")))
-            table = self._table(rows[begun:end])
-            yield self._anywhere(table) if self.form.goes == "anywhere" else table
+            yield (rows[begun:end],)
             begun = end
 
-    def _column(self, rows: np.ndarray, name: str) -> np.ndarray:
+    def _finished(self, rows: np.ndarray) -> LawTable:
+        table = self._table(rows)
+        return self._anywhere(table) if self.form.goes == "anywhere" else table
+
+    def column(self, rows: np.ndarray, name: str) -> np.ndarray:
         return rows[:, self.columns.index(name)] if name in self.columns else np.full(len(rows), NONE)
 
-    def _cells(self, rows: np.ndarray) -> np.ndarray:
+    def cells(self, rows: np.ndarray) -> np.ndarray:
         """Number of neighbors and outcomes that a table reads for each situation."""
-        prev = self._column(rows, "prev")
+        prev = self.column(rows, "prev")
         listed = self.view.vertices if self.form.goes == "anywhere" else 1
         return self.degree[rows[:, 0]] + np.where(prev >= 0, self.degree[prev], 0) + listed
 
     def _table(self, rows: np.ndarray) -> LawTable:
         # Contiguous, whatever ``rows`` are: a kernel is compiled for each layout of each argument.
-        v, prev = np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(self._column(rows, "prev"))
+        v, prev = np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(self.column(rows, "prev"))
         form = self.form
         room = np.concatenate([[0], np.cumsum(self.degree[v] + 1)])
         outcome, chance, common = np.empty(room[-1], np.int64), np.empty(room[-1]), np.empty(room[-1], np.bool_)
@@ -125,7 +138,7 @@ class RowLaws(Laws):
         cells = (outcome, chance, common, size)
         row_laws(self.view.indptr, self.view.indices, form.bias, form.p, form.q, v, prev, room, *cells)
         if form.goes in ("end", "source", "stays"):
-            target = v if form.goes == "stays" else self._column(rows, "source" if form.goes == "source" else "")
+            target = v if form.goes == "stays" else self.column(rows, "source" if form.goes == "source" else "")
             elsewhere(self.degree, v, np.ascontiguousarray(target), form.share, form.goes == "stays", room, *cells)
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])

@@ -83,13 +83,15 @@ def replay(counts, src, dst, source_counts, sources, out):
         source += source_counts[i]
 
 
-@njit(parallel=True)
+@njit(nogil=True)
 def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
     """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
 
     Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or -1 alone at a dead end.
+    ``bias`` has a number for each edge, or one for all.
     """
-    for s in prange(vertex.size):
+    each = np.int64(bias.size > 1)
+    for s in range(vertex.size):
         prev, first, filled, total = before[s], room[s], 0, 0.0
         other = indptr[prev] if prev >= 0 else 0
         end = indptr[prev + 1] if prev >= 0 else 0
@@ -98,7 +100,7 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
             while other < end and np.int64(indices[other]) < dst:
                 other += 1
             beside = other < end and np.int64(indices[other]) == dst
-            share = np.float64(bias[edge])
+            share = np.float64(bias[edge * each])
             if dst == prev:
                 share /= p
             elif prev >= 0 and not beside:
@@ -119,13 +121,13 @@ def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance,
         size[s] = filled
 
 
-@njit(parallel=True)
+@njit(nogil=True)
 def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
     """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the degrees, and from a dead end.
 
     A walk that may stay moves from v to u only with chance min(1, degree of v / degree of u). A walk at a dead end that is its target ends.
     """
-    for s in prange(vertex.size):
+    for s in range(vertex.size):
         first, v = room[s], vertex[s]
         end = first + size[s]
         if outcome[first] < 0 or share >= 1.0:
@@ -168,13 +170,13 @@ def find_outcomes(start, outcome, situation, wanted, at):
         at[i] = low if low < end and outcome[low] == wanted[i] else -1
 
 
-@njit(parallel=True)
+@njit(nogil=True)
 def likelier(start, chance, first, at, low):
     """The chance of all outcomes before that of each choice, likeliest first, then in their order.
 
     The choices first[s] .. first[s + 1] - 1 belong to situation s, and ``at`` is the place of the outcome of each. A few choices are summed one by one.
     """
-    for s in prange(start.size - 1):
+    for s in range(start.size - 1):
         cells = chance[start[s] : start[s + 1]]
         if first[s + 1] - first[s] > 16:
             ranked = np.argsort(-cells, kind="mergesort")
@@ -191,3 +193,25 @@ def likelier(start, chance, first, at, low):
                     if cells[cell] > cells[own] or (cells[cell] == cells[own] and cell < own):
                         total += cells[cell]
                 low[i] = total
+
+
+@njit(nogil=True)
+def score_rows(start, chance, other, largest, value, mean, variance, change):
+    """Scores of outcomes: their chance in another law, to which ``other`` is proportional, in units of their own ``chance``, cut at ``largest``.
+
+    ``mean`` and ``variance`` are those of the score in each situation, ``change`` its growth from its own law to the other one.
+    """
+    for s in range(start.size - 1):
+        total = 0.0
+        for cell in range(start[s], start[s + 1]):
+            total += other[cell]
+        total, own, theirs = max(total, 1e-300), 0.0, 0.0
+        for cell in range(start[s], start[s + 1]):
+            share = other[cell] / total
+            value[cell] = share / chance[cell] if share < largest * chance[cell] else largest
+            own += chance[cell] * value[cell]
+            theirs += share * value[cell]
+        spread = 0.0
+        for cell in range(start[s], start[s + 1]):
+            spread += chance[cell] * (value[cell] - own) ** 2
+        mean[s], variance[s], change[s] = own, spread, theirs - own

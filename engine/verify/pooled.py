@@ -1,14 +1,16 @@
 """Tests of the choices of all situations together: by their places in their own laws, by their scores, and by the choices that follow them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from csaw.engine.verify.kernels import find_outcomes, likelier
 from csaw.engine.verify.power import Result, certain
-from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores
+from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores, sums_of
 from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
 from csaw.engine.verify.tables import Laws, LawTable
+from csaw.engine.verify.threads import in_order
 
 SIDE = 8  # ranges for each of two places
 PLACES = 20240301  # seed, fixed: the verdict on a sample never changes
@@ -30,23 +32,16 @@ class Pooled:
 
 def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     """Test as many choices as the budget of ``laws`` allows, in blocks from all over the sample."""
-    place, out, shares = np.full(len(choices.situations), np.nan), Pooled(), Shares(choices)
-    draw = np.random.default_rng(PLACES).random(place.size)
+    place, out, shares = np.full(len(choices.situations), np.nan), Pooled(), Shares(*choices.parts())
     rows, here, number = _affordable(choices, laws)
-    begun = 0
-    for table in laws.tables(rows):
-        ended = begun + table.start.size - 1
-        first = np.searchsorted(number, np.arange(begun, ended + 1))
-        made, situation = here[first[0] : first[-1]], number[first[0] : first[-1]] - begun
+    tested = _Tested(choices, shares, rows, here, number, np.random.default_rng(PLACES).random(place.size))
+    for made, places, sums in in_order(tested.table, _begun(laws.tables(rows))):
         out.looked_at += made.size
-        at = np.empty(made.size, np.int64)
-        find_outcomes(table.start, table.outcome, situation, choices.chosen[made], at)
-        if (at < 0).any():
+        if places is None:
             return Pooled(out.looked_at, out.looked_at, [certain("choices that the law never makes")])
-        place[made] = _places(table, first - first[0], situation, at, draw[made])
-        for score in scores(table, rows[begun:ended], choices, at, situation):
-            shares.add(score, made, situation)
-        begun = ended
+        place[made] = places
+        for one in sums:
+            shares.add(*one)
     out.used = int(np.isfinite(place).sum())
     out.places = _even_parts(place, shares) + shares.results(NAMED, LEVEL)
     out.uniform, out.degree = (shares.results({name: FROM_ANOTHER[name]}, LEVEL) for name in ("uniform", "degree"))
@@ -55,22 +50,56 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     return out
 
 
+def _begun(tables: Iterable[LawTable]) -> Iterator[tuple[int, LawTable]]:
+    """Each table, with the number of situations before it."""
+    begun = 0
+    for table in tables:
+        yield begun, table
+        begun += table.start.size - 1
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """The choices to test: those ``here``, made in the rows ``number`` of ``rows``, ascending; ``draw`` has a fixed draw for each choice."""
+
+    choices: Choices
+    shares: Shares
+    rows: np.ndarray
+    here: np.ndarray
+    number: np.ndarray
+    draw: np.ndarray
+
+    def table(self, begun: int, table: LawTable) -> tuple[np.ndarray, np.ndarray | None, list[tuple[str, np.ndarray, float]]]:  # fmt: skip
+        """The choices made in the situations of one table, their places (None if one is impossible), and the sums of their scores."""
+        ended = begun + table.start.size - 1
+        first = np.searchsorted(self.number, np.arange(begun, ended + 1))
+        made, situation = self.here[first[0] : first[-1]], self.number[first[0] : first[-1]] - begun
+        at = np.empty(made.size, np.int64)
+        find_outcomes(table.start, table.outcome, situation, self.choices.chosen[made], at)
+        if (at < 0).any():
+            return made, None, []
+        labels, parts = [one[made] for one in self.shares.labels], len(self.shares.parts)
+        sums = [
+            (one.deviation, sums_of(one, labels, parts, one.value[at], at=situation), one.largest)
+            for one in scores(table, self.rows[begun:ended], self.choices.columns, self.choices.degree)
+        ]
+        return made, _places(table, first - first[0], situation, at, self.draw[made]), sums
+
+
 def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Situations that the budget allows, the choices that were made in them, and the number of the situation of each choice, ascending.
 
     Where the budget does not allow all, blocks of choices of one half of the sample decide on the situations, and test them; all choices of the other half
     that were made in them test them too. Other choices of the first half must not: whether a situation is met again depends on the choice that was made there.
     """
-    rows, counts, _, order = choices.grouped()
+    rows, counts, _, order = choices.grouped
     if not len(rows):
         return rows, order, order
     number_of = np.empty(order.size, np.int64)
     number_of[order] = np.repeat(np.arange(len(rows)), counts)
-    rank = np.full(len(rows), len(rows))
-    here = in_blocks(order.size)
-    numbers, first = first_met(number_of[here])
-    paid = laws.affordable(rows[numbers])
-    if paid < numbers.size:
+    rank, here = np.full(len(rows), len(rows)), in_blocks(order.size)
+    paid = laws.affordable(rows)
+    if paid < len(rows):
         chooses = in_half(order.size)
         here = here[chooses[here]]
         numbers, first = first_met(number_of[here])
@@ -79,7 +108,7 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
         here = here[: first[paid]] if paid < numbers.size else here
         here = np.concatenate([here, np.flatnonzero(~chooses & (rank[number_of] < paid))])
     else:
-        rank[numbers] = np.arange(paid)
+        numbers = rank = np.arange(len(rows))
     number = rank[number_of[here]]
     by_situation = np.argsort(number, kind="stable")
     return rows[numbers[:paid]], here[by_situation], number[by_situation]

@@ -30,31 +30,39 @@ def certain(deviation: str) -> Result:
 
 def ranges(p_value: float, found: int, cells: int, deviation: str, part: str = "") -> Result:
     """The result of a chi-square test of ``found`` cases in ``cells`` equally likely ranges; the deviation moves cases to one of them."""
-    return Result(p_value, deviation, lambda level: sqrt(_noncentral(level, cells - 1) / (found * (cells - 1))), part)
+    return Result(
+        p_value, deviation, lambda level: sqrt(_noncentral(level, _rounded(cells - 1)) / (found * (cells - 1))), part
+    )
+
+
+def _rounded(freedom: int) -> int:
+    """Few different degrees of freedom, each a little higher: what is told is, if anything, too large a share."""
+    step = max(1, 1 << max(0, freedom.bit_length() - 4))
+    return -(-freedom // step) * step
 
 
 @lru_cache(1000)
 def _noncentral(level: float, freedom: int) -> float:
     """The noncentrality at which a chi-square value exceeds the threshold of ``level`` with chance POWER."""
     from scipy.optimize import brentq
-    from scipy.stats import chi2, ncx2
+    from scipy.special import chdtri, chndtr
 
-    threshold = chi2.isf(level, freedom)
-    return float(brentq(lambda x: ncx2.cdf(threshold, freedom, x) - (1.0 - POWER), 1e-3, 4.0 * threshold + 100.0))
+    threshold = chdtri(freedom, level)
+    return float(brentq(lambda x: chndtr(threshold, freedom, x) - (1.0 - POWER), 1e-3, 4.0 * threshold + 100.0))
 
 
 def normal_sum(excess: float, variance: float, change: float, deviation: str) -> list[Result]:
     """The result of a sum of bounded terms that grows by ``change`` if every term is the deviation; none where the terms are too few for a normal sum."""
-    from scipy.stats import norm
+    from scipy.special import erfc, ndtri
 
     if variance <= LEAST_VARIANCE:
         return []
     spread = sqrt(variance)
 
     def smallest(level: float) -> float:
-        return (float(norm.isf(level / 2)) + MARGIN) * spread / max(change, 1e-300)
+        return (-float(ndtri(level / 2)) + MARGIN) * spread / max(change, 1e-300)
 
-    return [Result(float(2 * norm.sf(abs(excess) / spread)), deviation, smallest)]
+    return [Result(float(erfc(abs(excess) / spread / sqrt(2.0))), deviation, smallest)]
 
 
 def bounded_sum(sums: np.ndarray, largest: float, deviation: str, part: str = "") -> Result:

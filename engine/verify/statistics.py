@@ -1,6 +1,6 @@
 """Tests that choices fit their exact law. There are four views, each with p-values:
 
-contexts      chi-square of all choices made in the same situation, over situations of low, middle and high degree
+contexts      chi-square of all choices made in the same situation, over situations of every degree (contexts.py)
 pooled        the place of every choice in its own law, all situations together: uniform on [0, 1) if the law is right (pooled.py)
 shares        the share of choices that may come from another law, or that have an outcome with a meaning: a return, an end (shares.py)
 independence  the places of successive choices: each is uniform given the one before it, if no draw is used twice
@@ -8,12 +8,14 @@ independence  the places of successive choices: each is uniform given the one be
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
-from csaw.engine.verify.power import Result, certain, ranges
-from csaw.engine.verify.tables import Law, Laws
+from csaw.engine.verify.power import Result, ranges
+from csaw.engine.verify.tables import Law
 
 LEAST_EXPECTED = 5.0
 CONTEXTS = 24  # of each stratum
@@ -34,16 +36,14 @@ class Choices:
     depth: np.ndarray | None = None  # int64 [n]: steps or hops before each choice
     degree: np.ndarray | None = None  # int64 [vertices], where column 0 is one
 
+    @cached_property
     def grouped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The distinct situations, how often each occurs, the begin of each in the order, and that order."""
         if len(self.situations) == 0:
             nothing = np.zeros(0, np.int64)
             return self.situations, nothing, nothing, nothing
-        order = np.lexsort(self.situations.T[::-1])
-        rows = self.situations[order]
-        fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
-        start = np.flatnonzero(fresh)
-        return rows[start], np.diff(np.append(start, len(rows))), start, order
+        order, start = _groups_of(self.situations)
+        return self.situations[order[start]], np.diff(np.append(start, order.size)), start, order
 
     def parts(self) -> tuple[list[str], list[np.ndarray]]:
         """Names of the parts of the sample that are judged by themselves too, and the parts of each choice: one of each division."""
@@ -69,38 +69,22 @@ class Choices:
             yield names if cuts.size else ["any degree"], np.searchsorted(cuts, degrees)
 
 
-def context_tests(choices: Choices, laws: Laws, sizes: np.ndarray) -> list[tuple[tuple[int, ...], int, Result]]:
-    """(situation, number of choices in it, result) of the most frequent situations of each stratum, as far as the budget allows."""
-    rows, counts, start, order = choices.grouped()
-    results, floor = [], laws.left // 2
-    frequent, tested = _frequent(counts, sizes[rows[:, 0]], order)
-    for number in frequent:
-        if laws.left - int(laws.cost(rows[number][None])[0]) < floor:
-            continue
-        here = order[start[number] : start[number] + counts[number]]
-        values, seen = np.unique(choices.chosen[here[tested[here]]], return_counts=True)
-        law = laws.of(rows[number])
-        p = chi_square(dict(zip(values.tolist(), seen.tolist(), strict=True)), law)
-        if p is not None:
-            deviation = "choices of one situation moved to one of its outcomes"
-            result = ranges(p, int(seen.sum()), len(law), deviation) if p else certain(deviation)
-            results.append((tuple(rows[number].tolist()), int(seen.sum()), result))
-    return results
-
-
-def _frequent(counts: np.ndarray, sizes: np.ndarray, order: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Numbers of the situations that are met often, and whether each choice may test them.
-
-    A walk that returns too often meets its situations again. So where only some situations are tested, one half of the sample decides which, and
-    the other half tests them.
-    """
-    number = np.empty(order.size, np.int64)
-    number[order] = np.repeat(np.arange(counts.size), counts)
-    frequent = stratified(counts, sizes)
-    if len(frequent) == int((counts >= 2 * LEAST_EXPECTED).sum()):
-        return frequent, np.ones(order.size, bool)
-    chooses = in_half(order.size)
-    return stratified(np.bincount(number[chooses], minlength=counts.size), sizes), ~chooses
+def _groups_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts rows, and where equal ones begin in it; by a single number for each where the columns fit into 63 bits."""
+    low = rows.min(axis=0).tolist()
+    spans = [high - least + 1 for high, least in zip(rows.max(axis=0).tolist(), low, strict=True)]
+    if prod(spans) >= 2**63:
+        order = np.lexsort(rows.T[::-1])
+        fresh = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    else:
+        key = np.zeros(len(rows), np.int64)
+        for column, (span, least) in enumerate(zip(spans, low, strict=True)):
+            key *= span
+            key += rows[:, column] - least
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        fresh = key[1:] != key[:-1]
+    return order, np.flatnonzero(np.concatenate([[True], fresh]))
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
@@ -116,28 +100,35 @@ def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
 
 
 def chi_square(observed: dict[int, int], law: Law) -> float | None:
-    """The p-value of counts under a law; None if the law allows a single outcome, 0 if an impossible one occurred.
+    """The p-value of counts under a law; None if the law allows a single outcome, 0 if an impossible one occurred."""
+    if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
+        return 0.0
+    possible = {outcome: chance for outcome, chance in law.items() if chance > 0.0}
+    found = np.array([float(observed.get(outcome, 0)) for outcome in possible])
+    return fit_law(found, np.array(list(possible.values())))[0]
+
+
+def fit_law(found: np.ndarray, chance: np.ndarray) -> tuple[float | None, int]:
+    """The p-value of the counts ``found`` of outcomes whose chances are above 0, and how many cells were compared; None for a single outcome.
 
     Outcomes that are expected less than 5 times are put together in cells that reach 5, or judged by their exact tail where all of them together do not. There the
     tail of chi-square is too thin and that of G is right (Poisson's large deviations), so the larger of the two p-values is taken.
     """
-    if any(count and law.get(outcome, 0.0) <= 0.0 for outcome, count in observed.items()):
-        return 0.0
-    if sum(chance > 0.0 for chance in law.values()) < 2:
-        return None
-    total = sum(observed.values())
-    expected = np.array([total * chance for chance in law.values()])
-    found = np.array([float(observed.get(outcome, 0)) for outcome in law])
+    total = float(found.sum())
+    if found.size < 2 or total == 0.0:
+        return None, found.size
+    expected = total * chance
     rare = expected < LEAST_EXPECTED
     few, few_found = expected[rare].sum(), found[rare].sum()
     if few >= LEAST_EXPECTED:
         cells = [_in_cells(expected[rare], values[rare]) for values in (found, expected)]
-        return fit(np.append(found[~rare], cells[0]), np.append(expected[~rare], cells[1]))
+        expected = np.append(expected[~rare], cells[1])
+        return fit(np.append(found[~rare], cells[0]), expected), expected.size
     expected, found = expected[~rare], found[~rare]
     parts = [fit(found, expected * (found.sum() / expected.sum())) if found.sum() else None]
     parts += [binomial_tail(few_found, total, few / total)] if few > 0 else []
     known = [p for p in parts if p is not None]
-    return min(1.0, len(known) * min(known)) if known else None
+    return (min(1.0, len(known) * min(known)) if known else None), expected.size + int(few > 0)
 
 
 def _in_cells(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -147,17 +138,19 @@ def _in_cells(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.bincount(cell, values, cells)
 
 
-def binomial_tail(found: float, n: int, chance: float) -> float:
+def binomial_tail(found: float, n: float, chance: float) -> float:
     """The two-sided p-value of ``found`` successes in n trials of this chance."""
-    from scipy.stats import binom
+    from scipy.special import betainc
 
-    return float(min(1.0, 2.0 * min(binom.cdf(found, n, chance), binom.sf(found - 1, n, chance))))
+    chance = min(chance, 1.0)
+    at_most = betainc(n - found, found + 1.0, 1.0 - chance) if found < n else 1.0
+    at_least = betainc(found, n - found + 1.0, chance) if found > 0 else 1.0
+    return float(min(1.0, 2.0 * min(at_most, at_least)))
 
 
 def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     """The larger p-value of chi-square and G, at one degree of freedom less than cells."""
-    from scipy.special import xlogy
-    from scipy.stats import chi2
+    from scipy.special import chdtrc, xlogy
 
     cells = len(expected)
     if cells < 2:
@@ -166,7 +159,7 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     square = ((found - expected) ** 2 / expected).sum()
     ratio = 2.0 * xlogy(found, found / expected).sum()
     williams = 1.0 + (np.sum(total / expected) - 1.0) / (6.0 * total * (cells - 1))
-    return float(max(chi2.sf(square, cells - 1), chi2.sf(ratio / williams, cells - 1)))
+    return float(max(chdtrc(cells - 1, square), chdtrc(cells - 1, ratio / williams)))
 
 
 def in_blocks(size: int) -> np.ndarray:

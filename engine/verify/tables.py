@@ -53,6 +53,18 @@ class Laws:
         listed = len(self.of(rows[0])) // 8
         return max(1, int(np.searchsorted(np.cumsum(np.maximum(self.cost(rows), listed)), self.left, "right")))
 
+    def listed(self, rows: np.ndarray) -> np.ndarray:
+        """The number of outcomes of each situation, at most."""
+        return self.cost(rows)
+
+    def within(self, rows: np.ndarray) -> np.ndarray:
+        """Which of these situations half of the budget allows, in this order, bool [situations]."""
+        allowed, left = np.zeros(len(rows), np.bool_), self.left // 2
+        for number, cost in enumerate(self.cost(rows).tolist()):
+            allowed[number] = cost <= left
+            left -= cost if allowed[number] else 0
+        return allowed
+
     def tables(self, rows: np.ndarray) -> Iterator[LawTable]:
         """Yield tables of these situations, in this order."""
         begun = 0
@@ -68,3 +80,12 @@ class Laws:
             chance = np.fromiter((p for law in laws for p in law.values()), np.float64, size)
             yield LawTable(start, outcome, chance)
             begun += len(laws)
+
+
+def joined(tables: Iterator[LawTable]) -> LawTable:
+    """One table of all situations."""
+    some = list(tables)
+    size = np.concatenate([np.diff(one.start) for one in some])
+    common = None if some[0].common is None else np.concatenate([one.common for one in some if one.common is not None])
+    return LawTable(np.concatenate([[0], np.cumsum(size)]), np.concatenate([one.outcome for one in some]),
+                    np.concatenate([one.chance for one in some]), common)  # fmt: skip

@@ -10,7 +10,7 @@ from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.walks import one_in
+from csaw.engine.verify.walk_pass import one_in
 
 ENTRIES = 1_000_000  # frontier entries that the statistics use
 
@@ -140,7 +140,7 @@ def _with_replacement(subject: Subject, checks: Checks, situations: np.ndarray, 
 
 def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: np.ndarray) -> None:
     found = (chosen >= 0).sum(axis=1)
-    rows, counts, start, order = Choices(np.column_stack([situations, found]), chosen).grouped()
+    rows, counts, start, order = Choices(np.column_stack([situations, found]), chosen).grouped
     drawn = np.empty(len(chosen), np.int64)
     drawn[order] = np.repeat(np.arange(len(rows)), counts)
 

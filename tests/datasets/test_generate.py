@@ -101,11 +101,25 @@ def test_the_cut_into_blocks_changes_no_edge(monkeypatch):
         assert np.array_equal(np.concatenate([b[1] for b in blocks]), whole[1])
 
 
+@pytest.mark.parametrize("name", ["g.txt", "g.txt.gz"])
+def test_the_number_of_threads_and_the_cut_into_blocks_change_no_byte_of_a_text(tmp_path, monkeypatch, name):
+    spec, texts = "rmat:scale=9,seed=5,weights=1,self_loops=0", []
+    for number, size in ((1, 1 << 20), (2, 1000), (9, 777)):
+        monkeypatch.setattr(maker, "processors", lambda number=number: number)
+        monkeypatch.setattr(maker, "TEXT_BLOCK", size)
+        rows = write_text(spec, tmp_path / name, overwrite=True)
+        data = (tmp_path / name).read_bytes()
+        texts.append(data)
+        text = gzip.decompress(data) if name.endswith("gz") else data
+        assert text.count(b"\n") == rows + 2
+    assert texts[0] == texts[1] == texts[2]
+
+
 def test_generation_keeps_a_few_blocks_ahead_and_no_more(monkeypatch):
     made = []
     monkeypatch.setattr(maker, "BLOCK", 64)
     monkeypatch.setattr(
-        RmatRows, "_block", lambda self, first: made.append(first) or (np.zeros(64), np.zeros(64), None)
+        RmatRows, "_block", lambda self, first, count: made.append(first) or (np.zeros(64), np.zeros(64), None)
     )
     rows = iter(RmatRows(Rmat(scale=12)))
     next(rows)
@@ -186,7 +200,7 @@ def test_the_example_is_what_its_header_says(tmp_path):
 def test_rows_as_text_reads_back(rows, weighted):
     src, dst = (np.array([r[k] for r in rows], np.int64) for k in (0, 1))
     weights = np.array([r[2] / 256 for r in rows], np.float32) if weighted else None
-    lines = [line.split("\t") for line in rows_as_text(src, dst, weights).decode().splitlines()]
+    lines = [line.split("\t") for line in bytes(rows_as_text(src, dst, weights)).decode().splitlines()]
     assert [(int(line[0]), int(line[1])) for line in lines] == [r[:2] for r in rows]
     assert not weighted or [float(line[2]) for line in lines] == [r[2] / 256 for r in rows]
 
@@ -197,7 +211,7 @@ def test_an_interrupted_text_leaves_nothing_and_existing_files_stay(tmp_path, mo
         write_text("karate", tmp_path / "mine.txt")
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
-    def fails(self, first):
+    def fails(self, first, count):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(RmatRows, "_block", fails)

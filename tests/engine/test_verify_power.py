@@ -10,11 +10,12 @@ from helpers.strayed import circles, strayed_walks
 
 from csaw.cli.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
-from csaw.engine.verify import verify
+from csaw.engine.verify import threads, verify, walk_pass
+from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.power import bounded_sum
 from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.tables import Laws, joined
 
 FIVE_VERTICES = [(0, 1, 1), (1, 2, 1), (0, 2, 1), (1, 3, 1), (1, 4, 1)]
 LAW = {0: 0.5, 1: 0.3, 2: 0.15, 3: 0.05}
@@ -47,6 +48,71 @@ def test_a_few_steps_to_a_uniform_other_neighbor_are_found(tmp_path, edges, num_
             assert uniform.finds["choices from a uniform neighbor"] < 1.3 * share
     assert failed[0.0] == set()
     assert "transitions, uniform" in failed[share]
+
+
+def test_returns_that_are_too_frequent_at_hubs_alone_are_found_there(tmp_path):
+    store = graphs.store_of(tmp_path / "g", circles(), directed=False, weighted=False)
+    failed, sources = {}, np.arange(store.vertices)
+    for share in (0.0, 0.03):
+        walks = strayed_walks(store, sources, 80, 0.25, 4.0, share, seed=3, hub=256)
+        report = verify(verified(tmp_path / str(share), store, "node2vec", walks, p=0.25, q=4.0), budget=10_000)
+        failed[share] = {check.name for check in report.checks if not check.ok}
+    assert failed == {0.0: set(), 0.03: {"transitions, by degree"}}
+    (found,) = (check for check in report.checks if not check.ok)
+    assert "worst in degrees 256 to 1,023" in found.details
+
+
+@pytest.fixture
+def counted_in_a_pass(monkeypatch):
+    """Samples of any size are kept in part and counted in the rest, in many pieces."""
+    monkeypatch.setattr(walk_pass, "TRANSITIONS", 20_000)
+    monkeypatch.setattr(walk_pass, "ENTRIES", 10_000)
+
+
+def test_a_fault_in_some_situations_is_found_by_counts_of_the_whole_sample(tmp_path, counted_in_a_pass):
+    store = graphs.store_of(tmp_path / "g", FIVE_VERTICES, directed=False, weighted=False)
+    sources, failed = np.tile(np.arange(store.vertices), 500), {}
+    for share in (0.0, 0.2):
+        walks = strayed_walks(store, sources, 40, 0.25, 4.0, share, seed=3, hub=4)
+        report = verify(verified(tmp_path / str(share), store, "node2vec", walks, 500, p=0.25, q=4.0))
+        failed[share] = {check.name for check in report.checks if not check.ok}
+    assert failed[0.0] == set()
+    assert {"transitions", "transitions, by degree"} <= failed[0.2]
+    (found,) = (check for check in report.checks if check.name == "transitions")
+    assert "v = 1, prev" in found.details
+    assert int(found.details.split()[2].replace(",", "")) > 40_000  # not those 20,000 that are kept
+
+
+def test_the_verdict_does_not_depend_on_the_number_of_threads(tmp_path, counted_in_a_pass, monkeypatch):
+    store = graphs.store_of(tmp_path / "g", circles(), directed=False, weighted=False)
+    walks = strayed_walks(store, np.arange(store.vertices), 40, 0.25, 4.0, 0.01, seed=3)
+    path, reports = verified(tmp_path, store, "node2vec", walks, p=0.25, q=4.0), []
+    for number in (1, 3, 16):
+        monkeypatch.setattr(threads, "processors", lambda number=number: number)
+        reports.append(verify(path).as_dict())
+    assert reports[0] == reports[1] == reports[2]
+
+
+def test_a_pass_counts_what_a_slow_count_counts(tmp_path, counted_in_a_pass):
+    store = graphs.store_of(tmp_path / "g", FIVE_VERTICES, directed=True, weighted=False)
+    walks, lengths = slow.slow_walks(store, "node2vec", np.tile(np.arange(5), 1000), walk_length=9, weighted=False)
+    rows = np.array([(1, -1), (2, 1), (1, 0)])
+    laws = {(1, -1): {2: 0.4, 3: 0.6}, (2, 1): {-1: 1.0}, (1, 0): {2: 0.2, 3: 0.2, 4: 0.6}}
+    table = joined(Laws(lambda *row: laws[row], lambda rows: np.ones(len(rows)), 10**6).tables(rows))
+    counter, dense = Counter(rows, ("v", "prev"), table), walks.astype(np.int64)
+    dense[dense == slow.NONE] = -1
+    others = np.arange(len(dense)) % 3 > 0
+    counter.count(dense, lengths, np.ones(len(dense), bool), others)
+    expected = {}
+    for walk, steps, other in zip(dense.tolist(), lengths.tolist(), others, strict=True):
+        for k in range(min(steps + 1, 9) if other else 1):
+            key = (walk[k], walk[k - 1] if k else -1)
+            expected.setdefault(key, []).append(walk[k + 1])
+    counted = counter.counted()
+    assert counted.found.tolist() == [expected[row].count(o) for row in map(tuple, rows.tolist()) for o in laws[row]]
+    assert counted.strange.tolist() == [expected[1, -1].count(4), 0, 0]
+    assert counted.times.tolist() == [len(expected[row]) for row in map(tuple, rows.tolist())]
+    assert counted.strange[0] > 100
 
 
 def drawn(law, size, seed=1):
@@ -124,7 +190,7 @@ def test_what_cannot_be_tested_is_said_to_be_not_tested(tmp_path, edges, length,
     assert done.exit_code == 0
     statistics = [line.strip() for line in done.output.splitlines() if "transitions" in line]
     assert statistics
-    assert all(line.startswith("not tested") and len(line.split()) > 5 for line in statistics), done.output
+    assert all(line.strip().startswith("not tested") and len(line.split()) > 5 for line in statistics), done.output
     assert done.output.splitlines()[-1].endswith(f"all checks passed, {len(statistics)} not tested")
     report = json.loads(CliRunner().invoke(command, [str(path), "--json"]).output)
     assert report["ok"]

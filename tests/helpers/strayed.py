@@ -3,10 +3,10 @@
 import numpy as np
 
 
-def strayed_walks(store, sources, length, p, q, share, seed):
+def strayed_walks(store, sources, length, p, q, share, seed, hub=None):
     """Walks in dense ids, every step of the law but for that ``share`` of them; they go on from where they strayed to.
 
-    The graph is unweighted and has no dead end, no repeated edge.
+    Steps stray to a uniform other neighbor or, with ``hub``, back to the previous vertex, from vertices of that degree or a higher one alone. The graph is unweighted and has no dead end, no repeated edge.
     """
     graph, rng = store.load(), np.random.default_rng(seed)
     degree = np.diff(graph.indptr)
@@ -25,8 +25,12 @@ def strayed_walks(store, sources, length, p, q, share, seed):
             edge[waiting[accepted]] = tried[accepted]
         strays = np.flatnonzero((rng.random(len(sources)) < share) & (degree[here] > 1))
         moved = 1 + (rng.random(strays.size) * (degree[here[strays]] - 1)).astype(int)
-        edge[strays] = (edge[strays] + moved) % degree[here[strays]]
+        if hub is None:
+            edge[strays] = (edge[strays] + moved) % degree[here[strays]]
         walks[:, step + 1] = graph.indices[graph.indptr[here] + edge]
+        if hub is not None and step > 0:
+            back = strays[degree[here[strays]] >= hub]
+            walks[back, step + 1] = prev[back]
     return walks.astype(np.uint32), np.full(len(sources), length)
 
 

@@ -1,0 +1,159 @@
+"""One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the choices that tests use."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from csaw.engine.samples import NOTHING
+from csaw.engine.verify.checks import Subject
+from csaw.engine.verify.contexts import Counter
+from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.threads import in_order
+from csaw.engine.verify.walk_kernels import check_walks
+
+TRANSITIONS = 2_000_000  # steps of which each is kept; of the others, those in chosen situations are counted
+ENTRIES = 1 << 19  # entries of walks that a thread has in hand
+NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
+
+Notes = dict[tuple[int, ...], int]
+
+
+@dataclass
+class Piece:
+    """Some walks in dense ids."""
+
+    instances: np.ndarray  # int64 [walks]
+    walks: np.ndarray  # int64 [walks, walk_length + 1]
+    lengths: np.ndarray  # int64 [walks]
+    fits: np.ndarray  # bool [walks]: as many vertices as its length says
+    off: np.ndarray  # bool [walks, walk_length]: steps along no edge
+    wrong: int  # number of these
+
+    @property
+    def took(self) -> np.ndarray:
+        """The steps of walks that are walks, bool [walks, walk_length]."""
+        return (np.arange(self.off.shape[1]) < self.lengths[:, None]) & self.fits[:, None]
+
+    @property
+    def early(self) -> np.ndarray:
+        """Walks that ended before their last step."""
+        return self.fits & (self.lengths < self.walks.shape[1] - 1)
+
+
+@dataclass
+class Found:
+    """What was seen of the walks so far, by name in ``counts``: lengths, sources, steps, off, early."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("lengths", "sources", "steps", "off", "early"), 0))  # fmt: skip
+    jumps: Notes = field(default_factory=dict)  # (situation, next vertex): times
+    ends: Notes = field(default_factory=dict)
+
+    def add(self, counts: dict[str, int], jumps: np.ndarray, ends: np.ndarray) -> None:
+        for name, count in counts.items():
+            self.counts[name] += count
+        _note(self.jumps, jumps)
+        _note(self.ends, ends)
+
+
+def _note(notes: Notes, table: np.ndarray) -> None:
+    if len(table) and len(notes) < NOTED:
+        values, times = np.unique(table, axis=0, return_counts=True)
+        for key, count in zip(map(tuple, values.tolist()), times.tolist(), strict=True):
+            notes[key] = notes.get(key, 0) + count
+
+
+class WalkPass:
+    """Reads the walks of ``subject``; ``lawful``: steps and ends that no edge explains are noted, for the law to judge."""
+
+    def __init__(self, subject: Subject, lawful: bool) -> None:
+        self.subject, self.lawful, self.found = subject, lawful, Found()
+        samples = subject.samples
+        self.every = max(1, -(-samples.instances * max(samples.walk_length, 1) // TRANSITIONS))
+        """One walk of this many is kept."""
+
+    def kept(self) -> Choices:
+        """The choices of some walks, scattered over the whole sample."""
+        samples, columns = self.subject.samples, self.subject.columns
+        some = list(in_order(self._choices, self._scattered())) if samples.walk_length else []
+        if not some:
+            return Choices(np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64), columns)
+        situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
+        return Choices(situations, chosen, columns, depth, self.subject.degree)
+
+    def run(self, counter: Counter | None) -> Found:
+        """Look at all walks; ``counter`` counts the choices of those that are not kept."""
+        for seen in in_order(self._look, ((a, b, counter) for a, b in self._ranges())):
+            self.found.add(*seen)
+        return self.found
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        samples = self.subject.samples
+        rows = max(1, ENTRIES // samples.walks.shape[1])
+        return [(a, min(a + rows, samples.instances)) for a in range(0, samples.instances, rows)]
+
+    def _scattered(self) -> Iterator[tuple[np.ndarray]]:
+        """The instances that are kept, ascending, as many at a time as a thread takes in hand."""
+        samples = self.subject.samples
+        rows = max(1, ENTRIES // samples.walks.shape[1])
+        for start in range(0, samples.instances, rows * self.every):
+            part = np.arange(start, min(start + rows * self.every, samples.instances))
+            part = part[one_in(self.every, part)]
+            yield from ((part[a : a + rows],) for a in range(0, part.size, rows))
+
+    def _piece(self, instances: np.ndarray, stored: np.ndarray, steps: np.ndarray) -> Piece:
+        view, walks, lengths = self.subject.view, self.subject.dense(stored), steps.astype(np.int64)
+        fits, off = np.zeros(len(walks), np.bool_), np.zeros((len(walks), walks.shape[1] - 1), np.bool_)
+        both = not self.subject.store.directed
+        wrong = check_walks(view.indptr, view.indices, both, walks, lengths, fits, off)
+        return Piece(instances, walks, lengths, fits, off, wrong)
+
+    def _choices(self, instances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        samples = self.subject.samples
+        piece = self._piece(instances, samples.walks[instances], samples.lengths[instances])
+        ended = piece.early[:, None] & (np.arange(piece.off.shape[1]) == piece.lengths[:, None])
+        row, step = np.nonzero(piece.took | ended)
+        return self._situations(piece, row, step), piece.walks[row, step + 1], step
+
+    def _look(self, start: int, stop: int, counter: Counter | None) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+        subject, arrays = self.subject, self.subject.samples.group(start, stop)
+        piece = self._piece(np.arange(start, stop), arrays["walks"], arrays["lengths"])
+        sources = piece.instances % subject.view.vertices if subject.starts_at_all else piece.walks[:, 0]
+        at = np.flatnonzero(piece.early)
+        dead = subject.degree[piece.walks[at, piece.lengths[at]]] == 0
+        counts = {
+            "lengths": int((~piece.fits).sum()),
+            "sources": int((piece.walks[:, 0] != sources).sum()),
+            "steps": int(piece.lengths[piece.fits].sum()),
+            "off": piece.wrong,
+            "early": at.size,
+        }
+        if counter is not None:
+            counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
+        row, step = np.nonzero(piece.off) if piece.wrong and len(self.found.jumps) < NOTED else (at[:0], at[:0])
+        ended = (at if subject.revives else at[~dead]) if len(self.found.ends) < NOTED else at[:0]
+        jumps, ends = self._table(piece, row, step), self._table(piece, ended, piece.lengths[ended])
+        return counts, jumps, ends
+
+    def _table(self, piece: Piece, row: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """(situation, next vertex) of these choices, if the law can judge them."""
+        if not self.lawful:
+            row, step = row[:0], step[:0]
+        return np.column_stack([self._situations(piece, row, step), piece.walks[row, step + 1]])
+
+    def _situations(self, piece: Piece, row: np.ndarray, step: np.ndarray) -> np.ndarray:
+        walks = piece.walks
+        known = {
+            "v": lambda: walks[row, step],
+            "prev": lambda: np.where(step > 0, walks[row, np.maximum(step - 1, 0)], NOTHING),
+            "source": lambda: walks[row, 0],
+            "depth": lambda: step,
+            "instance": lambda: piece.instances[row],
+        }
+        return np.column_stack([known[name]() for name in self.subject.columns]).astype(np.int64)
+
+
+def one_in(every: int, instances: np.ndarray) -> np.ndarray:
+    """Whether each instance is used: one in ``every``, scattered, because sources recur periodically."""
+    mixed = instances.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(32)) % np.uint64(every) == 0
