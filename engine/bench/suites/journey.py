@@ -6,6 +6,7 @@ it leaves behind, measured in the same turn on the same disk; sampling also besi
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,15 +49,17 @@ def _row(stage: str, runs: list[Row]) -> Row:
 
 
 def _turn(context: Context, folder: Path, spec: str) -> dict[str, Row]:
-    """Every stage once, in order; the files of the turn before make way."""
+    """Every stage once, in order, into an empty folder: removing gigabytes of an earlier turn would take a stage as long as its work."""
+    shutil.rmtree(folder)
+    folder.mkdir()
     text, graph, walks, corpus = (str(folder / name) for name in ("edges.txt", "graph.zarr", "walks.zarr", "walks.txt"))
     where = ("--device", context.kind, "--threads", str(context.threads))
     stages = {
-        SMALL: ("sample", "karate", str(folder / "small.zarr"), "--device", context.kind, "--overwrite"),
-        "generate text": ("datasets", "generate", spec, text, "--overwrite"),
-        "partition text": ("partition", text, graph, "--undirected", "--overwrite"),
-        SAMPLED: ("sample", graph, walks, *WALKS, *where, "--overwrite"),
-        "export to text": ("export", walks, corpus, "--overwrite"),
+        SMALL: ("sample", "karate", str(folder / "small.zarr"), "--device", context.kind),
+        "generate text": ("datasets", "generate", spec, text),
+        "partition text": ("partition", text, graph, "--undirected"),
+        SAMPLED: ("sample", graph, walks, *WALKS, *where),
+        "export to text": ("export", walks, corpus),
         "verify": ("verify", walks),
         "info": ("info", walks),
     }
