@@ -1,11 +1,13 @@
 """``csaw`` and ``python -m csaw.cli``: from the first moment on, Ctrl-C is a line and exit status 130."""
 
+import gc
 import os
 import signal
 import sys
 from types import FrameType
 
 AGAIN_SECONDS = 0.02
+ALLOCATIONS = 100_000  # between collections of garbage: they take Numba's compiler some percent of its time by default
 # A wait for threads fails where one has only half begun; an exception in what C calls back is dropped.
 NOT_NOW = (
     "Thread.start",
@@ -17,9 +19,9 @@ NOT_NOW = (
 
 def run() -> None:
     """Run the command line. An interruption waits for the end of an import, in which libraries would catch it and go on, and of the start of a thread."""
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # NumPy's linear algebra, which csaw does without, starts a thread for each processor
+    gc.set_threshold(ALLOCATIONS)
+    # NumPy's linear algebra, which csaw does without, starts a thread for each processor otherwise.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as nohup asks
         signal.signal(signal.SIGALRM, _interrupted)
         signal.signal(signal.SIGINT, _interrupted)

@@ -1,7 +1,10 @@
 """What all tests begin with."""
 
+import gc
 import signal
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+gc.set_threshold(100_000)  # as the command does: most of the time of these tests is Numba's compiler
