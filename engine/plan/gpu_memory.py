@@ -61,20 +61,21 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
     least = min(row, budget)
     ways = list(product(answers, (limits.layout,) if limits.layout else possible))
-    near = [(m, way) for m, way in ways if store.edges * edge.built(way) + extra[m] <= NEAR_BYTES]
-    for membership, layout in [*near, *ways]:
-        graph = store.edges * (edge.stored + edge.built(layout)) + extra[membership]
-        if fixed + graph + least <= budget:
-            scratch, more = _scratch(shape, budget - fixed - graph - least)
-            fixed += more
-            in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
-            return MemoryPlan(
-                layout, membership, Residency.RESIDENT, in_flight, in_flight * row, graph, fixed, budget, scratch
-            )
-    raise BudgetError(
-        f"{store.path}: the graph and the samples in flight need {fixed + graph + least:,} bytes on a GPU, and {budget:,} are allowed; raise --gpu-memory, or run without "
-        f"--residency and --layout"
-    )
+    size = {way: store.edges * (edge.stored + edge.built(way[1])) + extra[way[0]] for way in ways}
+    near = [way for way in ways if size[way] - store.edges * edge.stored <= NEAR_BYTES]
+    fitting = next((way for way in (*near, *ways) if fixed + size[way] + least <= budget), None)
+    if fitting is None:
+        need = fixed + min(size.values()) + least
+        raise BudgetError(
+            f"{store.path}: the graph and the samples in flight need {need:,} bytes on a GPU, and {budget:,} are allowed; raise --gpu-memory, or run without "
+            f"--residency and --layout"
+        )
+    membership, layout = fitting
+    scratch, more = _scratch(shape, budget - fixed - size[fitting] - least)
+    fixed += more
+    room = min(DEVICE_BATCH_BYTES, budget - fixed - size[fitting])
+    batch = limits.batch or max(1, min(shape.most, room // row))
+    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * row, size[fitting], fixed, budget, scratch)
 
 
 def owners(store: Store, devices: int) -> list[int]:
