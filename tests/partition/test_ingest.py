@@ -147,7 +147,7 @@ def test_a_small_budget_and_any_partitions_give_the_same_graph(tmp_path, monkeyp
     from csaw.partition import pipeline
 
     rng = np.random.default_rng(3)
-    ends = (rng.random((600_000, 2)) ** 2 * 50_000).astype(int) * 7
+    ends = (rng.random((250_000, 2)) ** 2 * 50_000).astype(int) * 7
     rows = [f"{u} {v} {(u * v) % 97}\n" if weighted else f"{u} {v}\n" for u, v in ends.tolist()]
     text = "".join(rows)
     plain = read(tmp_path, text, directed=directed, duplicates="sum")
