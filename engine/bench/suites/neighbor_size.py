@@ -9,7 +9,7 @@ from csaw.engine.bench.suites.neighbors import BIASED
 CLAIM = "time grows more slowly than the sampled edges when a vertex selects more neighbors (C-SAW, figure 16 a)"
 X = "neighbor_size"
 SIZES = (1, 2, 4, 8)
-BY_SUMS = {"select": "its", "layout": "ctps"}  # the same reads for all
+BY_SUMS = {"select": "its", "layout": "ctps"}  # all sizes read the same arrays
 WORKS = {f"neighbor size {size}, by degree": size for size in SIZES}
 
 
