@@ -63,7 +63,7 @@ class Timed:
         self.batches.close()
 
     def _moved(self) -> dict[str, float]:
-        """Transfers, bytes and seconds of streaming so far."""
+        """The counters of streaming so far: transfers, bytes, rounds, rows read in place, seconds in kernels."""
         graph, counters = self.backend.graph, self.batches.counters
         return {
             "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
@@ -83,7 +83,7 @@ class Timed:
         }  # fmt: skip
 
     def _streaming(self) -> Row:
-        """Medians over turns of the transfers, bytes and seconds of streaming."""
+        """Medians over turns of the counters of streaming, and the deviation between streams; empty if nothing is streamed."""
         if not self.backend.streamed:
             return {}
         found = {name: statistics.median(turn[name] for turn in self.moved[1:]) for name in self.moved[0]}

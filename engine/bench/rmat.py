@@ -18,7 +18,7 @@ from csaw.engine.cuda.structs import struct
 from csaw.partition.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
-KEY_BYTES = 64  # of an edge: half for the key, its sorting and the edge itself, half left for sampling
+KEY_BYTES = 64  # of GPU memory for each edge: to make it (its key, sorting, the edge itself) and to sample from it
 RUNS = 16  # leading bits of a source by which keys are counted
 
 
@@ -155,7 +155,7 @@ def _pieces(size: int) -> list[slice]:
 
 
 def _distinct(keys: Any) -> Any:
-    """Sorted keys without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
+    """Remove repeats from sorted keys, in place and in pieces, because CuPy's masks end at 2^31 elements."""
     size, before = 0, None
     for span in _pieces(keys.size):
         piece = keys[span].copy()

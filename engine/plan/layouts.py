@@ -25,7 +25,7 @@ class GraphLayout(StrEnum):
     TABLE = "table", False, 0, ALIAS_IDS, 0.075
     """An alias table for each row, of entries that consist of vertex ids."""
     ALIAS = "alias", False, 32, 0, float("inf")
-    """The same with offset and length of both targets' rows: a weighted step reads one line of memory."""
+    """An alias table for each row, of entries with offset and length of both targets' rows: a weighted step reads one line of memory."""
     CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
 

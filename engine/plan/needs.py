@@ -28,7 +28,7 @@ class EdgeBytes:
     kept: int
     """In host memory for a GPU, and over the bus: an alias table's entry if GPUs read nothing else, otherwise as stored."""
     reserved: int
-    """On the CPU, as a plan reserves them, apart from running sums. Includes a rejection walk's weights, even if they are dropped once tables are made."""
+    """On the CPU, as a plan reserves them, apart from running sums; with a rejection walk's weights, even if they are dropped later."""
     loaded: int
     """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are dropped."""
     piece: int
@@ -50,7 +50,7 @@ class EdgeBytes:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a run reads of its graph, and how its picks can be drawn. It follows from the graph, the algorithm and the request alone, not from a device."""
+    """The parts of the graph that a run reads, and the ways in which it can draw. They depend on graph, algorithm and request, not on the device."""
 
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
@@ -59,7 +59,7 @@ class Needs:
     asks_far: bool
     """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
     weights: bool
-    """Whether weights of edges are read, by sampling or by what builds its tables."""
+    """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
     """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by."""
     only_tables: bool

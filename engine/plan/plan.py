@@ -1,4 +1,4 @@
-"""What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
+"""The plan of a run: how to carry out a request here, as plain data that is computed before anything is sampled."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The choice of a selection method for a bias, and the checks of what algorithms declare for it."""
+"""The choice of a selection method for a bias, and the checks of the bounds and coins that algorithms declare."""
 
 import math
 
@@ -112,5 +112,5 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
 
 
 def tries(size: int) -> int:
-    """Tries to find ``size`` distinct edges of a pool of several vertices before the pool is listed; a pool with fewer edges than that is listed at once."""
+    """Number of tries for ``size`` distinct edges of a pool of several vertices, before the pool is listed. Pools with fewer edges are listed at once."""
     return 4 * size + 64

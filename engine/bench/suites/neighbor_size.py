@@ -25,7 +25,7 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def more_is_faster(rows: list[Row], over: str) -> Verdict:
-    """Whether on every graph the rate at the largest value of a column is above that at the smallest, beyond the spreads of both."""
+    """Whether on every graph the rate at the largest value of column ``over`` exceeds that at the smallest, beyond the spreads of both."""
     ratios, clear = [], []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])
