@@ -68,6 +68,7 @@ def params(algorithm: Algorithm) -> tuple[float, ...]:
 
 
 def edge_bias(algorithm: Algorithm, weighted: bool) -> Hook:
+    """The algorithm's edge_bias, rewritten; OptionError if it uses anything that a hook cannot."""
     return _rewrite(algorithm, "edge_bias", weighted, random=False)
 
 

@@ -154,6 +154,7 @@ class HostGraph(Partitions):
         return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes
 
     def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
+        """Build the alias tables of vertices first .. last - 1; a bad bias is noted in ``bad``."""
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:

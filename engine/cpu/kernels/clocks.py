@@ -57,6 +57,7 @@ def sift(keys, heap, cell):
 
 @inner(forceinline=True)
 def before(time, walker, other_time, other):
+    """Whether the walker moves before the other one: by time, then by walker."""
     return time < other_time or (time == other_time and walker < other)
 
 
