@@ -1,4 +1,4 @@
-"""The contracts between the rooms of the engine: a stored graph, a graph in memory, a batch of instances. That of a backend is in backend.py."""
+"""The contracts between the rooms of the engine: a stored graph, a graph in memory, a batch of instances. The contract of a backend is in backend.py."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -64,14 +64,14 @@ class Store(Protocol):
 
 
 class Graph(Protocol):
-    """A graph in memory, as far as its residency says."""
+    """A graph in memory: all of it, or the partitions that its residency keeps there."""
 
     transfers: int
-    """Partitions that were brought so far."""
+    """Partitions loaded so far, counting repeats."""
     transfer_bytes: int
 
     store: Store
-    """Where its edges come from."""
+    """The store that its edges are read from."""
     loaded: np.ndarray
     """uint8 [partitions]: whether each can be read now."""
 
@@ -79,16 +79,16 @@ class Graph(Protocol):
         """Neighbors of each vertex."""
 
     def ends_of(self, edges: Array) -> tuple[Array, Array]:
-        """The vertex in whose row each of these edges is, and its place there; ``edges`` count from the graph's first."""
+        """Two arrays for edges numbered from the graph's first: the vertex whose row has each edge, and its position in that row."""
 
 
 class Partitions(Graph):
-    """A graph whose partitions come and go, as a scheduler sees it; what few graphs can do besides has a default here."""
+    """A streamed graph, whose partitions are loaded and evicted, as a scheduler sees it. Optional abilities have defaults here."""
 
     reads_in_place = False
     """Whether single rows can be read without loading their partitions."""
     fetches = False
-    """Whether a partition can be loaded beside kernels without slowing them down."""
+    """Whether a partition can be loaded while kernels run, without slowing them down."""
 
     @abstractmethod
     def partition_of(self, vertices: Array) -> Array:
@@ -100,25 +100,25 @@ class Partitions(Graph):
 
     @abstractmethod
     def sizes(self) -> np.ndarray:
-        """int64 [partitions]: bytes of memory that each takes while it is loaded."""
+        """int64 [partitions]: bytes of memory that each one takes while it is loaded."""
 
     @abstractmethod
     def load(self, number: int) -> None:
-        """Bring a partition into memory; waits until kernels can read it."""
+        """Load a partition and wait until kernels can read it."""
 
     @abstractmethod
     def evict(self, number: int) -> None:
         """Give a partition's memory back."""
 
     def costs(self) -> np.ndarray:
-        """Cost of bringing each partition, as bytes that are copied in the same time."""
+        """int64 [partitions]: cost of loading each one, as bytes a copy moves in the same time."""
         return self.sizes()
 
     def fetch(self, number: int) -> None:
-        """Begin to load a partition into free room; ``load`` waits for its end."""
+        """Begin to load a partition into free memory; ``load`` waits until it is there."""
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Prepare for partitions that are not loaded: the number of instances that wait for each."""
+        """Prepare to load partitions. ``waiting``: for each one that is not loaded, the number of instances that wait for it."""
 
     def room_to_reach(self, batch: "WaitingBatch") -> float:
         """Bytes of memory that ``reach`` would fill for all rows that the batch needs."""
@@ -138,19 +138,19 @@ class Partitions(Graph):
 
 
 class Batch(Protocol):
-    """Some consecutive instances while they are drawn, and then their samples."""
+    """Consecutive instances while they are drawn, and their samples afterwards."""
 
     def advance(self) -> None:
-        """Draw everything that the partitions in memory allow."""
+        """Draw until every instance is done or needs a row that is not in memory."""
 
     def edges(self) -> int:
-        """Sampled edges, once all is drawn."""
+        """Number of sampled edges, once all instances are drawn."""
 
     def dead_ends(self) -> int:
-        """Walks and frontier entries that ended because there was no neighbor to go to."""
+        """Number of walks and frontier entries that ended because no neighbor could be selected."""
 
     def arrays(self, rows: slice) -> dict[str, np.ndarray]:
-        """The samples in host memory, of walks and hops only these instances; may be called in any thread."""
+        """Copy the samples to host memory on demand, by name. ``rows``: the instances to copy; ignored for subgraphs. Any thread may call this."""
 
     def on_device(self) -> dict[str, Array]:
         """The samples where they were drawn."""
@@ -161,13 +161,16 @@ class WaitingBatch(Batch, Protocol):
 
     @property
     def comes_back(self) -> bool:
-        """Whether an instance may need a partition again that it has left."""
+        """Whether an instance may return to a partition that it has left."""
 
     def wants(self) -> np.ndarray:
-        """int64 [m, 3]: a partition, another one that is needed with it (or the same), and how many instances wait for both; empty at the end."""
+        """int64 [m, 3]: a partition, another one needed with it (or the same one again), and the number of instances waiting for both.
+
+        Empty once all instances are drawn.
+        """
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each waiting instance needs; with second-order biases also the one whose row it needs beside that."""
+        """The vertex whose row each waiting instance needs next; with second-order biases also the vertex whose row it needs beside that one."""
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """Cost of reading single rows instead of loading partitions, as bytes that are copied in the same time: for one step, and for all that is left."""
+        """Cost of reading single rows instead of loading partitions, as bytes a copy moves in the same time: of one step, and of all steps left."""

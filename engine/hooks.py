@@ -1,12 +1,12 @@
-"""Hooks to plain functions: an algorithm's methods rewritten into source text that any compiler of Python scalars takes.
+"""Rewrite hooks, the methods of an algorithm, into plain functions: source text for any compiler of Python scalars.
 
-    self.NAME          params[k]; options with choices are folded as constants, and dead branches with them
+    self.NAME          params[k]; options with choices become constants, and branches they rule out are dropped
     e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
     e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
     a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
-Every hook gets the same arguments, ARGUMENTS, so a kernel calls it without knowing what it reads.
+Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which of them it reads.
 """
 
 import ast
@@ -26,22 +26,22 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
-# Held while syntax trees are made: in Python 3.11 two threads that make them at once get a SystemError (CPython issue 106905).
+# Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython issue 106905).
 TREES = threading.RLock()
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
-FAR = "is_neighbor of another vertex than prev and src"  # whose row need not be in memory
+FAR = "is_neighbor of another vertex than prev and src"  # the row of that vertex may not be in memory
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
 ENGINE = ("degree", "vertex_count", "is_neighbor", "hook_word", "fraction", "below_wide", "int64", "uint64")
-PLACES = ("src", "dst", "prev", "source")  # vertices, or none, whatever a hook computes
+PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
 OWN = "own_"
-# A division by zero gives what a GPU gives, infinity or NaN, and a bias that is one is named.
+# A division by zero gives infinity or NaN, as on a GPU, and an error then names the bias.
 INLINED, CALLED = '@inner(forceinline=True, error_model="numpy")\n', '@inner(error_model="numpy")\n'
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
 @dataclass(frozen=True)
 class Hook:
-    """One rewritten method: ``source`` defines ``name(*ARGUMENTS)``; ``reads`` is what it looked at."""
+    """One rewritten method. ``source``: text that defines ``name(*ARGUMENTS)``. ``reads``: the fields of ``e`` that it reads."""
 
     name: str
     source: str
@@ -49,7 +49,7 @@ class Hook:
 
     @cached_property
     def constant(self) -> float | None:
-        """The number it always returns, if it is one."""
+        """The number that it always returns; None if the result can vary."""
         body = ast.parse(self.source).body[-1].body  # type: ignore[attr-defined]
         last = body[-1]
         if len(body) == 1 and isinstance(last, ast.Return) and isinstance(last.value, ast.Constant):
@@ -58,21 +58,22 @@ class Hook:
 
     @property
     def static(self) -> bool:
-        """Whether it depends on the edge alone, so that a table per edge can be made once."""
+        """Whether its result depends on the edge alone, so that tables of it can be made once."""
         return self.reads <= STATIC
 
 
 def params(algorithm: Algorithm) -> tuple[float, ...]:
-    """The run-time values behind ``self.NAME``, in the order of ``params[k]``."""
+    """The values of the algorithm's numeric options, in the order of ``params[k]``."""
     return tuple(getattr(algorithm, name) for name in _numeric(algorithm))
 
 
 def edge_bias(algorithm: Algorithm, weighted: bool) -> Hook:
+    """The algorithm's edge_bias, rewritten; OptionError if it uses anything that a hook cannot."""
     return _rewrite(algorithm, "edge_bias", weighted, random=False)
 
 
 def others(algorithm: Algorithm, weighted: bool) -> dict[str, Hook | None]:
-    """update, dead_end, vertex_bias; None where the algorithm keeps the base's."""
+    """The hooks update, dead_end and vertex_bias by name; None if the algorithm does not override it."""
     bases: dict[str, Any] = {"update": Walk, "dead_end": Walk, "vertex_bias": Traversal}
     return {
         name: _rewrite(algorithm, name, weighted, random=name != "vertex_bias")
@@ -117,7 +118,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
 
 
 def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
-    """OptionError about a variable that would take the place of what hooks are given."""
+    """OptionError if a variable of the hook has the name of one of its arguments or of an engine function."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
@@ -138,7 +139,7 @@ def _arguments() -> ast.arguments:
 
 
 def _fold(body: list[ast.stmt], rewriter: "_Rewriter") -> list[ast.stmt]:
-    """Statements rewritten, with branches on constants decided and what follows a return dropped."""
+    """Rewrite statements: decide branches on constants, and drop statements after a return."""
     out: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
@@ -235,7 +236,7 @@ class _Rewriter(ast.NodeTransformer):
         raise OptionError(f"{self.where}: no call {self.view}.{name}(...) with {len(arguments)} arguments")
 
     def _if_vertices(self, call: ast.expr, doubtful: list[ast.expr]) -> ast.expr:
-        """A question about an edge, asked only where its ends are vertices: others have no rows."""
+        """A call that asks about an edge, made only if its ends are vertices, because only vertices have rows."""
         for end in doubtful:
             self.engine.add("vertex_count")
             question = _expression("False if not 0 <= end < vertex_count(graph) else call")
@@ -249,7 +250,7 @@ def _expression(text: str) -> ast.expr:
 
 
 class _Own(ast.NodeTransformer):
-    """Names of the user's module under a prefix of their own, where no name of a kernel can be hidden by them."""
+    """Gives names of the user's module a prefix, so that they cannot hide names of a kernel."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -259,7 +260,7 @@ class _Own(ast.NodeTransformer):
 
 
 def _globals(method: Callable, names: set[str], where: str) -> str:
-    """Source for what a hook takes from its module: numbers, modules, and functions with what those take."""
+    """Source text for the names that a hook reads from its module: numbers, modules, and functions with the names they read."""
     scope = scope_of(method)
     text = ""
     for name in sorted(names):

@@ -17,7 +17,7 @@ class GraphView:
         self.indptr, self.indices = graph.indptr, graph.indices
         self.weights = graph.weights if weighted else None
         self.vertices = self.indptr.size - 1
-        self._cached: tuple[int, frozenset[int]] = (NONE, frozenset())  # the row asked for last
+        self._cached: tuple[int, frozenset[int]] = (NONE, frozenset())  # the last row that was looked up
 
     def degree(self, v: int) -> int:
         return int(self.indptr[v + 1] - self.indptr[v])
@@ -46,7 +46,7 @@ class GraphView:
 
 
 class Edge:
-    """What edge_bias may read, under the names of algorithm.py."""
+    """The edge that edge_bias reads, with the fields that algorithm.py names."""
 
     def __init__(self, view: GraphView, v: int, prev: int, source: int, depth: int, instance: int) -> None:
         self.src, self.prev, self.source, self.depth, self.instance = v, prev, source, depth, instance
@@ -66,7 +66,7 @@ class Edge:
 
 def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
                 instance: int = 0) -> list[tuple[int, float]]:  # fmt: skip
-    """(neighbor, bias) of every edge of v, in the order of its row; BiasError when one is not a bias."""
+    """(neighbor, bias) of every edge of v, in the order of its row. BiasError if a bias is negative, NaN or infinite."""
     edge, biases = Edge(view, v, prev, source, depth, instance), []
     for edge.dst, edge.weight in zip(*view.row(v), strict=True):
         bias = float(algorithm.edge_bias(edge))

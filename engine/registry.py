@@ -1,4 +1,4 @@
-"""Names to algorithms: a file of engine/algorithms, or ``FILE.py:CLASS`` of the user's own."""
+"""Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
 
 import ast
 import importlib.util
@@ -14,7 +14,7 @@ from csaw.engine.user_code import is_own, users_code
 from csaw.partition.errors import OptionError, UnknownNameError
 from csaw.partition.shown import quoted
 
-LONGEST = 1000  # characters of an expression
+LONGEST = 1000  # most characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops")}
 HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
 STARTS = ("all", "random", "distinct", "every")
@@ -27,7 +27,10 @@ def names() -> list[str]:
 
 
 def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
-    """The class called ``name``; with ``edge_bias``, a subclass whose bias is that expression."""
+    """The algorithm class called ``name``; with ``edge_bias``, a subclass whose bias is that expression.
+
+    UnknownNameError if there is none; OptionError if the expression, or the user's own file, is malformed.
+    """
     if not isinstance(name, str):
         raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
     found = _from_file(name) if ".py" in name else _shipped(name)
@@ -35,7 +38,7 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
 
 
 def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -> Algorithm:
-    """The algorithm with its options set, and both checked."""
+    """Make the algorithm with its options set, and check both. Raises UnknownNameError or OptionError."""
     kind = find(name, edge_bias)
     if kind.__init__ is Algorithm.__init__:
         algorithm = kind(**parameters)
@@ -48,7 +51,7 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -
 
 
 def check_declarations(algorithm: Algorithm) -> None:
-    """OptionError about what a class of the user's own declares, before anything is made of it."""
+    """OptionError if a user's own class declares something that the engine cannot use."""
     kind = Walk if isinstance(algorithm, Walk) else Traversal
     name = algorithm.name()
     missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
@@ -76,7 +79,7 @@ def check_declarations(algorithm: Algorithm) -> None:
 
 
 def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
-    """OptionError about a hook that an algorithm of this kind never calls: its author expects it to be."""
+    """OptionError if the class has a hook that algorithms of its kind never call, although its author expects that."""
     clocks = bool(getattr(algorithm, "clocks", False))
     for hook, base in HOOKS.items():
         defined = getattr(type(algorithm), hook, None)
@@ -89,13 +92,13 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
-    """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``."""
+    """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``. OptionError if it is none."""
     try:
         if len(expression) > LONGEST:
             raise ValueError
         tree = ast.parse(expression, "--edge-bias", "eval")
         refuse_foreign([tree.body], "--edge-bias")
-        # The tree's own text: a comment or a line's end of the expression would swallow what stands around it.
+        # Write the tree as text again: a comment or line break in the expression would change the code around it.
         source = f"def edge_bias(self, e):\n    return {ast.unparse(tree)}\n"
         compiled = compile(source, "--edge-bias", "exec")
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -105,7 +108,7 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
             f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {quoted(expression)}"
         ) from error
     scope: dict[str, Any] = {}
-    # The user's own expression runs here as the user's own file does with --algo FILE.
+    # The user's own expression runs here, just as the user's own file runs with --algo FILE.
     exec(compiled, {"math": import_module("math")}, scope)  # noqa: S102
     scope["edge_bias"].csaw_source = source
     return type(base.__name__, (base,), {"edge_bias": scope["edge_bias"], "bias_range": None, "label": base.name()})

@@ -11,11 +11,11 @@ from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
-LISTED = 2**64 - 1  # the instance number whose draws choose random:N
+LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 
 
 def _text_of(path: Path) -> str:
-    """A file's text; FormatError with the line where it is not UTF-8."""
+    """Read a file as text; FormatError, with the line, if it is not UTF-8."""
     data = path.read_bytes()
     try:
         return data.decode()
@@ -26,14 +26,14 @@ def _text_of(path: Path) -> str:
 
 
 def kind_of(digest: str) -> str:
-    """What kind of sources a request's text names: all, random, distinct or every, as ``Algorithm.sources_from`` has them, or list."""
+    """The kind of sources that a digest names: all, random, distinct or every (see ``Algorithm.sources_from``), or list."""
     return digest.partition(" ")[0]
 
 
 class Sources:
     """The sources of every instance, computed when they are needed.
 
-    With a list of S sources, instance i of a walk starts at number i % S, one of a traversal holds numbers i m .. i m + m - 1.
+    With a list of S sources, walk i starts at source i % S; traversal i of frontier size m has sources i m .. i m + m - 1, modulo S.
     """
 
     def __init__(
@@ -67,7 +67,9 @@ class Sources:
 
     def _listed(self, store, given: Any) -> np.ndarray:
         if not isinstance(given, str):
-            kind = object if store.id_kind == STRING else None  # NumPy's strings would all be as wide as the longest
+            kind = (
+                object if store.id_kind == STRING else None
+            )  # NumPy's own strings would all be as wide as the longest
             ids = np.asarray(given, kind).ravel()
             if (
                 kind is None
@@ -106,14 +108,14 @@ class Sources:
         return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
 
     def take(self, first: int, last: int, flat: bool) -> np.ndarray:
-        """Dense source ids of instances first .. last - 1: [n] when ``flat``, else [n, frontier size]."""
+        """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size]."""
         if flat and self.kind in ("all", "list"):
             return self._in_turn(first, last - first)
         frontiers = self._frontiers(first, last)
         return frontiers[:, 0] if flat else frontiers
 
     def _frontiers(self, first: int, last: int) -> np.ndarray:
-        """[last - first, frontier size]."""
+        """int64 [last - first, frontier size]: dense source ids of instances first .. last - 1."""
         from csaw.engine.random import SOURCE_SLOT, distinct_below, uniform_vertices
 
         numbers = np.arange(first, last, dtype=np.int64)
@@ -130,7 +132,7 @@ class Sources:
         return chosen if self.listed is None else self.listed[chosen]
 
     def _in_turn(self, first: int, size: int) -> np.ndarray:
-        """One source an instance, from the list's beginning again at its end; copied in runs, for a GPU waits for it."""
+        """int64 [size]: one source an instance, starting the list again at its end. Copies runs of the list, because a GPU waits for it."""
         count = self.vertices if self.listed is None else self.listed.size
         at = first % count
 
@@ -143,7 +145,7 @@ class Sources:
         return np.resize(around, size)
 
     def digest(self) -> str:
-        """What identifies the sources in a request; ``kind_of`` reads it."""
+        """A text that identifies the sources in a request; ``kind_of`` reads it."""
         if self.listed is None:
             return f"{self.kind} x {self.frontier_size}"
         return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} x {self.frontier_size}"

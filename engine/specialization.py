@@ -1,4 +1,4 @@
-"""What a plan means for kernels, whatever runs them: the hooks that are compiled into them, and the constants they are specialised on."""
+"""A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialised on."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ WEIGHT = hooks.Hook(
     f"{hooks.INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
     frozenset({"weight"}),
 )
-"""The bias of who draws by weight alone."""
+"""The bias of algorithms that draw by weight alone."""
 
 
 class Specialization:
@@ -22,7 +22,7 @@ class Specialization:
 
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         self.plan, self.store, self.seed = plan, store, plan.request.seed
-        self.algorithm: Any = algorithm  # of any class, a user's own too: its options are attributes
+        self.algorithm: Any = algorithm  # Any: its options are attributes, and its class may be a user's own
         self.needs = plan.needs
         self.select, self.weighted = plan.select, plan.request.weighted
         self.streamed = plan.residency.streams
@@ -37,7 +37,7 @@ class Specialization:
 
     @property
     def checks_vertices(self) -> bool:
-        """Whether hooks of a user's own say where a walk goes."""
+        """Whether a user's own hooks decide where a walk goes, so that kernels must check their vertices."""
         return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
 
     @property
@@ -46,7 +46,7 @@ class Specialization:
         return self.plan.membership == "hash" and self.needs.weighs_members
 
     def constants(self) -> dict[str, Any]:
-        """What kernels of any backend are specialised on."""
+        """The constants that kernels of any backend are specialised on, by name."""
         undirected, a = not self.store.directed, self.algorithm
         constants: dict[str, Any] = {
             "UNDIRECTED": undirected,

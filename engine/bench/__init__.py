@@ -1,6 +1,6 @@
-"""How fast csaw is here, against what this machine can do: suites of works, the limits measured beside them, plots, comparisons."""
+"""Benchmarks: how fast csaw is on this machine, beside the limits of the machine itself; suites of works, plots, comparisons."""
 
 from pathlib import Path
 
 KERNELS = Path(__file__).with_name("kernels")
-"""CUDA C++ that benchmarks alone run."""
+"""CUDA C++ files that only benchmarks run."""

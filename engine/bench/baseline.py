@@ -1,4 +1,4 @@
-"""This run beside an earlier one: what is slower, or faster, beyond the noise of both."""
+"""Comparison with an earlier run: the figures that are slower or faster beyond the noise of both runs."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,11 @@ from typing import NamedTuple
 from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, short, spread
 from csaw.partition.errors import FormatError
 
-MARGIN = 0.05  # what two runs differ by although nothing changed
+MARGIN = 0.05  # relative difference of two runs when nothing changed
 
 
 class Change(NamedTuple):
-    """A figure that is in both runs. It has changed where the spreads of both lie apart, by more than their noise."""
+    """A figure that is in both runs. It has changed if the gap between their spreads exceeds the noise."""
 
     name: str
     before: Row
@@ -19,7 +19,7 @@ class Change(NamedTuple):
 
     @property
     def noise(self) -> float:
-        """The gap that says nothing: half the wider spread, for a few repeats show only a part of it, and at least the margin."""
+        """The widest gap that is still noise: half the wider spread, because few repeats show only part of it, and at least the margin."""
         return max(MARGIN, *((row["fastest"] - row["slowest"]) / row["rate"] / 2 for row in (self.before, self.now)))
 
     @property
@@ -32,7 +32,7 @@ class Change(NamedTuple):
 
 
 def read(file: str | Path) -> list[Row]:
-    """The rows that ``--json`` has written."""
+    """Read the bench rows that ``--json`` wrote."""
     try:
         rows = json.loads(Path(file).read_text())
         if isinstance(rows, list) and all(isinstance(row, dict) and "suite" in row for row in rows):
@@ -43,7 +43,7 @@ def read(file: str | Path) -> list[Row]:
 
 
 def compare(before: list[Row], now: list[Row]) -> list[Change]:
-    """Every figure that both have, in the order of the later one."""
+    """Every figure that both runs have, in the order of the later run."""
     earlier = {key(row): row for row in measured(before)}
     return [
         Change(", ".join(filter(None, key(row))), earlier[key(row)], row)
@@ -53,7 +53,7 @@ def compare(before: list[Row], now: list[Row]) -> list[Change]:
 
 
 def told(before: list[Row], now: list[Row], changes: list[Change]) -> str:
-    """The changes that count, the slowest first."""
+    """A text about the changes beyond noise, the largest slowdown first."""
     was, is_ = (next((row.get("device") for row in rows if "device" in row), "") for rows in (before, now))
     lines = [f"the baseline is of another device: {was}, this is {is_}"] if was != is_ else []
     ordered = sorted(changes, key=_ratio)

@@ -1,11 +1,11 @@
-"""What a benchmark yields: plain dictionaries that go to JSON unchanged.
+"""Bench rows, the results of a benchmark: plain dictionaries that are written to JSON as they are.
 
 Every row has ``suite``. Beside that
 
-    a figure        work, graph (where there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
-                    gathers/s), repeats, and what the suite adds
-    what was not    work, graph, not_measured: why
-    a verdict       claim, holds (true, false, null where nothing could be said), found
+    a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
+                    gathers/s), repeats, and columns of the suite's own
+    a gap           work, graph, not_measured: the reason
+    a verdict       claim, holds (true, false, null if it cannot be decided), found
     the machine     the first row, suite ``machine``: csaw, device, threads, command, date
 """
 
@@ -17,7 +17,7 @@ MACHINE = "machine"  # the suite of the machine's own limits
 
 
 class Verdict(NamedTuple):
-    """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` is None where nothing could be said."""
+    """Whether a claim holds in the rows of a suite, and the numbers found; ``holds`` is None if it cannot be decided."""
 
     holds: bool | None
     found: str
@@ -29,12 +29,12 @@ def figure(rates: list[float], unit: str = "edges/s") -> Row:
 
 
 def measured(rows: list[Row], **having: Any) -> list[Row]:
-    """The figures among ``rows``; of them those with these values."""
+    """The figures among ``rows`` whose columns have the values ``having``."""
     return [row for row in rows if "rate" in row and all(row.get(name) == value for name, value in having.items())]
 
 
 def key(row: Row) -> tuple[str, str, str]:
-    """What names a figure in every run: suite, graph, work."""
+    """(suite, graph, work), which identify a figure in every run."""
     return row["suite"], row.get("graph", ""), row["work"]
 
 
@@ -46,5 +46,5 @@ def short(rate: float, unit: str = "") -> str:
 
 
 def spread(row: Row) -> str:
-    """The slowest and the fastest of a figure's repeats."""
+    """The slowest and the fastest of a figure's repeats, as text."""
     return f"{short(row['slowest'])} to {short(row['fastest'])}"

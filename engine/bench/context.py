@@ -1,4 +1,4 @@
-"""What suites are given: the devices, the graphs, how much to measure, and ways to measure it."""
+"""The context of a suite: devices, graphs, how much to measure, and ways to measure it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from csaw.engine.bench.measure import in_turns
 from csaw.engine.bench.work import Work
 
 QUICK_INSTANCES, QUICK_STEPS = 200, 100
-CPU_INSTANCES = 400_000  # where a work has millions for a GPU's sake
+CPU_INSTANCES = 400_000  # most instances on a CPU; works have millions so that a GPU is busy
 
 
 @dataclass
 class Context:
-    """One run of ``csaw bench``. No ``devices`` is the CPU; ``kind`` is what ``--device`` of ``csaw sample`` would be."""
+    """One run of ``csaw bench``. Without ``devices`` it runs on the CPU; ``kind`` is the value for ``csaw sample --device``."""
 
     named: list[Named]
     devices: tuple[Any, ...] = ()
@@ -39,7 +39,7 @@ class Context:
 
     @property
     def device(self) -> Any:
-        """The GPU that works of one device run on; None is the CPU."""
+        """The GPU for works that need one device; None: the CPU."""
         return self.devices[0] if self.devices else None
 
     @property
@@ -48,7 +48,7 @@ class Context:
 
     @property
     def most(self) -> int:
-        """Instances of a work at most."""
+        """Most instances of a work."""
         given = self.instances or (2**62 if self.on_gpu else CPU_INSTANCES)
         return min(given, QUICK_INSTANCES) if self.quick else given
 
@@ -68,33 +68,33 @@ class Context:
 
     @property
     def ceiling(self) -> float:
-        """Random gathers a second."""
+        """The machine's random gathers a second."""
         return max(row["rate"] for row in self.limits if row["unit"] == "gathers/s")
 
     def limit(self, work: str) -> float | None:
-        """One of the machine's limits by its name, where it was measured."""
+        """The rate of one of the machine's limits, by name; None if it was not measured."""
         return next((row["rate"] for row in self.limits if row["work"] == work), None)
 
     def wanted(self, works: Iterable[Work]) -> list[Work]:
-        """Of these works those that ``--only`` names, as large as they may be here."""
+        """The works that ``--only`` names, shrunk to the size allowed here."""
         return [self.shrunk(work) for work in works if self.only in work.name]
 
     def shrunk(self, work: Work) -> Work:
-        """The work as large as it may be here."""
+        """The work, shrunk to the size allowed here."""
         return work.shrunk(self.most, QUICK_STEPS if self.quick else None)
 
     def measure(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
-        """A row a work, one after the other."""
+        """Measure works one after the other; one bench row each."""
         for work in works:
             yield from self.compare(graph, [work])
 
     def compare(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
-        """A row a work, measured in turns, so that their ratios hold on a busy machine too."""
+        """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each."""
         able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
         for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=self.repeats):
             share = {"of_ceiling": row["rate"] / self.ceiling} if "rate" in row else {}
             yield self.on(graph) | row | share
 
     def on(self, graph: Graph) -> Row:
-        """What a row says of its graph."""
+        """The columns of a bench row that describe its graph."""
         return {"graph": graph.label, "vertices": graph.store.vertices, "stored_edges": graph.store.edges}

@@ -1,4 +1,4 @@
-"""Files of a run, which take the place of nothing but files of an earlier run."""
+"""Output files of a run, which may replace files of an earlier run and nothing else."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,8 +10,8 @@ from csaw.partition import replace
 from csaw.partition.errors import FormatError, StoreError
 
 AUTHOR = "csaw bench"  # in the metadata of a plot
-HEAD = 4096  # bytes at the start of a plot in which that stands
-ROWS = b"[\n {\n"  # what JSON of csaw bench begins with
+HEAD = 4096  # AUTHOR is in this many bytes at the start of a plot
+ROWS = b"[\n {\n"  # the first bytes of JSON written by csaw bench
 
 
 def check_rows(path: Path) -> None:
@@ -57,7 +57,7 @@ def _head(path: Path) -> bytes:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A regular file to write, in the place of another or of nothing; after an error nothing has changed. Raises StoreError."""
+    """Open a regular file for writing, which replaces any file at ``path`` at the end; after an error nothing has changed. Raises StoreError."""
     try:
         with replace.new_file(path, overwrite=True) as file:
             yield file

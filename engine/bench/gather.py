@@ -1,4 +1,4 @@
-"""The host's ceiling: independent gathers of random elements, each line asked for well before it is read."""
+"""The host's ceiling: independent gathers of random elements, each line prefetched well before it is read."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,6 +28,6 @@ def _gather(table, start, count):
 
 
 def gather(table: np.ndarray, threads: int, count: int) -> None:
-    """``count`` gathers by each thread."""
+    """Do ``count`` gathers from ``table`` in each of ``threads`` threads."""
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda start: _gather(table, start, count), range(threads)))

@@ -1,4 +1,4 @@
-"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as R-MAT stand-ins that are labelled so."""
+"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as labelled R-MAT stand-ins."""
 
 import math
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from csaw.partition import GraphStore, open_graph
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor"}
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
-EDGE_BYTES = 40  # on a GPU, of the widest layout with what is beside it
-CPU_EDGES = 1 << 24  # of a stand-in, unless --max-edges says otherwise
+EDGE_BYTES = 40  # of an edge on a GPU, in the widest layout with all arrays beside it
+CPU_EDGES = 1 << 24  # most edges of a stand-in on a CPU, unless --max-edges says otherwise
 
 
 class Graph(NamedTuple):
-    """An open graph under the name that its rows carry."""
+    """An open graph, and its name in bench rows."""
 
     label: str
     store: GraphStore
@@ -28,7 +28,7 @@ class Graph(NamedTuple):
 
 @dataclass(frozen=True)
 class Named:
-    """A graph that can be opened; on a GPU (``gpu`` is not None) an R-MAT graph is made there."""
+    """A graph that can be opened. With a GPU (``gpu`` is not None), R-MAT graphs are made in its memory."""
 
     label: str
     source: str | Path
@@ -42,12 +42,12 @@ class Named:
 
 
 def given(graph: str) -> Named:
-    """A graph argument of the command line."""
+    """The graph that an argument of the command line names."""
     return Named(graph, graph)
 
 
 def default_graph(gpu: Any, quick: bool) -> str:
-    """An R-MAT graph far beyond every cache: of a size for a CPU, or the largest whose layouts fit the GPU, up to 2 G edges."""
+    """The spec of an R-MAT graph far larger than every cache: sized for a CPU, or the largest whose layouts fit the GPU, up to 2 G edges."""
     if quick:
         return QUICK_GRAPH
     if gpu is None:
@@ -57,14 +57,14 @@ def default_graph(gpu: Any, quick: bool) -> str:
 
 
 def of_paper(paper: str, gpu: Any, max_edges: int | None) -> list[Named]:
-    """The graphs of a paper's table that SNAP has: what ``csaw datasets fetch`` or an earlier run left on disk, else stand-ins."""
+    """The graphs of a paper's table that SNAP has: from disk if ``csaw datasets fetch`` or an earlier run left them there, else stand-ins."""
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
     entries = [e for e in ENTRIES if PAPERS[paper] in e.papers.split(", ")]
     return [Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most) for e in entries]
 
 
 def stand_in(entry: Entry, most: int) -> Named:
-    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices where it would have more than ``most`` edges."""
+    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices if it would have more than ``most`` edges."""
     stored = entry.edges * (1 if entry.directed else 2)
     share = min(1.0, most / stored)
     spec = nearest(entry.vertices * share, stored / entry.vertices, undirected=not entry.directed)
@@ -73,7 +73,7 @@ def stand_in(entry: Entry, most: int) -> Named:
 
 
 def nearest(vertices: float, degree: float, *, undirected: bool) -> Rmat:
-    """Of R-MAT graphs with this average degree the one whose vertices are nearest; scales are powers of two, so up to 1.5 times off."""
+    """The R-MAT graph of this average degree with the nearest number of vertices: up to 1.5 times off, as scales are powers of two."""
     first = max(1, round(math.log2(vertices)) - 1)
     found = [Rmat(scale=s, edge_factor=_factor(s, degree, undirected), undirected=int(undirected)) for s in range(first, min(first + 5, 32))]  # fmt: skip
     return min(found, key=lambda rmat: abs(math.log(expected(rmat)[0] / vertices)))
@@ -98,7 +98,7 @@ def _degree(scale: int, factor: int, undirected: bool) -> float:
 def expected(rmat: Rmat) -> tuple[float, float]:
     """Vertices with an edge, and stored edges without repeats, that an R-MAT graph has on average.
 
-    A vertex of k one-bits is an end of a draw with chance 2 (a + b)^(s - k) (c + d)^k; a pair of vertices with the bits of a draw.
+    A vertex with k one-bits is an end of a drawn edge with chance 2 (a + b)^(s - k) (c + d)^k; a pair of vertices, with the chance of its bits.
     """
     s, draws = rmat.scale, rmat.draws
     ones = np.arange(s + 1)

@@ -1,8 +1,8 @@
 """One ingest of a tab-separated edge list with two header lines, in a process of its own: ``ingest_child.py TOOL EDGES OUT``.
 
-Prints JSON: seconds of the work without what is imported, the process's peak in MiB, the edges that are left. Any interpreter that
+Prints JSON: seconds of the work without imports, the process's peak in MiB, the number of edges in the result. Any interpreter that
 has the tool may run this file, so csaw is imported only to measure csaw. csaw numbers the vertices, checks every row, hashes and syncs
-its store; the others do none of these and save their arrays.
+its store; the other tools do none of this and save their arrays.
 """
 
 import json
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 
-Reader = Callable[[str, str], int]  # file, prefix of what is written -> edges
+Reader = Callable[[str, str], int]  # file, prefix of the files to write -> edges
 
 
 def csaw() -> Reader:
@@ -21,7 +21,7 @@ def csaw() -> Reader:
 
     for lazy in ("csaw.partition.pipeline", "zarr"):
         import_module(lazy)
-    cpu_target.typing_context.refresh()  # what Numba imports when it is first used
+    cpu_target.typing_context.refresh()  # the imports that Numba does on first use
     cpu_target.target_context.refresh()
     return lambda file, out: ingest(file, out + ".zarr", IngestOptions(directed=True)).edges
 
@@ -66,12 +66,12 @@ TOOLS = {"csaw": csaw, "pandas": pandas, "polars": polars}
 
 def main() -> None:
     tool, file, out = sys.argv[1:]
-    sys.path.pop(0)  # this folder, which has names of its own
+    sys.path.pop(0)  # this folder, whose files would hide packages of the same name
     read = TOOLS[tool]()
     began = time.perf_counter()
     edges = read(file, out)
     seconds = time.perf_counter() - began
-    with open("/proc/self/status") as lines:  # not ru_maxrss, which starts from the parent's
+    with open("/proc/self/status") as lines:  # not ru_maxrss, which starts at the parent's peak
         peak = next(line for line in lines if line.startswith("VmHWM"))
     print(json.dumps({"seconds": seconds, "peak_mib": int(peak.split()[1]) // 1024, "edges": edges}))
 

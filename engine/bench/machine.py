@@ -1,4 +1,4 @@
-"""What this machine can do at most: gathers from random places, copies to a GPU, writes that are safe on the disk."""
+"""The limits of this machine: gathers from random places, copies to a GPU, synced writes to the disk."""
 
 import datetime
 import os
@@ -19,16 +19,19 @@ from csaw.engine.schedule.workers import WRITERS
 from csaw.engine.version import VERSION
 from csaw.partition.sizes import format_size
 
-CEILING_BYTES = (2 << 30, 32 << 30)  # on a GPU: far beyond any cache; as large as the arrays of a graph of 10^9 edges
-CHAINS = 4000  # walkers of C-SAW's figure 9, too few to hide what a gather takes
+CEILING_BYTES = (
+    2 << 30,
+    32 << 30,
+)  # of tables on a GPU: one far beyond any cache, one as large as the arrays of a graph of 10^9 edges
+CHAINS = 4000  # walkers of C-SAW's figure 9, too few to hide the latency of a gather
 CHAINED = f"gathers one after the other, {CHAINS} side by side"
 HOST_CEILING_BYTES = 256 << 20
 COPY_BYTES = 1 << 30
-FILE_BYTES = 32 << 20  # of a file in the plain write: as large as a group of a sample store
+FILE_BYTES = 32 << 20  # of a file in the plain write, as a group of a sample store has
 
 
 def about(device: Any, threads: int, command: str) -> Row:
-    """The first row: what was run, on what, and how many processes wanted a processor before it began."""
+    """The first bench row: the command, the machine, and how many processes wanted a processor before it began."""
     name = _processor() if device is None else device.name
     return {
         "suite": MACHINE, "csaw": VERSION, "device": name, "threads": threads, "command": command,
@@ -37,7 +40,7 @@ def about(device: Any, threads: int, command: str) -> Row:
 
 
 def _processor() -> str:
-    """The processor's name; of Linux's many lines the first that says it."""
+    """The processor's name, from the first line of /proc/cpuinfo that has one."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
@@ -46,12 +49,12 @@ def _processor() -> str:
 
 
 def limits(device: Any, threads: int) -> list[Row]:
-    """Random gathers of independent addresses, by every processor at once; on a GPU (``device``) also copies from pinned memory."""
+    """Measure random gathers from independent addresses, by all processors at once; on a GPU (``device``) also copies from page-locked memory."""
     return [_host_gathers(threads)] if device is None else _device_limits(device)
 
 
 def _rates(run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3) -> list[float]:  # fmt: skip
-    """Amount a second of some runs, after one that does not count."""
+    """Rates of ``repeats`` runs, each ``amount`` over its seconds, after one run that does not count."""
     rates = []
     for _ in range(repeats + 1):
         wait()
@@ -63,7 +66,7 @@ def _rates(run: Callable[[], None], amount: float, wait: Callable[[], None] = la
 
 
 def _limit(work: str, rates: list[float], unit: str) -> Row:
-    """A limit is the most that was seen."""
+    """The bench row of a limit: the highest rate that was seen."""
     return {"suite": MACHINE, "work": work, **figure(rates, unit), "rate": max(rates)}
 
 
@@ -91,7 +94,9 @@ def _device_gathers(device: Any, wait: Callable[[], None]) -> Iterator[Row]:
         rates = _rates(lambda given=given: kernels.launch(*given), blocks * block * rounds * 8, wait, 5)  # type: ignore[misc]
         yield _limit(f"gathers from {format_size(size)}", rates, "gathers/s")
     steps = 2000
-    block = -(-CHAINS // kernels.resident("chase_16", 1))  # few, for a warp waits for the slowest of its gathers
+    block = -(
+        -CHAINS // kernels.resident("chase_16", 1)
+    )  # small blocks, because a warp waits for the slowest of its gathers
     given = ("chase_16", CHAINS // block, block, size // 16, table, steps, table)
     yield _limit(CHAINED, _rates(lambda: kernels.launch(*given), CHAINS // block * block * steps, wait, 5), "gathers/s")
 
@@ -107,14 +112,16 @@ def _device_copies(wait: Callable[[], None]) -> Row:
 def _host_gathers(threads: int) -> Row:
     from csaw.engine.bench.gather import gather
 
-    table = np.ones(HOST_CEILING_BYTES // 4, np.uint32)  # pages of zeros that nobody wrote are one page, in the cache
+    table = np.ones(
+        HOST_CEILING_BYTES // 4, np.uint32
+    )  # not zeros: pages never written would all be one page, in the cache
     count = threads << 22
     rates = _rates(lambda: gather(table, threads, count // threads), count)
     return _limit(f"gathers from {format_size(HOST_CEILING_BYTES)}", rates, "gathers/s")
 
 
 def plain_write(folder: Path, size: int) -> float:
-    """Seconds that files of 32 MiB, ``size`` bytes in all, take until each is synced; as many at a time as a sample's."""
+    """Seconds to write files of 32 MiB, ``size`` bytes in all, and sync each; as many at a time as a sample store writes."""
     noise = np.random.default_rng(0).bytes(min(FILE_BYTES, size))  # a file system may skip zeros
     with tempfile.TemporaryDirectory(dir=folder) as name, ThreadPoolExecutor(WRITERS) as writers:
         parts = [noise] * (size // len(noise)) + ([noise[: size % len(noise)]] if size % len(noise) else [])

@@ -16,12 +16,12 @@ from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError
 
-# Works of few sources that take less time are drawn so many times a turn: what a launch takes varies by half.
+# A work of few sources that is shorter than this is drawn TIMES times a turn, because the time of a launch varies by half.
 SHORT_SECONDS, FEW_SOURCES, TIMES = 5e-3, 20_000, 10
 
 
 class Timed:
-    """A work with its graph loaded and its kernels compiled. Samples stay where they were drawn, in the order in which they are written."""
+    """A work with its graph loaded and its kernels compiled. Samples stay on the device, in the order in which a run would write them."""
 
     def __init__(self, store: GraphStore, work: Work, *, device: str, threads: int | None, turns: int) -> None:
         beyond = [layout for layout in GraphLayout if layout.needs_gpu and device == "cpu"]
@@ -35,10 +35,10 @@ class Timed:
         self.seconds: list[float] = []
         self.edges: list[int] = []
         self.tallies: list[np.ndarray] = []
-        self.moved: list[dict[str, float]] = []  # of a graph that does not fit, at each turn
+        self.moved: list[dict[str, float]] = []  # counts of streaming at each turn, if the graph does not fit
 
     def draw(self) -> None:
-        """One turn: as many instances as the work has, none of which was drawn before."""
+        """Draw one turn: the work's number of instances, none of which was drawn before."""
         before, moved = self.backend.tally.astype(np.int64), self._moved()
         first, seconds, edges = len(self.seconds) * self.work.instances, 0.0, 0
         for begin in range(first, first + self.work.instances, self.job.plan.batch):
@@ -50,12 +50,12 @@ class Timed:
         self.moved.append({name: value - moved[name] for name, value in self._moved().items()})
 
     def _batch(self, first: int, last: int) -> tuple[float, int]:
-        """Seconds and edges of one batch, whose samples are dropped before the next one begins."""
+        """Draw one batch and drop its samples; returns its seconds and edges."""
         batch, seconds = self.batches.draw_timed(first, last)
         return seconds, batch.edges
 
     def is_short(self) -> bool:
-        """Whether one draw says little: going by the first one, which warmed up."""
+        """Whether one draw is too short to time, judging by the warm-up."""
         return self.seconds[0] < SHORT_SECONDS and _sources(self.work) <= FEW_SOURCES
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class Timed:
         self.batches.close()
 
     def _moved(self) -> dict[str, float]:
-        """What streaming has taken so far."""
+        """The counters of streaming so far: transfers, bytes, rounds, rows read in place, seconds in kernels."""
         graph, counters = self.backend.graph, self.batches.counters
         return {
             "transfers": graph.transfers, "transfer_bytes": graph.transfer_bytes, "rounds": counters.rounds, "in_place": counters.in_place,
@@ -71,7 +71,7 @@ class Timed:
         }  # fmt: skip
 
     def row(self) -> Row:
-        """The figure of all turns but the first, which warmed up."""
+        """The figure of all turns but the first, the warm-up."""
         seconds, edges, plan = self.seconds[1:], self.edges[1:], self.job.plan
         counted = sum(self.tallies[1:], np.zeros(len(TALLY), np.int64)) / max(sum(edges), 1)
         return {
@@ -83,7 +83,7 @@ class Timed:
         }  # fmt: skip
 
     def _streaming(self) -> Row:
-        """Medians of what streaming took at each turn."""
+        """Medians over turns of the counters of streaming, and the deviation between streams; empty if nothing is streamed."""
         if not self.backend.streamed:
             return {}
         found = {name: statistics.median(turn[name] for turn in self.moved[1:]) for name in self.moved[0]}
@@ -91,7 +91,7 @@ class Timed:
 
 
 def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: int | None, repeats: int) -> list[Row]:
-    """A row a work. They draw one after the other, round after round, so that each meets the same machine."""
+    """Measure works round after round, one after the other, so that all meet the same conditions; one bench row each."""
     rows: list[Row] = []
     timed: dict[int, Timed] = {}
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def in_turns(store: GraphStore, works: Iterable[Work], *, device: str, threads: 
 
 
 def _random_sources(store: GraphStore, work: Work, turns: int) -> str | None:
-    """Distinct random vertices, other ones at every turn; where most of the graph would be needed, all vertices in their order."""
+    """Sources that differ at every turn: distinct random vertices; None, for all vertices in order, if that would take most of the graph."""
     needed = turns * _sources(work)
     if registry.find(work.algo).sources_from != "all" or 2 * needed > store.vertices:
         return None

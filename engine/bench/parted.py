@@ -1,4 +1,4 @@
-"""A graph as so many partitions, whatever it was stored as: the papers use four of which two fit."""
+"""A graph in a given number of partitions, however it is stored: the papers use four, of which two fit."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ from csaw.partition.write import StoreWriter, cut_points
 
 
 def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
-    """The store itself, seen with fewer partitions, or a copy of it in ``folder`` that has so many."""
+    """The store with its partitions merged into ``count``, or a copy of it in ``folder`` that has ``count``."""
     if len(store.partitions) == count:
         return store
     if len(store.partitions) > count:
@@ -21,7 +21,7 @@ def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
 
 
 def copied(store: GraphStore, count: int, folder: Path) -> Any:
-    """A copy of the store in ``folder``, with so many partitions, or fewer where a row is longer than one of them; one of the store is in memory at a time."""
+    """Copy the store to ``folder`` with ``count`` partitions, or fewer if a row is longer than one. Holds one partition of the store at a time."""
     indptr = store.read_indptr()
     cuts = cut_points(indptr, count)
     with StoreWriter(folder / "parted.zarr", vertices=store.vertices, weighted=store.weighted) as writer:
@@ -40,7 +40,7 @@ def copied(store: GraphStore, count: int, folder: Path) -> Any:
 
 
 def room_for(plan: Any, store: GraphStore, count: int) -> int:
-    """Bytes that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
+    """Bytes of memory that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
     edge = plan.needs.edge
     each = edge.reserved if plan.device == "cpu" else edge.piece
     return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

@@ -1,4 +1,4 @@
-"""Whether a peer draws a work by its law: many draws on a graph of five vertices, chi-square over every situation."""
+"""Check that a peer draws a work by its law: many draws on a graph of five vertices, with a chi-square test for every situation."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ REJECT = 1e-6
 
 
 def small_graph() -> Graph:
-    """The five vertices."""
+    """The graph of EDGES, with five vertices."""
     rows = sorted([*EDGES, *((v, u, w) for u, v, w in EDGES)])
     indptr = np.cumsum(np.bincount([u + 1 for u, _, _ in rows], minlength=6))
     return Graph(indptr, np.array([v for _, v, _ in rows], np.uint32), np.array([w for *_, w in rows], np.float32))
 
 
 def chance_of_law(samples: str, how: dict[str, Any]) -> float:
-    """Of samples of that graph the smallest p-value of walks, or of edges, over what was drawn from each (previous vertex, vertex), times their number."""
+    """The smallest p-value of a peer's samples over all situations (previous vertex, vertex), times their number."""
     walks = np.load(samples).astype(np.int64)
     view = GraphView(small_graph(), bool(how.get("weighted")))
     walk = registry.build("node2vec", {"p": how.get("p", 1.0), "q": how.get("q", 1.0)})

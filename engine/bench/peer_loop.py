@@ -1,7 +1,7 @@
 """A sampler at work in a process of its own: ``peer_loop.py FILE HOW``, where FILE is one of peers/ and HOW a file of JSON.
 
-Draws once, says "ready", then draws for every line on stdin, saves the sample under the name that the line holds, if any, and answers
-with the rate and the process's peak. Needs NumPy and what FILE needs.
+Draws once, prints "ready", then draws for every line on stdin, saves the sample under the name in the line, if any, and prints
+the rate and the process's peak. Needs NumPy and the packages that FILE imports.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def peak_mib() -> int:
-    """Not ru_maxrss, which starts from the parent's."""
+    """Peak memory of this process in MiB; not ru_maxrss, which starts at the parent's peak."""
     with open("/proc/self/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
 
@@ -36,7 +36,7 @@ def count(tool: Any, drawn: Any) -> int:
 
 def main() -> None:
     file, how_file = sys.argv[1:]
-    sys.path.pop(0)  # this folder, which has names of its own
+    sys.path.pop(0)  # this folder, whose files would hide packages of the same name
     with open(how_file) as text:
         how = json.load(text)
     tool = open_tool(file, how)

@@ -1,4 +1,4 @@
-"""The parent's side of peer_loop.py."""
+"""The parent's side of peer_loop.py: start a sampler in a process, ask for draws, end it."""
 
 import json
 import os
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
-LIMIT_SECONDS = 120.0  # of a draw, and of loading with the first one
+LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
 
 
 class PeerError(Exception):
-    """A peer that cannot be measured, and why."""
+    """A peer cannot be measured; the message says why."""
 
 
 class Child:
-    """A sampler in a process of its own, its graph loaded, one draw behind it; PeerError where it does not get there in time."""
+    """A sampler in a process of its own, with its graph loaded and one draw done. PeerError if that takes too long."""
 
     def __init__(self, name: str, python: str, how: dict[str, Any]) -> None:
         settings, self.errors = (Path(how["folder"], f"{name}.{what}") for what in ("json", "txt"))
@@ -30,7 +30,7 @@ class Child:
                                                 stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths)  # fmt: skip
         except OSError as error:
             raise PeerError(f"{python} cannot be run: {error.strerror}") from error
-        while self._line() != "ready":  # what it prints when it starts
+        while self._line() != "ready":  # skip other lines that it prints when it starts
             pass
 
     def _line(self) -> str:
@@ -38,7 +38,7 @@ class Child:
         if not select.select([self.process.stdout], [], [], LIMIT_SECONDS)[0]:
             self.end()
             raise PeerError(f"a draw did not end within {LIMIT_SECONDS:.0f} s")
-        line = self.process.stdout.readline()  # whole: the children flush line by line
+        line = self.process.stdout.readline()  # a whole line, as children flush line by line
         if not line:
             self.end()
             lines = self.errors.read_text(errors="replace").strip().splitlines()
@@ -46,7 +46,7 @@ class Child:
         return line.decode().strip()
 
     def ask(self, out: str = "") -> dict[str, float]:
-        """Edges a second of one draw and the peak so far; the sample is saved as ``out``, if that is given."""
+        """Ask for one draw; returns its edges a second and the peak memory so far. The sample is saved as ``out``, if given."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{out}\n".encode())
         self.process.stdin.flush()

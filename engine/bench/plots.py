@@ -1,4 +1,4 @@
-"""A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite calls X."""
+"""A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite names in X."""
 
 import math
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from csaw.partition.errors import MissingDependencyError
 BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
 SVG: dict[str, Any] = {"format": "svg", "metadata": {"Date": None, "Creator": AUTHOR}}
 PNG: dict[str, Any] = {"format": "png", "metadata": {"Software": AUTHOR}, "dpi": 150}
-WIDE = 50  # times the slowest rate: beyond that, bars are on a logarithmic axis, from a power of ten
+WIDE = 50  # if the fastest rate is more than this many times the slowest, the axis of bars is logarithmic
 
 
 def check(folder: Path, names: Iterable[str]) -> None:
-    """Before anything is measured: MissingDependencyError where there is nothing to plot with, StoreError where a suite's plot may not be written."""
+    """Check before measuring: MissingDependencyError without Matplotlib, StoreError if a suite's plot may not be written."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -30,7 +30,7 @@ def check(folder: Path, names: Iterable[str]) -> None:
 
 
 def write(rows: list[Row], folder: Path) -> list[Path]:
-    """Every suite's plot in ``folder``, named after the suite."""
+    """Plot every suite into ``folder``, in files named after the suite; returns them."""
     found = dict.fromkeys(row["suite"] for row in measured(rows) if row["suite"] != MACHINE)
     check(folder, found)
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def save(figure: Any, paths: list[Path]) -> None:
-    """The same rows give the same files."""
+    """Save a figure to ``paths``; the same rows give the same bytes."""
     from matplotlib import rc_context
 
     with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
@@ -56,7 +56,7 @@ def save(figure: Any, paths: list[Path]) -> None:
 
 
 def plot(rows: list[Row], name: str) -> Any:
-    """A Matplotlib figure of one suite, an axis a graph."""
+    """A Matplotlib figure of one suite, with an axis for each graph."""
     from matplotlib.figure import Figure
 
     found, over = measured(rows, suite=name), getattr(suites.load(name), "X", None)
@@ -69,7 +69,7 @@ def plot(rows: list[Row], name: str) -> Any:
         axis.set_title(f"{name}{': ' + graph if graph else ''}", fontsize=9)
         axis.tick_params(which="both", labelsize=8)
     if over:
-        figure.axes[0].legend(fontsize=8)  # all have the same lines
+        figure.axes[0].legend(fontsize=8)  # all axes have the same lines
     return figure
 
 
@@ -79,14 +79,16 @@ def _spread(rows: list[Row]) -> list[list[float]]:
 
 def _bars(axis: Any, rows: list[Row]) -> None:
     spread = _spread(rows)
-    errors = {"xerr": spread, "error_kw": {"linewidth": 1}} if any(map(any, spread)) else {}  # none of a single run
+    errors = (
+        {"xerr": spread, "error_kw": {"linewidth": 1}} if any(map(any, spread)) else {}
+    )  # a single run has no spread
     axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], color="tab:blue", **errors)
     axis.invert_yaxis()
     rates = [r["rate"] for r in rows]
     if max(rates) > WIDE * min(rates):
         axis.set_xscale("log")
         axis.set_xlim(left=10 ** math.floor(math.log10(min(rates))))
-        axis.minorticks_off()  # of a file they would be a third
+        axis.minorticks_off()  # minor ticks would take a third of an SVG file
     axis.set_xlabel(" and ".join(dict.fromkeys(r["unit"] for r in rows)), fontsize=8)
     axis.grid(axis="x", alpha=0.3)
 

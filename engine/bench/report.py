@@ -1,7 +1,7 @@
 """The tables of docs/benchmarks.md from the JSON of real runs: ``python -m csaw.engine.bench.report docs/benchmarks.md``.
 
-A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. What is between them is written here, from ``RUN.json`` in the
-folder beside the page that has the page's name, with the plot ``RUN-SUITE.svg`` in there; everything else is written by hand.
+A page has lines ``<!-- table RUN SUITE -->`` and ``<!-- end -->``. The text between them is generated from ``RUN.json`` and the plot
+``RUN-SUITE.svg``, both in the folder beside the page that has the page's name; everything else is written by hand.
 """
 
 import re
@@ -15,7 +15,7 @@ from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
 from csaw.partition.errors import FormatError
 
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# heading: what a cell says of a row, empty where the row has nothing to say
+# heading: the text of a bench row's cell, empty if the row lacks the column
 COLUMNS: dict[str, Callable[[Row], str]] = {
     "work": lambda row: row["work"],
     "rate": lambda row: short(row["rate"], row["unit"]),
@@ -47,7 +47,7 @@ def _beside(row: Row) -> str:
 
 
 def filled(page: str, folder: Path) -> str:
-    """The page with every table as the JSON in ``folder`` has it."""
+    """The page with every table generated again from the JSON in ``folder``."""
 
     def part(found: re.Match) -> str:
         run, suite = found[2], found[3]
@@ -57,7 +57,7 @@ def filled(page: str, folder: Path) -> str:
 
 
 def parts(page: str) -> list[tuple[str, str]]:
-    """The tables that a page has: run and suite of each."""
+    """The (run, suite) of each table that a page has."""
     return [(found[2], found[3]) for found in PART.finditer(page)]
 
 
@@ -69,7 +69,7 @@ def _run(folder: Path, name: str) -> list[Row]:
 
 
 def table(rows: list[Row], suite: str, plot: str) -> str:
-    """One suite of a run: its command, the machine, a table a graph, the verdict, the plot."""
+    """The text for one suite of a run: its command, the machine, a table for each graph, the verdict, the plot."""
     mine = [row for row in rows if row["suite"] == suite]
     if not mine:
         raise FormatError(f"no row of the suite {suite} in this run: {rows[0]['command']}")

@@ -1,4 +1,4 @@
-"""R-MAT graphs made on the GPU in seconds, for benchmarks: the graphs that ``csaw datasets generate`` writes."""
+"""R-MAT graphs made on the GPU in seconds, for benchmarks: the same graphs as ``csaw datasets generate`` writes."""
 
 import threading
 from itertools import pairwise
@@ -18,15 +18,15 @@ from csaw.engine.cuda.structs import struct
 from csaw.partition.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
-KEY_BYTES = 64  # of an edge while it is made: a key, what sorting it takes, and the edge; as much for what samples it
-RUNS = 16  # bits of a source by which keys are counted
+KEY_BYTES = 64  # of GPU memory for each edge: to make it (its key, sorting, the edge itself) and to sample from it
+RUNS = 16  # leading bits of a source by which keys are counted
 
 
 class DeviceRmat(GraphStore):
-    """A store whose edges are in device memory; only what sampling reads is there.
+    """A store whose edges are in GPU memory, with only the parts that sampling reads.
 
-    A graph of more than ``most_keys`` edges (what fits, unless given) is made in ranges of sources, one of which is there: reading a
-    partition makes its range again, so read them in order.
+    A graph of more than ``most_keys`` edges (default: as many as fit) is made in ranges of sources, one of which is in memory at a time:
+    reading a partition of another range makes that range again, so read partitions in order.
     """
 
     is_plain = False
@@ -42,7 +42,7 @@ class DeviceRmat(GraphStore):
         self.ranges = self._ranges(most_keys or device.free_bytes // KEY_BYTES)
         degree, seen = cupy.zeros(1 << rmat.scale, np.int64), cupy.zeros(1 << rmat.scale, bool)
         for number, (low, high, _) in enumerate(self.ranges):
-            keys = None  # the memory of those before
+            keys = None  # free the memory of the last range's keys
             keys = self._keys(number)
             degree[low:high] = cupy.diff(cupy.searchsorted(keys, cupy.arange(low, high + 1, dtype=np.uint64) << np.uint64(32)))  # fmt: skip
             if not rmat.undirected:
@@ -58,14 +58,14 @@ class DeviceRmat(GraphStore):
         super().__init__(Path(spec), self._attributes(spec, rows))
         self.indices: Any = None
         self.weights: Any = None
-        self.held = -1  # the range whose edges are there
+        self.held = -1  # the range whose edges are in memory
         if len(self.ranges) == 1:
             self._hold(0, keys)
         del keys
         cupy.get_default_memory_pool().free_all_blocks()
 
     def _ranges(self, most: int) -> list[tuple[int, int, int]]:
-        """Ranges of sources with at most about so many keys: the first, the end, and room for how many."""
+        """Ranges of sources with at most about ``most`` keys, each (first source, end, room for keys)."""
         rmat = self.rmat
         vertices, expected = 1 << rmat.scale, rmat.draws * (1 + rmat.undirected)
         if expected <= most:
@@ -80,7 +80,7 @@ class DeviceRmat(GraphStore):
         return [(a << shift, b << shift, int(upto[b] - upto[a])) for a, b in pairwise(cuts)]
 
     def _header(self) -> np.ndarray:
-        """The struct Rmat of rmat.cu."""
+        """The struct Rmat of rmat.cu, filled for this graph."""
         rmat = self.rmat
         below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
         return struct(
@@ -89,7 +89,7 @@ class DeviceRmat(GraphStore):
         )  # fmt: skip
 
     def _keys(self, number: int) -> Any:
-        """Sorted keys source << 32 | target of a range's edges."""
+        """The sorted keys source << 32 | target of the edges in range ``number``."""
         low, high, room = self.ranges[number]
         keys, held = cupy.empty(room, np.uint64), cupy.zeros(1, np.uint64)
         blocks = self.kernels.resident("rmat_keys", BLOCK)
@@ -99,7 +99,7 @@ class DeviceRmat(GraphStore):
         return _distinct(keys) if self.rmat.dedup else keys
 
     def _partitions(self, vertices: list[int]) -> tuple[list[tuple[int, int, int, int, int]], list[int]]:
-        """Rows of the attribute, and the range of each; ``vertices`` is where ranges begin among those that are there."""
+        """Rows of the store's partition table, and the range of each. ``vertices``: the vertices at which ranges begin."""
         rows, range_of = [], []
         for number, (begin, end) in enumerate(pairwise(vertices)):
             starts = np.searchsorted(self.indptr, np.arange(self.indptr[begin], self.indptr[end], PARTITION_EDGES))
@@ -117,13 +117,13 @@ class DeviceRmat(GraphStore):
         }  # fmt: skip
 
     def _hold(self, number: int, keys: Any = None) -> None:
-        """Have the edges of a range in device memory, and no others."""
+        """Bring the edges of a range into GPU memory, in place of those of another."""
         self.held, self.indices, self.weights = -1, None, None
         keys = self._keys(number) if keys is None else keys
         weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
         self.kernels.over("rmat_weights", weights.size, weights.size, np.uint64(self.rmat.seed), keys, weights)
         indices = cupy.empty(keys.size, np.uint32)
-        for piece in _pieces(keys.size):  # so that little is needed beside the keys
+        for piece in _pieces(keys.size):  # in pieces, which need little memory beside the keys
             indices[piece] = self.rank[keys[piece].astype(np.uint32)]
         self.held, self.indices, self.weights = number, indices, weights
 
@@ -155,7 +155,7 @@ def _pieces(size: int) -> list[slice]:
 
 
 def _distinct(keys: Any) -> Any:
-    """Sorted keys without repeats; in pieces, moved down in place (a mask of CuPy's ends at 2^31)."""
+    """Remove repeats from sorted keys, in place and in pieces, because CuPy's masks end at 2^31 elements."""
     size, before = 0, None
     for span in _pieces(keys.size):
         piece = keys[span].copy()

@@ -13,17 +13,17 @@ from csaw.partition.errors import OptionError
 
 
 def chosen(listed: tuple[str, ...]) -> list[str]:
-    """Suites by name, each once; ``all`` is every one. Values may be lists with commas."""
+    """The names of suites, each once; ``all`` stands for every suite, and a value may be a list with commas."""
     wanted = [name.strip() for one in listed for name in one.split(",") if name.strip()]
     wanted = [n for name in wanted for n in (suites.names() if name == "all" else [name])]
     for name in wanted:
-        suites.load(name)  # all are there before the first is measured
+        suites.load(name)  # an unknown name fails before anything is measured
     return list(dict.fromkeys(wanted))
 
 
 def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
                  max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
-    """Where and on what to measure. ``graphs`` are stores, texts, data sets or specs; ``paper`` names a paper whose graphs to take."""
+    """Open devices and graphs. ``graphs``: stores, text files, data sets or specs; ``paper``: take the graphs of this paper instead."""
     from csaw.engine.plan.machine import default_threads
 
     if graphs and paper:
@@ -39,7 +39,7 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
 
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
-    """Rows as they are measured."""
+    """Yield bench rows as they are measured, then a verdict for each suite."""
     yield about(context.device, context.threads, command)
     yield from context.limits
     found = False

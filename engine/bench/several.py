@@ -13,12 +13,12 @@ from csaw.engine.schedule.device_threads import DeviceThread, results_of
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 
-# What a GPU writes first, so often, for 2 ms, while its thread queues kernels: what is timed does not wait for Python.
+# Each GPU first writes this many bytes, this often, about 2 ms, while its thread queues kernels, so that timed kernels do not wait for Python.
 AHEAD_BYTES, AHEAD = 256 << 20, 32
 
 
 def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats: int) -> Row:
-    """The figure of ``repeats`` turns after one that warms up: kernels alone, samples left on the devices."""
+    """The figure of ``repeats`` turns after a warm-up, of kernels alone; samples stay on the devices."""
     from csaw.engine.cuda.graphs.node import Node
 
     names = "cuda:" + ",".join(str(gpu.number) for gpu in devices)
@@ -49,7 +49,7 @@ def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats:
 
 
 def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
-    """Seconds of a GPU's kernels, by its own clock, and edges of some instances; all GPUs begin together."""
+    """Draw instances first .. last - 1 on one GPU; returns the seconds of its kernels, by its own clock, and the edges. All GPUs begin together."""
     import cupy
 
     try:
@@ -57,7 +57,7 @@ def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> t
         ahead, stream = cupy.empty(AHEAD_BYTES, "u1"), cupy.cuda.get_current_stream()
         batches.backend.wait()
     except BaseException:
-        gate.abort()  # nobody waits for this GPU
+        gate.abort()  # so that no other GPU waits for this one
         raise
     gate.wait()
     for _ in range(AHEAD):

@@ -1,4 +1,4 @@
-"""Bench rows as lines for people."""
+"""Bench rows as lines of text for a terminal."""
 
 from csaw.engine.bench import suites
 from csaw.engine.bench.bench_row import MACHINE, Row, short, spread
@@ -6,11 +6,11 @@ from csaw.partition.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
 NAME_WIDTH = 46
-WORTH_SAYING = 0.01  # of the ceiling: below, memory is not what binds
+WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
 
 
 def line(row: Row, before: Row | None = None) -> str:
-    """One row; under a heading where it begins a suite or a graph."""
+    """The text of one row, under a heading if it begins a suite or a graph. ``before``: the row before it."""
     heads = [row.get(name, "") for name in ("suite", "graph")]
     old = [before.get(name, "") for name in ("suite", "graph")] if before else []
     said = _said(row)
@@ -32,12 +32,12 @@ def _said(row: Row) -> str:
 
 
 def machine(row: Row) -> str:
-    """What the first row of a run says of the machine."""
+    """The text of a run's first row, about the machine."""
     return f"{row['device']}, {row['threads']} threads, load {row['load']} before it began, csaw {row['csaw']}"
 
 
 def _details(row: Row) -> list[str]:
-    """What a figure has beside its rate, as far as a reader of a terminal wants it."""
+    """The details that a terminal shows beside a figure's rate."""
     said = []
     if "seconds" in row:
         said.append(f"{1e3 * row['seconds']:,.4g} ms")
@@ -48,7 +48,7 @@ def _details(row: Row) -> list[str]:
     if "of_plain_write" in row:
         said.append(f"{100 * row['of_plain_write']:.0f} % of a plain write")
     said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
-    if row.get("times", 1.0) != 1.0:  # one is what the others are held against
+    if row.get("times", 1.0) != 1.0:  # 1 is the baseline itself
         said.append(_times(row["times"], row["times_of"]))
     if row.get("efficiency", 1.0) != 1.0:
         said.append(f"efficiency {row['efficiency']:.2f}")

@@ -1,4 +1,4 @@
-"""What is measured: instances of an algorithm, by a name that stays."""
+"""Works, the units of measurement: instances of an algorithm, under a name that does not change."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,12 +15,12 @@ class Work:
     goal: float | None = None
 
     def shrunk(self, instances: int, steps: int | None = None) -> "Work":
-        """The work with at most so many instances and steps."""
+        """The work with at most ``instances`` instances of at most ``steps`` steps."""
         options = dict(self.options)
         if steps is not None and "walk_length" in options:
             options["walk_length"] = min(options["walk_length"], steps)
         return replace(self, instances=min(self.instances, instances), options=options)
 
     def having(self, name: str, **options: Any) -> "Work":
-        """The work under another name with these options besides."""
+        """The work under another name, with these options added."""
         return replace(self, name=name, options=self.options | options)

@@ -26,11 +26,11 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 from csaw.engine.specialization import WEIGHT
 
-SLICE = 2048  # frontier entries a task
+SLICE = 2048  # frontier entries of a task
 
 
 class CpuBackend(Backend):
-    """Runs a plan's batches in threads; ``stop`` ends the current one with KeyboardInterrupt."""
+    """Runs a plan's batches in threads; setting ``stop`` ends the current batch with KeyboardInterrupt."""
 
     xp: ModuleType = np
     graph: HostGraph
@@ -57,8 +57,8 @@ class CpuBackend(Backend):
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
-        """``task(slice, bad, tally)`` in threads over slices of ``todo``; the result does not depend on the cut."""
-        pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty one compiles the kernel
+        """Run ``task(slice, bad, tally)`` in threads over slices of ``todo`` of ``size`` elements; the slicing does not change the result."""
+        pieces = [todo[i : i + size] for i in range(0, todo.size, size)] or [todo]  # an empty slice compiles the kernel
         bads, tallies = np.zeros((len(pieces), 3), np.int64), np.zeros((len(pieces), len(TALLY)), np.int64)
 
         def guarded(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
@@ -78,21 +78,21 @@ class CpuBackend(Backend):
         return self.tallied
 
     def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, most: np.ndarray) -> np.ndarray:
-        """How many neighbors each frontier entry asks for, at most ``most``."""
+        """int64 [n]: the number of neighbors that coins say each frontier entry asks for, at most ``most``."""
         sizes = np.empty(slot.size, np.int64)
         limit, rest = (np.uint64(number) for number in coin(self.algorithm))
         self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), limit, rest, most, sizes)
         return sizes
 
     def draw_numbers(self, instance: np.ndarray, slot: np.ndarray, bound: np.ndarray, tries: int) -> np.ndarray:
-        """[n, tries] numbers below ``bound``."""
+        """int64 [n, tries]: random numbers below ``bound`` [n], which may repeat."""
         out, seed = np.empty((instance.size, tries), np.int64), np.uint64(self.seed)
         draw = self.kernels.draw_numbers
         self.in_slices(np.arange(instance.size), SLICE, lambda todo, *_: draw(todo, seed, instance, slot, bound, out))
         return out
 
     def select_neighbors(self, f: Traversals, entries: np.ndarray) -> None:
-        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``."""
+        """Select neighbors of the frontier entries numbered ``entries``: write them to ``f.out``, and their number to ``f.found``."""
         graph, seed, kernels = self.graph.arrays, np.uint64(self.seed), self.kernels
 
         def by_table(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
@@ -129,12 +129,15 @@ class CpuBackend(Backend):
         self.in_slices(entries, SLICE, way)
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
-        """What entries that pick from rows of so many edges together read one by one, in bytes read in order in the same time."""
-        each = 2 if self.needs.second_order else 1  # rows of an entry
+        """Cost of serving ``entries`` by reading their rows one by one, as bytes read in order in the same time.
+
+        ``picks``: unused here. ``edges``: total length of their rows.
+        """
+        each = 2 if self.needs.second_order else 1  # rows that an entry needs
         return each * (entries * costs.ROW_BYTES + edges * self.graph.edge_bytes)
 
     def bytes_of_picks(self, picks: int) -> float:
-        """The same for picks of walkers, each from a row."""
+        """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row)
 
     def to_host(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

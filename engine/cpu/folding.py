@@ -1,4 +1,4 @@
-"""A function of a kernel file with the constants it reads folded in: branches that they rule out are gone, and with them what those call."""
+"""Constant folding in functions of kernel files: branches that the constants rule out are dropped, and with them the functions they call."""
 
 import ast
 import operator
@@ -9,7 +9,7 @@ COMPARED = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
 def names_of(tree: ast.AST) -> set[str]:
-    """Names that a function reads from around it."""
+    """Names that a function reads but does not define."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
@@ -17,7 +17,7 @@ def names_of(tree: ast.AST) -> set[str]:
 
 
 class Folding(ast.NodeTransformer):
-    """Called with a function, its copy with these constants; docstrings and what follows a way out are dropped."""
+    """Call it with a function to get a copy with these constants, without docstrings and without statements after a way out."""
 
     def __init__(self, constants: dict[str, Any]) -> None:
         self.constants = constants

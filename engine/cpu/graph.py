@@ -1,6 +1,6 @@
-"""The graph in this machine's memory: address space for all of it, memory for the partitions that are loaded, and for single rows beside them.
+"""The graph in host memory: address space for all of it, memory for loaded partitions and for single rows beside them.
 
-Kernels see whole arrays and never know what is resident; the scheduler takes care that they only read rows that are.
+Kernels see whole arrays and do not know which rows are in memory; the scheduler sees to it that they read no others.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,17 +17,17 @@ from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
-VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 PIECES, PIECE_EDGES = (
     32,
     1 << 12,
-)  # of a partition that threads share, and what one has at least: handing it out takes as long as fewer edges
+)  # tasks of a partition, and least edges of a task: a smaller task takes less time than handing it to a thread
 
 
 class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
-    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions come and go.
+    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions are loaded and evicted.
     """
 
     def __init__(
@@ -36,8 +36,8 @@ class HostGraph(Partitions):
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
         self.table, self.summed, self.weighted = layout.has_alias_tables, layout.has_sums, needs.weights
-        self.keeps_weights = needs.single_weights  # beside tables that are made of them
-        self.edge_bytes = needs.edge.in_partition(layout)  # while its partition is loaded
+        self.keeps_weights = needs.single_weights  # whether weights stay beside the tables made of them
+        self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         edges, none = store.edges, np.dtype(store.id_dtype)
         self.indices = Reserved(edges, none)
         self.weights = Reserved(edges if self.weighted else 0, np.dtype(np.float32))
@@ -49,7 +49,9 @@ class HostGraph(Partitions):
         first = np.array([p.first_vertex for p in store.partitions], np.int64)
         part_of = np.empty(0, np.uint16)
         if streamed:
-            number = np.uint16 if len(first) < 1 << 16 else np.uint32  # one more: single rows
+            number = (
+                np.uint16 if len(first) < 1 << 16 else np.uint32
+            )  # one more number than partitions, for single rows
             part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(number)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
@@ -59,7 +61,7 @@ class HostGraph(Partitions):
         self.reads_in_place = streamed and store.is_plain
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
-        self.coming: int | None = None  # the partition that the system was asked to read
+        self.coming: int | None = None  # the partition that the system was asked to read ahead
 
     @property
     def indptr(self) -> np.ndarray:
@@ -70,7 +72,7 @@ class HostGraph(Partitions):
         return self.arrays.indptr[vertices + 1] - self.arrays.indptr[vertices]
 
     def ends_of(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The vertex in whose row each edge of the graph is, and its place there."""
+        """The vertex whose row has each edge, and the edge's position in that row."""
         vertex = np.searchsorted(self.indptr, edges, side="right") - 1
         return vertex, edges - self.indptr[vertex]
 
@@ -82,13 +84,13 @@ class HostGraph(Partitions):
 
     @cached_property
     def mean_row(self) -> float:
-        """Neighbors of the vertex at the end of a random edge."""
+        """Mean degree of the vertex at the end of a random edge."""
         cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
         pieces = (np.diff(self.indptr[first : first + VERTICES_AT_A_TIME + 1]).astype(np.float64) for first in cuts)
         return sum(float(degrees @ degrees) for degrees in pieces) / max(self.store.edges, 1)
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
-        """Whether the rows of vertices are in memory."""
+        """Whether the row of each vertex is in memory."""
         return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
 
     def room_to_reach(self, batch: WaitingBatch) -> float:
@@ -99,7 +101,7 @@ class HostGraph(Partitions):
         return self.rows.bytes
 
     def reach(self, batch: WaitingBatch, room: float) -> bool:
-        """Read the rows that a batch waits for, as many as there is room for."""
+        """Read the rows that the batch needs, as many as fit ``room`` bytes. False: the batch cannot advance."""
         return self.rows.read(batch.needs(), room)
 
     def load_all(self) -> None:
@@ -107,7 +109,7 @@ class HostGraph(Partitions):
             self.load(number)
 
     def load(self, number: int) -> None:
-        """Read a partition and build what the kernels want of it. Single rows make way for it."""
+        """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""
         self.rows.drop()
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
@@ -129,7 +131,7 @@ class HostGraph(Partitions):
         self.transfer_bytes += part.edges * self.edge_bytes
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Let the system read the partition that most wait for into its page cache, while others are sampled: from a cold disk 1.2 times as fast."""
+        """Let the system read the partition that most instances wait for into its page cache meanwhile: 1.2 times as fast from a cold disk."""
         following = max(waiting, key=waiting.__getitem__, default=None)
         if following is not None and following != self.coming:
             self.store.read_ahead(following, self.weighted)
@@ -148,17 +150,18 @@ class HostGraph(Partitions):
         self.entries.release(ALIAS_IDS * low, ALIAS_IDS * high)
 
     def sizes(self) -> np.ndarray:
-        """Bytes that each partition takes while it is loaded."""
+        """int64 [partitions]: bytes that each one takes while it is loaded."""
         return np.array([p.edges for p in self.store.partitions], np.int64) * self.edge_bytes
 
     def build_table(self, first: int, last: int, bad: np.ndarray) -> None:
+        """Build the alias tables of vertices first .. last - 1; a bad bias is noted in ``bad``."""
         self.table_kernels.build_table(self.params, self.arrays, first, last, bad)
 
     def _build_sums(self, first: int, last: int, bad: np.ndarray) -> None:
         self.table_kernels.build_sums(self.params, self.arrays, first, last, bad)
 
     def _over_vertices(self, part, work: Callable[[int, int, np.ndarray], None]) -> None:
-        """``work`` on ranges of about equal edges of a partition's vertices, in threads."""
+        """Run ``work(first vertex, end vertex, bad)`` in threads over ranges of a partition's vertices with about equal numbers of edges."""
         pieces = min(PIECES, 1 + part.edges // PIECE_EDGES)
         cuts = np.linspace(part.first_edge, part.first_edge + part.edges, pieces + 1).astype(np.int64)
         bounds = np.searchsorted(self.indptr, cuts)
@@ -169,6 +172,6 @@ class HostGraph(Partitions):
         self.check(bads)
 
     def check(self, bads: Iterable[np.ndarray]) -> None:
-        """Raise the first bias error that a kernel has noted."""
+        """Raise the first error that a kernel has noted in ``bads``."""
         for bad in bads:
             check_bias(self.store, bad)

@@ -1,4 +1,4 @@
-"""Address space for whole arrays, memory for what is used of them."""
+"""Arrays that reserve address space and take memory only where they are written."""
 
 import mmap
 from contextlib import suppress
@@ -9,7 +9,7 @@ PAGE = mmap.PAGESIZE
 
 
 class Reserved:
-    """An array that takes memory only where it has been written, and gives it back by the range."""
+    """An array of ``count`` elements that takes memory only where it has been written, and can give back any range of it."""
 
     def __init__(self, count: int, dtype: np.dtype) -> None:
         self.item = np.dtype(dtype).itemsize
@@ -19,13 +19,13 @@ class Reserved:
         self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
 
     def huge_pages(self, wanted: bool) -> None:
-        """Whether what is written from now on may take pages of 2 MiB, which are faster where much of them is used."""
+        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used."""
         if hasattr(mmap, "MADV_HUGEPAGE"):
-            with suppress(OSError):  # a kernel without them
+            with suppress(OSError):  # a system without huge pages
                 self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE)
 
     def release(self, first: int, last: int) -> None:
-        """Give back the whole pages between two elements; what they held reads as zero from then on."""
+        """Give back the whole pages between elements ``first`` and ``last``; their elements read as zero from then on."""
         begin, end = -(-first * self.item // PAGE) * PAGE, last * self.item // PAGE * PAGE
         if end > begin and self.array.size:
             self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)

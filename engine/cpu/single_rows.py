@@ -1,4 +1,4 @@
-"""Single rows in this machine's memory: they lie where their partitions would, on pages of their own."""
+"""Single rows in host memory, each at the place it would have in its partition, on pages of its own."""
 
 from typing import Any
 
@@ -10,25 +10,25 @@ from csaw.engine.schedule.single_rows import SingleRows
 
 
 class HostRows(SingleRows):
-    """Rows of a ``HostGraph``. Kernels find them by ``part_of``, as if they were a partition of their own, the last one."""
+    """Single rows of a ``HostGraph``. In ``part_of`` they form a partition of their own, after the last one."""
 
     def __init__(self, graph: Any) -> None:
         super().__init__(graph)
         self.own = len(graph.store.partitions)
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
-        """Bytes of memory that rows take: pages, of every array."""
+        """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
         degrees, arrays = self.graph.degrees(vertices), self._arrays()
         return sum((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays)
 
     def _arrays(self) -> list[tuple[Reserved, int]]:
-        """What a row is in, and how many elements an edge has there."""
+        """The arrays that hold rows, each with its number of elements an edge."""
         graph = self.graph
         arrays = ((graph.indices, 1), (graph.weights, 1), (graph.entries, ALIAS_IDS))
         return [(array, each) for array, each in arrays if array.array.size]
 
     def bring(self, vertices: np.ndarray) -> None:
-        self._huge(False)  # a row takes the pages that it is on
+        self._huge(False)  # with small pages a row takes little more than its own bytes
         graph, begin = self.graph, self.graph.indptr[vertices]
         self.read_edges(begin, graph.degrees(vertices), begin, graph.indices.array, graph.weights.array)
         if graph.table:

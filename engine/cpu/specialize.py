@@ -1,8 +1,8 @@
 """Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a file of its own in a cache folder.
 
-Numba caches compiled code by file and cannot cache a function that closes over another; a file per function makes a second process start at
-once. The name of a file is a hash of its text and of those it imports, so plans share the machine code of every function that is
-the same for both: one that reads no hook and none of the constants in which they differ. Parameters such as p and q stay run-time
+Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function, a second process
+starts at once. A file's name is a hash of its text and of the files it imports, so two plans share the machine code of every function that
+reads no hook and none of the constants in which they differ. Parameters such as p and q stay run-time
 arguments, so changing them compiles nothing.
 """
 
@@ -24,7 +24,7 @@ from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).with_name("kernels")
 FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "rejection.py", "select.py", "traverse.py", "pools.py", "hops.py", "clocks.py")  # fmt: skip
-IMPORTED = ("../../random.py", "../../portable.py", "memory.py")  # by the header
+IMPORTED = ("../../random.py", "../../portable.py", "memory.py")  # imported by the header of each file
 HEADER = """\
 # Written by csaw; delete at will.
 import math
@@ -36,16 +36,16 @@ from csaw.engine.portable import exponential as csaw_exponential, logarithm as c
 from csaw.engine.random import *
 from csaw.partition.compile import inner, njit
 """
-SAME = {"GraphArrays", "borrowed"}  # whatever the constants, and a type of its own if it were written again
+SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type
 log = logging.getLogger(__name__)
-# Of a module that two threads load, one copy goes, and with it machine code that the other one calls.
+# If two threads load a module, one copy is freed, and with it machine code that the other thread calls.
 loading = threading.Lock()
 
 
 class Kernels:
-    """The functions of the kernel files, as attributes, with these constants and hooks in place of constants.py's.
+    """The functions of the kernel files, as attributes, with these constants and hooks in place of those in constants.py.
 
-    A function is loaded, and what it calls, when it is first asked for.
+    A function is loaded, with the functions it calls, when it is first asked for.
     """
 
     def __init__(self, constants: dict[str, Any], hooks: list[Hook]) -> None:
@@ -73,7 +73,7 @@ class Kernels:
 
 @cache
 def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
-    """Functions of kernel files, and the constants that they are written with."""
+    """The functions of kernel files by name, and the constants that these files define."""
     functions: dict[str, ast.FunctionDef] = {}
     constants: dict[str, Any] = {}
     for statement in (statement for text in texts for statement in ast.parse(text).body):
@@ -85,10 +85,10 @@ def _parsed(texts: tuple[str, ...]) -> tuple[dict[str, ast.FunctionDef], dict[st
 
 
 def _assigned(statement: ast.Assign) -> dict[str, Any]:
-    """The names of a constant, or of several at once, with their values."""
+    """The names that an assignment defines, with their values."""
     value = eval(
         compile(ast.Expression(statement.value), "<constant>", "eval")
-    )  # of the kernel files' own numbers alone
+    )  # it has the kernel files' own numbers alone
     names = [node.id for node in ast.walk(statement.targets[0]) if isinstance(node, ast.Name)]
     return dict(zip(names, value if isinstance(value, tuple) else (value,), strict=True))
 
@@ -120,7 +120,7 @@ def _imported(name: str, text: str) -> ModuleType:
 
 @cache
 def _announce() -> None:
-    """Said once, however many are compiled."""
+    """Print a note about compiling, once a process."""
     log.info("compiling kernels: once on this machine, some seconds for each algorithm")
 
 

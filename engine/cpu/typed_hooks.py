@@ -1,4 +1,4 @@
-"""Hooks of a user's own are compiled alone first, so that what is wrong with one is said of it and not of a kernel around it."""
+"""Compile a user's own hooks alone first, so that an error names the hook and not a kernel around it."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ RETURNS = {"edge_bias": "a number", "vertex_bias": "a number", "update": "a vert
 
 
 def check_own_hooks(backend: Specialization) -> None:
-    """OptionError about a hook of a user's own algorithm that cannot be compiled, or that may return something else than a number."""
+    """OptionError if a hook of a user's own algorithm cannot be compiled, or may return something other than a number."""
     algorithm, hooks = backend.algorithm, backend.hooks()
     if not is_own(type(algorithm)):
         return
@@ -61,6 +61,6 @@ def _named(kind: Any) -> str:
 
 
 def _reason(error: NumbaError) -> str:
-    """The line of Numba's report that says most."""
+    """The most informative line of Numba's report."""
     lines = [line.strip() for line in str(error).splitlines()]
     return next((line for line in lines if line and not line.startswith(NOISE)), type(error).__name__)[:300]

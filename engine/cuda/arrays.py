@@ -1,4 +1,4 @@
-"""CuPy, with functions of NumPy's that it lacks or is slow at: what traversals compute with on a GPU."""
+"""CuPy as traversals use it on a GPU, with NumPy's functions that it lacks or is slow at."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ def __getattr__(name: str) -> Any:
 
 
 def repeat(values: Any, counts: Any) -> Any:
-    """As ``numpy.repeat``: each value as often as its count says."""
+    """As ``numpy.repeat``. ``counts``: an int, or int [n]."""
     if isinstance(counts, (int, np.integer)):
         return cupy.repeat(values, int(counts))
     upto = cupy.cumsum(counts)
@@ -20,14 +20,14 @@ def repeat(values: Any, counts: Any) -> Any:
 
 
 def bincount(values: Any, minlength: int) -> Any:
-    """As ``numpy.bincount`` of values below ``minlength``; CuPy's looks for larger ones and waits for the answer."""
+    """As ``numpy.bincount`` of values below ``minlength``; CuPy's own searches for larger values and waits for the result."""
     counts = cupy.zeros(minlength, np.int64)
     cupy.add.at(counts, values, 1)
     return counts
 
 
 def lexsort(keys: tuple[Any, ...]) -> Any:
-    """As ``numpy.lexsort``: the last key counts most. Stable sorts, the least key first."""
+    """As ``numpy.lexsort``, where the last key is the primary one: stable sorts, starting with the first key."""
     order = cupy.arange(keys[0].size)
     for key in keys:
         order = order[cupy.argsort(key[order], kind="stable")]

@@ -43,13 +43,13 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
 
-HUB = 2048  # neighbors from which a frontier entry is worth a large block
+HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64
-PASSES = 3  # over a row whose biases are computed: see weigh.cuh
+PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
 
 
 class CudaBackend(Backend):
-    """Runs a plan's batches on one GPU; must be used in the thread that made it, apart from ``arrays`` of a batch."""
+    """Runs a plan's batches on one GPU; only the thread that made it may use it, except for ``arrays`` of a batch."""
 
     xp: ModuleType = arrays
     graph: DeviceGraph | PooledGraph | StreamedGraph
@@ -91,7 +91,7 @@ class CudaBackend(Backend):
 
     @cached_property
     def transits(self) -> Transits:
-        """What parents of hops are grouped by."""
+        """The ranges of edges by which parents of hops are grouped."""
         return Transits(self.graph, self.kernels)
 
     @property
@@ -99,27 +99,32 @@ class CudaBackend(Backend):
         return self.counts.get()
 
     def bytes_in_place(self, entries: float, picks: float, edges: float) -> float:
-        """What entries that pick from rows of so many edges together read in place, or from the disk, in bytes copied in the same time."""
+        """Cost of serving ``entries`` without loading their partitions, over the bus or from the disk, as bytes a copy moves in the same time.
+
+        ``picks``: neighbors to select for all of them. ``edges``: total length of their rows.
+        """
         if self.plan.residency.from_store:
-            each = 2 if self.needs.second_order else 1  # rows of an entry
+            each = 2 if self.needs.second_order else 1  # rows that an entry needs
             return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
         if self.select.exact_number:
             return picks * READ_BYTES
         if self.select is Method.REJECTION:
-            return picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))  # the other row is searched
+            return (
+                picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))
+            )  # a trial also searches the previous vertex's row
         return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
-        """The same for picks of walkers, one from a row."""
+        """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""
         whole = self.plan.residency.from_store or not self.select.by_edge
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def candidates(self, size: int) -> int:
-        """How many of a row take part in a collective selection of ``size``: all that may be among the first, and some more."""
+        """Most neighbors of one row that can take part in a collective selection of ``size``, with some to spare."""
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
     def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
-        """How many neighbors each frontier entry asks for, at most ``most``."""
+        """int64 [n]: the number of neighbors that coins say each frontier entry asks for, at most ``most``."""
         sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
         self.kernels.over(
             "geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), *flip, most, sizes
@@ -127,17 +132,17 @@ class CudaBackend(Backend):
         return sizes
 
     def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
-        """[n, tries] numbers below ``bound``."""
+        """int64 [n, tries]: random numbers below ``bound`` [n], which may repeat."""
         out = cupy.empty((instance.size, tries), np.int64)
         self.kernels.over("draw_numbers", out.size, len(out), tries, np.uint64(self.seed), instance, slot, bound, out)
         return out
 
     def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
-        """Few, so the host draws them."""
+        """As in Backend. The host draws them, because they are few."""
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
 
     def select_neighbors(self, f: Traversals, entries: Array) -> None:
-        """Neighbors of the frontier entries numbered ``entries`` into ``f.out`` and ``f.found``: all in a launch, unless told otherwise."""
+        """Select neighbors of the frontier entries numbered ``entries``, all in one launch unless the plan's policy splits it."""
         if not isinstance(self.graph, StreamedGraph):
             return self._select(f, entries)
         here = self.graph.partition_of(f.vertex[entries])
@@ -147,7 +152,7 @@ class CudaBackend(Backend):
         )
 
     def _select_queue(self, f: Traversals, entries: Array) -> None:
-        """All of a partition's entries in a launch, or an instance's."""
+        """Serve a partition's entries in one launch; without batching, in one launch for each instance."""
         if self.plan.policy.batching:
             return self._select(f, entries)
         local = f.local[entries]
@@ -182,7 +187,7 @@ class CudaBackend(Backend):
         self.check()
 
     def _select_rows(self, frontier: np.ndarray, f: Traversals, entries: Array, room: Array, block: int) -> None:
-        """A group of ``block`` threads an entry, as many entries at a time as there is scratch memory for."""
+        """Select with ``block`` threads an entry, for as many entries at a time as scratch memory has room for. ``room`` [n]: candidates of each."""
         if entries.size == 0:
             return
         upto = cupy.cumsum(room)
@@ -205,12 +210,12 @@ class CudaBackend(Backend):
             )  # fmt: skip
 
     def check(self) -> None:
-        """Raise the bias error that a kernel has noted; waits for the kernels."""
+        """Wait for the kernels and raise the error that one has noted."""
         self.graph.check(self.bad)
 
     def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
-        """Copies in pinned memory, beside what the device is doing for the next batch."""
-        with cupy.cuda.Device(self.device.id), self.copies:  # of which page-locked memory is made, too
+        """Copy arrays to page-locked memory while kernels draw the next batch."""
+        with cupy.cuda.Device(self.device.id), self.copies:  # the device also matters for allocating page-locked memory
             hosts = {name: pinned(array.shape, array.dtype) for name, array in arrays.items()}
             for name, array in arrays.items():
                 array.get(out=hosts[name], blocking=False)
@@ -218,14 +223,14 @@ class CudaBackend(Backend):
         return hosts
 
     def kernel_seconds(self) -> tuple[float, float]:
-        """Time in kernels of a streamed graph, and its deviation between streams that run side by side."""
+        """Seconds in the kernels of a streamed run, and their deviation between parallel streams as a share of the mean."""
         return self.streams.seconds()
 
     def wait(self) -> None:
         cupy.cuda.get_current_stream().synchronize()
 
     def release(self) -> None:
-        """Give back memory that nothing uses."""
+        """Give unused memory of CuPy's pools back."""
         cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 
@@ -247,13 +252,13 @@ class CudaBackend(Backend):
         room = self.plan.host_bytes if residency.from_store else None
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.only_tables else StreamedGraph
-        few = self.plan.policy.in_place and self.plan.policy.balancing  # rows are in no partition's queue
+        few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
         return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few)
 
     def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
         needs, searched = self.needs, membership == "filter"
-        # The return edge's weight is searched for, or a whole row is read.
+        # Rows stay if the return edge's weight is searched in them, or if a step may read a whole row.
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,

@@ -1,4 +1,4 @@
-"""Numbers that kernels and the code which launches them share: said here, and defined in front of every kernel's text."""
+"""Numbers that kernels and the code that launches them share: declared here once, and defined in front of every kernel's text."""
 
 from csaw.engine.plan.detectors import CODES
 from csaw.engine.plan.layouts import GraphLayout
@@ -6,16 +6,16 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import CTPS_PICKS
 
 WARP = 32
-BLOCK = 256  # threads of most launches
+BLOCK = 256  # threads of a block in most launches
 HUB_BLOCK = 512  # threads that serve a long row
-WALK_BLOCK = BLOCK  # walkers of a block at most
+WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
-STAGED_PARENTS = 128  # of a block of a hop at most
+STAGED_PARENTS = 128  # most parents of a block of a hop
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
-GROUP_BLOCK = 1024  # threads of a block that groups them,
+GROUP_BLOCK = 1024  # threads of a block that groups parents,
 GROUP_TILE = 16  # and parents of each
 NEAR_BITS = 8  # log2 of the vertices that share an entry of a table of ranges
-OFFSET_BITS = 40  # of an edge's offset below the number of its piece
+OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above them
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "GROUP_BUCKETS": GROUP_BUCKETS,

@@ -1,4 +1,4 @@
-"""Which GPUs there are and what they have. CuPy is imported here first, so what is missing is said here."""
+"""The GPUs of this machine and their properties. CuPy is imported here first, so errors about missing software are raised here."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ from csaw.partition.errors import DeviceError, MissingDependencyError
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU: its number, name, architecture (``sm_90``), processors, and bytes that are free on it."""
+    """A GPU: its number, name, architecture (such as ``sm_90``), number of multiprocessors, and free memory in bytes."""
 
     number: int
     name: str
@@ -20,7 +20,7 @@ class Device:
 
 
 def open_device(number: int = 0) -> Device:
-    """The GPU ``number``; DeviceError when there is none, MissingDependencyError when nothing is installed to use it with."""
+    """Open GPU ``number``. DeviceError if there is none, MissingDependencyError if the packages to use it are not installed."""
     missing = [module for module in ("cupy", "numba_cuda", "cuda.core") if not _installed(module)]
     if missing:
         raise MissingDependencyError(f"no GPU can be used: {', '.join(missing)} is not installed; {INSTALL}")
@@ -50,5 +50,5 @@ def _opened(number: int) -> Device:
 def _installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of its parent
+    except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -1,4 +1,4 @@
-"""What is compiled for a plan: files, constants, hooks. Needs no GPU, so that all of it can be compiled and tested without one."""
+"""The source that is compiled for a plan: files, constants, hooks. Needs no GPU, so that it can be compiled and tested without one."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,9 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
 from csaw.engine.specialization import WEIGHT, Specialization
 
-TREE_EDGES = 1 << 15  # of an instance that one block draws alone,
-POOL_EDGES = 1 << 12  # or where every pick is compared with those before
-FIRE_SPREAD = 16  # times the mean: of 10^5 fires, none that is worth a second launch
+TREE_EDGES = 1 << 15  # most edges of an instance that one block draws alone,
+POOL_EDGES = 1 << 12  # and if every pick is compared with all picks before it
+FIRE_SPREAD = 16  # room for a fire, as a multiple of the mean: of 10^5 fires none needs a second launch
 SPARE_EDGES = 64
 
 
@@ -33,19 +33,19 @@ class Unit:
 
 
 def kernels_of(backend: Specialization) -> Unit:
-    """What samples."""
+    """The source of the kernels that sample."""
     return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
 
 
 def builder_of(backend: Specialization) -> Unit:
-    """What builds the graph's layout: alias tables are of biases, or of weights where biases are for rejection."""
+    """The source of the kernels that build the graph's layout. Alias tables are made of biases; for rejection, of weights."""
     rejection = backend.select is Method.REJECTION
     constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
 def sparse_pools(backend: Specialization) -> bool:
-    """Whether pools are kept as what is not in them: SPARSE in select.cu."""
+    """Whether kernels store the complement of each pool: SPARSE in select.cu."""
     c = backend.constants()
     return bool(
         c.get("POOLED") and c["UNIFORM"] and c["SELECT"] == "uniform" and not (c["INDUCED"] or c["EACH_EDGE_ONCE"])
@@ -53,9 +53,9 @@ def sparse_pools(backend: Specialization) -> bool:
 
 
 def tree_span(backend: Specialization) -> int:
-    """Room for the edges of an instance that one block draws from its sources to its last depth (trees.cu); 0: depth by depth is better.
+    """Edges to reserve for an instance that one block draws through all depths (trees.cu); 0: draw depth by depth instead.
 
-    Such are samples with uniform picks that are expected to stay small: an estimate, for what outgrows it is drawn again with more room.
+    Trees suit samples with uniform picks that stay small. An estimate suffices: an instance that outgrows it is drawn again with more room.
     """
     if not _has_trees(backend):
         return 0
@@ -70,7 +70,7 @@ def tree_span(backend: Specialization) -> int:
 
 
 def _has_trees(backend: Specialization) -> bool:
-    """Whether trees.cu can draw this at all."""
+    """Whether trees.cu can draw this run's samples."""
     a, c, sizes, needs = backend.algorithm, backend.constants(), backend.plan.sizes, backend.needs
     if (
         isinstance(a, Walk)
@@ -78,7 +78,7 @@ def _has_trees(backend: Specialization) -> bool:
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
-        )  # offsets are searched, and pieces number theirs
+        )  # trees.cu searches offsets, and those of pieces have the piece's number in them
         or backend.plan.sample_layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):

@@ -20,14 +20,14 @@ class Kernels:
 
     def __init__(self, unit: Unit, device: Device) -> None:
         self.device = device
-        self.module = cupy.cuda.Module()  # RawModule gives all that load the same file one and the same module
+        self.module = cupy.cuda.Module()  # RawModule would share one module among all who load the same file
         self.module.load_file(str(unit.compile(device.architecture)))
         self.functions: dict[str, Any] = {}
         self.fitting: dict[tuple[str, int], int] = {}
         self.params = parameters(unit.params)
 
     def launch(self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
-        """Queue a kernel on the current stream; nothing for no blocks."""
+        """Queue a kernel on the current stream, with ``blocks`` blocks of ``block`` threads; with 0 blocks, do nothing."""
         grid = (blocks,) if isinstance(blocks, int) else blocks
         if min(grid) > 0:
             shape = (block,) if isinstance(block, int) else block
@@ -40,14 +40,14 @@ class Kernels:
         return self.functions[name]
 
     def resident(self, name: str, block: int) -> int:
-        """Blocks of this size that run a kernel on the device at the same time."""
+        """Number of blocks of ``block`` threads that can run this kernel on the device at the same time."""
         if (name, block) not in self.fitting:
             fitting = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function(name).ptr, block, 0)
             self.fitting[name, block] = fitting * self.device.processors
         return self.fitting[name, block]
 
     def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
-        """A launch with a thread an item; the kernel strides over what does not fit the device."""
+        """Launch a kernel with about a thread for each of ``threads`` items; the kernel strides over items beyond the launch."""
         self.launch(name, min(-(-threads // block), 2**31 - 1), block, *arguments)
 
     def set_graph(self, graph: np.ndarray) -> None:

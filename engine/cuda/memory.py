@@ -1,4 +1,4 @@
-"""Host memory that GPUs copy at full rate and can read in place, made quickly; and copies of what is in any other."""
+"""Page-locked host memory, made quickly, which GPUs copy at full rate and can read over the bus; and copies from ordinary host memory."""
 
 import math
 import mmap
@@ -15,16 +15,18 @@ TOUCHERS = 8
 
 
 def page_locked(count: int, dtype: Any) -> np.ndarray:
-    """An array that every GPU can read, as long as it or a view of it lives.
+    """A page-locked array of ``count`` elements that every GPU can read, as long as it or a view of it lives.
 
-    Huge pages that threads touch before they are locked: 4 GiB take 0.2 s, and 1.5 s as CUDA itself allocates them (docs/tuning.md). Not of CuPy's
-    pool, which keeps what is given back and takes up to twice what is asked for.
+    Threads touch huge pages before they are locked: 4 GiB take 0.2 s, while CUDA's own allocation takes 1.5 s (docs/tuning.md). CuPy's pool
+    is not used: it keeps memory that was freed, and takes up to twice the size. MemoryError if the system has no memory left.
     """
     size = count * np.dtype(dtype).itemsize
     if size == 0:
         return np.empty(0, dtype)
     try:
-        memory = mmap.mmap(-1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared ones have small pages
+        memory = mmap.mmap(
+            -1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        )  # shared memory would have small pages
     except OSError as error:
         raise MemoryError(f"{size:,} bytes of host memory: {error.strerror}") from error
     if hasattr(mmap, "MADV_HUGEPAGE") and size >= HUGE:
@@ -38,8 +40,8 @@ def page_locked(count: int, dtype: Any) -> np.ndarray:
     runtime, address = cupy.cuda.runtime, room.ctypes.data
     runtime.hostRegister(
         address, size, runtime.hostAllocPortable | runtime.hostAllocMapped
-    )  # whose flags have the same values
-    weakref.finalize(whole, _unlock, address).atexit = False  # the system does it then
+    )  # CUDA's flags for both have the same values
+    weakref.finalize(whole, _unlock, address).atexit = False  # at exit the system unlocks it
     return room.view(dtype)
 
 
@@ -48,19 +50,19 @@ def _touch(part: np.ndarray) -> None:
 
 
 def _unlock(address: int) -> None:
-    with suppress(cupy.cuda.runtime.CUDARuntimeError):  # of a device that has failed
+    with suppress(cupy.cuda.runtime.CUDARuntimeError):  # a device that has failed raises here, too
         cupy.cuda.runtime.hostUnregister(address)
 
 
 def on_device(host: np.ndarray) -> Any:
-    """A copy on the current GPU. CuPy's own first makes page-locked memory of the same size, which takes five times as long."""
+    """Copy an array to the current GPU. CuPy's own copy allocates page-locked memory of the same size first and takes five times as long."""
     there = cupy.empty(host.shape, host.dtype)
     there.set(host)
     return there
 
 
 def pinned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array of CuPy's pool of page-locked memory, which is used again. As in cupyx, whose import takes an eighth of a second."""
+    """A page-locked array from CuPy's pool, which reuses memory. The same as cupyx has, whose import takes an eighth of a second."""
     count = math.prod(shape)
     memory = cupy.cuda.alloc_pinned_memory(count * dtype.itemsize)
     return np.frombuffer(memory, dtype, count).reshape(shape)

@@ -1,4 +1,4 @@
-"""Where the launches of a streamed graph go: one over all loaded partitions, or one a partition beside the others (C-SAW, section V-C)."""
+"""Launches on a streamed graph: one over all loaded partitions, or one for each partition in parallel (C-SAW, section V-C)."""
 
 import statistics
 from collections.abc import Callable, Iterable
@@ -9,19 +9,21 @@ ALL_PARTITIONS = -1
 
 
 class Streams:
-    """Launches and times them.
+    """Makes launches and times them.
 
-    One launch serves the queues of all loaded partitions, its blocks going wherever instances wait: no partition has more of the device than
-    its queue needs. Without ``balancing`` each partition has a stream and the same number of blocks, C-SAW's baseline.
+    One launch serves the queues of all loaded partitions, and its blocks go where instances wait: no partition has more of the GPU than
+    its queue needs. Without ``balancing``, each partition has a stream and the same number of blocks, as in C-SAW's baseline.
     """
 
     def __init__(self, balancing: bool) -> None:
         self.balancing = balancing
         self.streams: dict[int, cupy.cuda.Stream] = {}
-        self.events: list[list[tuple[cupy.cuda.Event, cupy.cuda.Event]]] = []  # of every pass, for each stream
+        self.events: list[
+            list[tuple[cupy.cuda.Event, cupy.cuda.Event]]
+        ] = []  # for each pass, the first and last event of each stream
 
     def run(self, partitions: Iterable[int], launch: Callable[[int, int], None]) -> None:
-        """Call launch(partition, of so many that share the device) for each of them, or launch(ALL_PARTITIONS, 1)."""
+        """Call ``launch(partition, share)`` for each partition in parallel, or ``launch(ALL_PARTITIONS, 1)``; ``share``: launches that share the GPU."""
         if self.balancing:
             self.events.append([self._timed(cupy.cuda.get_current_stream(), launch, ALL_PARTITIONS, 1)])
             return
@@ -48,7 +50,7 @@ class Streams:
         return begin, stream.record()
 
     def seconds(self) -> tuple[float, float]:
-        """Kernel time of all passes, the slowest stream of each counting; and the mean deviation between streams, as a share of their mean."""
+        """Seconds in kernels, adding up the slowest stream of each pass; and the mean deviation between streams, as a share of their mean."""
         passes = [[_elapsed(pair) for pair in timed] for timed in self.events if timed]
         spread = [statistics.pstdev(times) / max(statistics.mean(times), 1e-9) for times in passes]
         return sum(map(max, passes)), statistics.mean(spread) if spread else 0.0

@@ -1,6 +1,6 @@
-"""C structs of the engine's .cu and .cuh files, filled by the names of their members: the CUDA text is the one place that says order and type.
+"""C structs of the engine's .cu and .cuh files, filled by the names of their members; only the CUDA text declares their order and types.
 
-Needs no GPU and no CuPy, so that tests can hold every struct and every place that fills one against the text.
+Needs no GPU and no CuPy, so that tests can compare every struct, and every place that fills one, with the text.
 """
 
 import re
@@ -13,7 +13,7 @@ import numpy as np
 
 ENGINE = Path(__file__).parents[1]
 CODES = {"i64": "q", "u64": "Q", "double": "d", "int": "i", "u32": "I", "float": "f"}
-ARRAYS = {  # of what a pointer points to: the element types an array may have; any, where kernels read bytes
+ARRAYS = {  # by the type that a pointer points to: the element types that an array may have (any, if kernels read bytes)
     "i64": ("int64",), "u64": ("uint64",), "u32": ("uint32",), "int": ("int32",), "double": ("float64",), "float": ("float32",),
     "vertex_t": ("uint32", "uint64"), "unsigned short": ("uint16",), "unsigned char": ("uint8", "bool"), "uint2": ("uint32",),
 }  # fmt: skip
@@ -27,13 +27,13 @@ class Member(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The type as the module ``struct`` names it."""
+        """The character that the module ``struct`` has for the type."""
         return "Q" if self.pointer else CODES[self.kind]
 
 
 @cache
 def members(name: str) -> dict[str, Member]:
-    """The members of a struct, in order; LookupError when no file declares it with members of plain types."""
+    """The members of a struct, by name and in order. LookupError if no file declares it with members of plain types."""
     declaration = re.compile(rf"\bstruct (?:alignas\([^)]*\) )?{name} \{{(.*?)\}};", re.DOTALL)
     for file in sorted(ENGINE.glob("*/kernels/*.cu*")):
         text = re.sub(r"//[^\n]*", "", file.read_text())
@@ -55,10 +55,12 @@ def _parsed(body: str) -> dict[str, Member]:
 
 @cache
 def _layout(name: str) -> tuple[dict[str, str | None], Struct, np.dtype]:
-    """Of each member the element types that its array may have, as characters (None: it is no pointer, empty: any), and the layout of all."""
+    """For each member the element types that its array may have, as characters (None: no pointer; empty: any); and the struct's layout."""
     fields = members(name)
     kinds = {key: _characters(field) if field.pointer else None for key, field in fields.items()}
-    layout = Struct("@" + "".join(field.code for field in fields.values()) + "0q")  # as long as an array of them needs
+    layout = Struct(
+        "@" + "".join(field.code for field in fields.values()) + "0q"
+    )  # padded to the length of an element in an array
     return kinds, layout, np.dtype((np.void, layout.size))
 
 
@@ -68,14 +70,14 @@ def _characters(field: Member) -> str:
 
 
 def record(name: str) -> np.dtype:
-    """The struct as an element of a NumPy array; a pointer is uint64."""
+    """The NumPy dtype of a struct; a pointer is uint64."""
     return np.dtype([(key, np.dtype(field.code)) for key, field in members(name).items()])
 
 
 def struct(name: str, **values: Any) -> np.ndarray:
-    """The struct ``name`` by value, as a launch takes it. Takes some microseconds: small works launch every 50.
+    """Fill struct ``name``, to pass it by value to a launch. Takes some microseconds, because short runs launch every 50.
 
-    A pointer is an array on the device, None, or an address (np.uint64). TypeError when a member is missing, unknown, or an array of another type.
+    Give a pointer as an array on the GPU, None, or an address (np.uint64). TypeError if a member is missing, unknown, or an array of another type.
     """
     kinds, layout, dtype = _layout(name)
     if values.keys() != kinds.keys():
@@ -96,7 +98,7 @@ def struct(name: str, **values: Any) -> np.ndarray:
 
 
 def parameters(values: tuple[float, ...]) -> np.ndarray:
-    """The struct Params that compile.py declares: the options' values, floats as double, others as i64."""
+    """Fill the struct Params that compile.py declares: the values of options, floats as double, others as i64."""
     codes = "".join("d" if isinstance(value, float) else "q" for value in values)
     layout = Struct(f"@{codes}0q" if codes else "@b")
     packed = layout.pack(*(values or (0,)))

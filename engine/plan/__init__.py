@@ -1,1 +1,1 @@
-"""What a run needs and how it will be done: options, needs, selection, memory; nothing is sampled here."""
+"""Planning of a run: its options, its needs, the method of selection and the memory; nothing is sampled here."""

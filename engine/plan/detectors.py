@@ -1,9 +1,9 @@
-"""How selection without replacement finds out that a candidate is taken already (C-SAW, section IV-B). The sample is the same with all of them.
+"""Detectors of repeated candidates, for selection without replacement (C-SAW, section IV-B). The sample is the same with each of them.
 
-strided     a bit for every candidate, neighbors in a row far apart: lanes of a GPU that set bits at once seldom meet in a word
-contiguous  a bit for every candidate, neighbors in a row side by side
-linear      the selected ones in a list, compared from its beginning
-none        this run selects another way
+strided     a bitmap where neighboring candidates are far apart, so that lanes of a GPU that set bits at once seldom share a word
+contiguous  a bitmap where neighboring candidates are side by side
+linear      a list of selected candidates, compared one by one
+none        the run cannot draw a candidate twice
 """
 
 from csaw.engine.algorithm import Algorithm, Traversal
@@ -18,7 +18,7 @@ CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the
 def choose_detector(
     algorithm: Algorithm, select: Method, collision: Collision, layout: GraphLayout, gpu: bool, forced: str | None
 ) -> str:
-    """The detector of a run on graph layout ``layout``; refuses a ``forced`` one that would do nothing."""
+    """Choose the detector of a run on graph layout ``layout``. OptionError if ``forced`` names one that this run cannot use."""
     if forced is not None and forced not in DETECTORS:
         raise OptionError(f"--detect {forced}: expected {', '.join(DETECTORS)}")
     reason = _needless(algorithm, select, collision)
@@ -40,7 +40,7 @@ def choose_detector(
 
 
 def _needless(algorithm: Algorithm, select: Method, collision: Collision) -> str | None:
-    """Why a run has no collisions to detect, if so."""
+    """The reason why a run has no collisions to detect; None if it has some."""
     if not isinstance(algorithm, Traversal) or algorithm.clocks:
         return f"{algorithm.name()} selects one neighbor at a time, so that none is drawn twice"
     if not select.by_sums:

@@ -1,4 +1,4 @@
-"""Where a graph is while GPUs sample it, in which layout, and how many instances at a time: what their memory allows."""
+"""Memory planning for GPUs: choose the residency of the graph, its layout, and how many instances to draw at a time."""
 
 from dataclasses import replace
 from itertools import product
@@ -16,16 +16,19 @@ from csaw.engine.plan.needs import member_slots
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
-DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight, with what sampling needs beside them
-DEVICE_ROWS = 3  # bytes on a GPU for each of a sample: as drawn, in order of instance, and the batch before
-SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and what it keeps of each
+DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight and the arrays that sampling them needs
+DEVICE_ROWS = 3  # copies of a sample on a GPU: as drawn, in order of instance, and of the batch before
+SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and scratch bytes of each
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
-# Of a GPU's memory that random reads reach at full rate; over 100 GB they take twice as long (docs/tuning.md).
+# Random reads run at full rate within this much of a GPU's memory; over 100 GB they take twice as long (docs/tuning.md).
 NEAR_BYTES = 64 << 30
 
 
 def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
-    """Residency, layout and batch in the memory of GPUs: the first residency that fits, and why those before it do not."""
+    """Plan the memory of GPUs: take the fastest residency that fits, and note why faster ones were refused.
+
+    OptionError if a forced residency or layout cannot serve the run; BudgetError, with the bytes needed, if nothing allowed fits.
+    """
     forced = limits.residency
     if forced is not None and forced.in_pieces and limits.layout not in (None, _piece_layout(shape)):
         raise OptionError(
@@ -48,7 +51,7 @@ def on_devices(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> Memory
 
 
 def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
-    """The whole graph on each GPU, in the widest layout that fits and is worth building."""
+    """Plan to keep the whole graph on each GPU, in the fastest layout that fits. BudgetError if none does."""
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     possible = _layouts(shape)
     if limits.layout is not None and limits.layout not in possible:
@@ -79,14 +82,14 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
 
 
 def owners(store: Store, devices: int) -> list[int]:
-    """Which of several GPUs holds each partition of a pooled graph: neighboring ones together, edges about equal."""
+    """The GPU, from 0 to ``devices`` - 1, that holds each partition of a pooled graph: consecutive partitions, about equal numbers of edges."""
     return [
         min(devices - 1, (2 * p.first_edge + p.edges) * devices // max(2 * store.edges, 1)) for p in store.partitions
     ]
 
 
 def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
-    """The graph spread over GPUs that read each other's memory, a batch on each."""
+    """Plan to spread the graph over GPUs that read each other's memory, with a batch on each. BudgetError if a GPU's share does not fit."""
     store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
     if count < 2:
         raise OptionError("--residency pooled spreads the graph over several GPUs; name them, as in --device cuda:0,1")
@@ -112,17 +115,17 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPla
 
 
 def _selects_from_rows(shape: Shape) -> bool:
-    """Whether candidates are kept while neighbors are selected on a GPU."""
+    """Whether selection on a GPU needs scratch memory for the candidates of a row."""
     return isinstance(shape.algorithm, Traversal) and not shape.algorithm.clocks and not shape.needs.alias_tables
 
 
 def _least_scratch(shape: Shape) -> int:
-    """Bytes for the candidates of the longest row, and then of another one."""
+    """Least scratch memory, in bytes: room for the candidates of two rows as long as the longest."""
     return 2 * SCRATCH_BYTES * max(shape.store.max_degree, 1) if _selects_from_rows(shape) else 0
 
 
 def _scratch(shape: Shape, left: int) -> tuple[int, int]:
-    """For how many candidates at a time there is room, and what that takes of the bytes that are left beside the least."""
+    """Candidates that fit in scratch memory at a time, and the bytes of ``left`` that they take beyond the least scratch memory."""
     if not _selects_from_rows(shape):
         return 0, 0
     least = max(shape.store.max_degree, 1)
@@ -131,7 +134,7 @@ def _scratch(shape: Shape, left: int) -> tuple[int, int]:
 
 
 def _fixed(shape: Shape) -> int:
-    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, and what selecting at least, or building a partition's table, takes."""
+    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, least scratch memory, and room to build a partition's alias table."""
     needs = shape.needs
     build = 16 + (needs.edge.stored if needs.only_tables else 0)
     table = build * shape.store.largest_partition if needs.alias_tables else 0
@@ -139,12 +142,15 @@ def _fixed(shape: Shape) -> int:
 
 
 def _piece_layout(shape: Shape) -> GraphLayout:
-    """What a step reads of a partition on a GPU."""
+    """Layout of a partition in a streamed or pooled graph."""
     return GraphLayout.TABLE if shape.needs.alias_tables else GraphLayout.CSR
 
 
 def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPlan:
-    """Slots for partitions and a batch in a GPU's memory; the graph in host memory, or on disk where that is too small as well."""
+    """Plan to stream partitions through slots in a GPU's memory, from host memory if the graph fits there, else from disk.
+
+    BudgetError if the partitions that one step needs do not fit beside a batch.
+    """
     store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
     needs, edge = shape.needs, shape.needs.edge
@@ -195,5 +201,5 @@ def _layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     if shape.needs.running_sums:
         return (
             (GraphLayout.CTPS, GraphLayout.CSR) if shape.detect is None else (GraphLayout.CSR, GraphLayout.CTPS)
-        )  # detectors are those of select.cu
+        )  # only select.cu, which reads rows, has detectors
     return (GraphLayout.CSR,)

@@ -1,4 +1,4 @@
-"""Neighbor samples that are tables: which plans draw a cell from its parent alone, and which of them can group parents (``--transit-parallel``)."""
+"""Neighbor samples stored hop by hop: which plans draw each cell from its parent alone, and which can group parents (``--transit-parallel``)."""
 
 from itertools import accumulate
 from operator import mul
@@ -10,9 +10,9 @@ from csaw.engine.algorithm import Algorithm, Traversal
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
 
-PICKS = {"cpu": 64, "cuda": 32}  # of a parent that must differ: compared with each other; on a GPU by a warp
-PARENTS = 2**32  # grouped ones are numbered in 32 bits
-CACHED_EDGES = 1 << 24  # that a GPU's cache holds: what is random in there costs little
+PICKS = {"cpu": 64, "cuda": 32}  # most distinct picks of a parent: all are compared with each other, on a GPU by a warp
+PARENTS = 2**32  # grouped parents are numbered in 32 bits
+CACHED_EDGES = 1 << 24  # a GPU's cache holds this many, and random reads within it are cheap
 
 
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
@@ -24,7 +24,7 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
 
 
 def in_tables(plan: Any, algorithm: Algorithm) -> bool:
-    """Whether samples are made as tables, hop after hop: picks are uniform, or on a GPU from alias tables or running sums made beforehand."""
+    """Whether each hop is drawn from the one before alone: picks are uniform, or on a GPU use alias tables or running sums made beforehand."""
     if plan.sample_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
         return False
     kind = plan.device.partition(":")[0]
@@ -35,7 +35,7 @@ def in_tables(plan: Any, algorithm: Algorithm) -> bool:
 
 
 def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_size: int) -> str | None:
-    """The reason why parents cannot be grouped by the place of their rows; None where they can."""
+    """The reason why parents cannot be grouped by the place of their rows; None if they can. ``ids``: dtype of vertex ids."""
     if plan.device == "cpu":
         return "only GPUs group parents, and this run is on the CPU"
     if isinstance(algorithm, Traversal) and plan.residency is Residency.POOLED:
@@ -53,7 +53,7 @@ def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_siz
 
 
 def worth_grouping(plan: Any, edges: int, parents: int, size: int) -> bool:
-    """Whether a hop gains by grouping its parents: it must read most lines of memory of the graph more than once."""
+    """Whether to group the ``parents`` of a hop with ``size`` picks each: it pays if most memory lines of the graph are read more than once."""
     if plan.transit != "auto":
         return plan.transit == "on"
     return edges > CACHED_EDGES and parents * size >= plan.graph_layout.grouping_pays * edges

@@ -1,6 +1,6 @@
-"""Where a graph is while it is sampled, in which layout, and how many instances at a time: what memory allows, here that of the host.
+"""Memory planning for the CPU: choose the residency of the graph, its layout, and how many instances to draw at a time.
 
-gpu_memory.py does the same for the memory of GPUs.
+gpu_memory.py does the same for GPUs.
 """
 
 from itertools import accumulate
@@ -15,11 +15,11 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
-SUMMED_EDGES = 0.4  # of a graph's biases: who expects to work out so many makes running sums of all of them
+SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
 def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
-    """Residency, layout and batch in host memory."""
+    """Plan host memory: the whole graph if it fits, else partitions from disk. BudgetError, with the bytes needed, if neither fits."""
     _refuse_what_is_for_gpus(shape, limits)
     store, budget = shape.store, limits.host_bytes
     filters = store.edges if shape.needs.second_order else 0  # 8 bits an edge
@@ -54,12 +54,15 @@ def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
 
 
 def _sums(store: Store) -> int:
-    """Bytes of the running sums of all rows, and of how many biases above zero each row has."""
+    """Bytes of the running sums of all rows, and of each row's number of biases above zero."""
     return SUM_BYTES * store.edges + 4 * store.vertices
 
 
 def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> GraphLayout:
-    """The layout that was asked for, or the best that fits; ``without_sums``: bytes that the run takes beside running sums; ``streams``: whether it was asked to stream."""
+    """The layout that the user asked for, or the best that fits. OptionError if the one asked for does not fit.
+
+    ``without_sums``: bytes that the run takes beside running sums. ``streams``: whether the user asked for a residency that streams.
+    """
     layout, sums = limits.layout or _host_layouts(shape)[0], _sums(shape.store)
     if not layout.has_sums or (without_sums + sums <= limits.host_bytes and not streams):
         return layout
@@ -71,7 +74,7 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
 
 
 def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fixed: int) -> MemoryPlan:
-    """Room for some partitions and a batch. BudgetError where those that a step needs do not fit."""
+    """Plan to stream partitions from disk. BudgetError if the partitions that one step needs do not fit beside a batch."""
     refuse_far(shape, "--memory")
     store, row, budget, per_edge = shape.store, shape.row, limits.host_bytes, shape.needs.edge.reserved
     largest, slots = store.largest_partition * per_edge, 2 if shape.needs.second_order else 1
@@ -93,7 +96,10 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fi
 
 
 def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
-    """Layouts that can serve a run on the CPU, the best first. Running sums look at every edge's bias, and refuse a bad one that no instance may meet."""
+    """Layouts that can serve a run on the CPU, the best first.
+
+    Making running sums evaluates the bias of every edge, so it also refuses a bad bias that no instance would meet.
+    """
     if shape.needs.alias_tables:
         return (GraphLayout.TABLE,)
     store, a = shape.store, shape.algorithm

@@ -1,4 +1,4 @@
-"""How much an instance takes: in the sample, and in memory while it is drawn."""
+"""Bytes of an instance: in the stored sample, and in memory while it is drawn."""
 
 from itertools import accumulate
 from operator import mul
@@ -13,13 +13,13 @@ from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError
 
 LARGEST_SAMPLE = 1 << 50  # bytes
-FRONTIER_BYTES = 150  # of an entry of a frontier, while its neighbors are selected
+FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
 def instance_bytes(
     store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
 ) -> tuple[int, int]:
-    """Bytes of an instance's sample, exact for walks and hops and else an estimate; and what it takes while it is sampled."""
+    """Bytes of an instance in the sample, exact for walks and hops, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         row = item * (algorithm.walk_length + 1) + 8 * 5
@@ -43,19 +43,19 @@ def instance_bytes(
 
 
 def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
-    """Bytes that an instance takes in a sample at least."""
+    """Least bytes of an instance in the sample."""
     item = np.dtype(store.id_dtype).itemsize
     if isinstance(algorithm, Walk):
         return item * (algorithm.walk_length + 1)
     if layout == "hops":
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
-    return 8  # where its edges begin
+    return 8  # the offset of its edges
 
 
 def refuse_sizes(each: int, instances: int, memory: int) -> None:
-    """BudgetError about instances that memory cannot hold one of, or that no disk holds all of.
+    """BudgetError if memory cannot hold one instance, or no disk can hold all of them.
 
-    ``memory`` is a quarter of what there is for hops, whose cells are there in each of selection's arrays, the hop and its copy for the disk.
+    ``each``: bytes of an instance. ``memory``: bytes for one; for hops a quarter of the free memory, because each cell is in several arrays.
     """
     if each > memory:
         raise BudgetError(

@@ -1,22 +1,22 @@
-"""In which form a step reads the graph."""
+"""Layouts of the graph in memory: the forms in which a step reads it."""
 
 from enum import StrEnum
 from typing import Self
 
-ALIAS_IDS = 3  # vertex ids that take as much room as an edge's entry of an alias table
+ALIAS_IDS = 3  # an alias table's entry for an edge takes the room of this many vertex ids
 
 
 class GraphLayout(StrEnum):
-    """A form of the graph: the name that ``--layout`` takes, and what kernels, plans and graphs ask of it."""
+    """A layout, under the name that ``--layout`` takes, with the properties that plans, graphs and kernels read."""
 
     keeps_rows: bool
     """Whether sampling reads neighbors from the rows themselves."""
     entry_bytes: int
-    """Bytes that are built of each edge beside its row, apart from vertex ids."""
+    """Bytes built for each edge beside its row, apart from vertex ids."""
     entry_ids: int
-    """Vertex ids that are built of each edge beside its row."""
+    """Vertex ids built for each edge beside its row."""
     grouping_pays: float
-    """Picks in a hop per edge of the graph from which grouping parents pays (measured: docs/tuning.md); infinite where no parents are grouped."""
+    """Picks per edge of the graph in a hop from which grouping parents pays (measured: docs/tuning.md); infinity: never group."""
 
     CSR = "csr", True, 0, 0, 0.05
     """Rows of neighbors and weights as they are stored."""
@@ -25,7 +25,7 @@ class GraphLayout(StrEnum):
     TABLE = "table", False, 0, ALIAS_IDS, 0.075
     """An alias table for each row, of entries that consist of vertex ids."""
     ALIAS = "alias", False, 32, 0, float("inf")
-    """The same with offset and length of both targets' rows: a weighted step reads one line of memory."""
+    """An alias table for each row, of entries with offset and length of both targets' rows: a weighted step reads one line of memory."""
     CTPS = "ctps", True, 8, 0, 0.004
     """Rows with running sums of their biases, made once for the whole graph: a pick is a search."""
 
@@ -38,7 +38,7 @@ class GraphLayout(StrEnum):
 
     @property
     def code(self) -> int:
-        """LAYOUT in the kernels' text: see graph.cuh."""
+        """Its number in the kernels, the constant LAYOUT: see graph.cuh."""
         return list(GraphLayout).index(self)
 
     @property
@@ -53,7 +53,7 @@ class GraphLayout(StrEnum):
 
     @property
     def is_built(self) -> bool:
-        """Whether anything is built of the rows before sampling begins."""
+        """Whether it has to be built from the rows before sampling begins."""
         return self.built_bytes(1) > 0
 
     @property
@@ -67,5 +67,5 @@ class GraphLayout(StrEnum):
         return self is GraphLayout.CTPS
 
     def built_bytes(self, id_bytes: int) -> int:
-        """Bytes that are built of each edge beside its row, in a graph whose vertex ids take ``id_bytes``."""
+        """Bytes built for each edge beside its row, in a graph whose vertex ids take ``id_bytes``."""
         return self.entry_bytes + self.entry_ids * id_bytes

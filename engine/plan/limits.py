@@ -1,4 +1,4 @@
-"""What a run's memory is planned from: how much an instance takes, what may be used, and the plan's fields that follow."""
+"""Inputs and result of memory planning: the shape of a run, the limits set on it, and the fields of the plan that follow."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from csaw.partition.errors import OptionError
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides how much memory a run takes."""
+    """The properties of a run that decide how much memory it takes."""
 
     store: Store
     algorithm: Algorithm
@@ -23,14 +23,14 @@ class Shape:
     row: int
     """Bytes of an instance in flight."""
     most: int
-    """Instances that one device draws at a time at most."""
+    """Most instances that one device may draw at a time."""
     detect: str | None
-    """The detector of repeated candidates that was asked for, if any."""
+    """The detector of repeated candidates that the user asked for, if any."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use, and what the user has fixed."""
+    """The memory that a run may use, in bytes, and the choices that the user made (None: free to choose)."""
 
     host_bytes: int
     device_bytes: int
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Where a graph is, in which form, and how many instances are drawn at a time. Plan has the same fields."""
+    """Result of memory planning: residency, layout, batch and their bytes. Plan has the same fields, explained there."""
 
     graph_layout: GraphLayout
     membership: str
@@ -59,7 +59,7 @@ class MemoryPlan:
 
 
 def refuse_far(shape: Shape, budget: str) -> None:
-    """OptionError where questions could not be answered from the partitions that are loaded."""
+    """OptionError if a hook may ask for an edge of a vertex whose row is in no loaded partition. ``budget``: the option to raise."""
     if shape.needs.asks_far:
         raise OptionError(
             f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may call e.is_neighbor, and only for e.prev or e.src, and not where walkers "

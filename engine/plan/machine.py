@@ -9,7 +9,7 @@ def default_threads() -> int:
 
 
 def available_bytes() -> int:
-    """Memory that can be had without swapping."""
+    """Bytes of memory that are available without swapping."""
     try:
         with open("/proc/meminfo") as lines:
             found = next(line for line in lines if line.startswith("MemAvailable"))

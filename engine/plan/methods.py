@@ -1,11 +1,11 @@
-"""The methods that draw a neighbor by its bias."""
+"""Methods that draw a neighbor by its bias, and ways to treat collisions."""
 
 from enum import StrEnum
 from typing import Self
 
 
 class Method(StrEnum):
-    """A method of selection, the cheapest first: the name that ``--select`` takes, and what plans and kernels ask of it."""
+    """A method of selection, the cheapest first, under the name that ``--select`` takes, with the properties that plans and kernels read."""
 
     by_edge: bool
     """Whether a pick reads single edges, however long the row is."""
@@ -13,15 +13,15 @@ class Method(StrEnum):
     """Whether a pick takes the same number of reads each time."""
 
     UNIFORM = "uniform", True, True
-    """Any neighbor: all biases are equal."""
+    """Draw any neighbor: all biases are equal."""
     ALIAS = "alias", True, True
-    """From an alias table made beforehand (Walker 1977; Vose 1991)."""
+    """Draw from an alias table made beforehand (Walker 1977; Vose 1991)."""
     REJECTION = "rejection", True, False
-    """A neighbor is proposed by its weight, and accepted by its bias (KnightKing, SOSP 2019)."""
+    """Propose a neighbor by its weight, accept it by its bias (KnightKing, SOSP 2019)."""
     ITS = "its", False, False
-    """Inverse transform sampling in the running sums of a row (C-SAW, SC 2020, section IV)."""
+    """Search the running sums of a row: inverse transform sampling (C-SAW, SC 2020, section IV)."""
     KEYS = "keys", False, False
-    """The smallest of exponential keys (Efraimidis and Spirakis 2006), for selections without replacement."""
+    """Take the smallest exponential keys (Efraimidis and Spirakis 2006), for selection without replacement."""
 
     def __new__(cls, name: str, by_edge: bool, exact_number: bool) -> Self:
         made = str.__new__(cls, name)
@@ -31,7 +31,7 @@ class Method(StrEnum):
 
     @property
     def code(self) -> int:
-        """SELECT in the kernels' text."""
+        """Its number in the kernels, the constant SELECT."""
         return list(Method).index(self)
 
     @property
@@ -41,16 +41,16 @@ class Method(StrEnum):
 
 
 class Collision(StrEnum):
-    """What inverse transform sampling does about a neighbor that is selected already (C-SAW, SC 2020, section IV-B)."""
+    """What to do when inverse transform sampling draws a neighbor that is already selected (C-SAW, SC 2020, section IV-B)."""
 
     BIPARTITE = "bipartite"
-    """Search again in what the selected one leaves of the space, with the same random number."""
+    """Remove the selected neighbor's region from the space and search again with the same random number."""
     REPEATED = "repeated"
-    """Draw again."""
+    """Draw again with a new random number."""
     UPDATED = "updated"
-    """Take what is selected out of the sums beforehand, so that nothing collides."""
+    """Remove each selected neighbor from the sums, so that no later draw can hit it."""
 
     @property
     def code(self) -> int:
-        """COLLISION in the kernels' text."""
+        """Its number in the kernels, the constant COLLISION."""
         return list(Collision).index(self)

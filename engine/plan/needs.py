@@ -1,4 +1,4 @@
-"""What a run needs of its graph: made once from the graph, the algorithm and the request, and read by the plan, both backends and the bench."""
+"""The needs of a run: what it reads of its graph. Found once, from graph, algorithm and request, and read by plan, backends and bench."""
 
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
 
-CTPS_PICKS = 32  # of a vertex that must differ: a thread compares them with each other
+CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a thread compares them with each other
 WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
 
 
 @dataclass(frozen=True)
 class EdgeBytes:
-    """Bytes of memory that an edge takes, in each place where it may lie."""
+    """Bytes that an edge takes in each of the places where it can be."""
 
     id: int
     """A vertex id: 4, or 8 in a graph whose ids take 64 bits."""
     stored: int
-    """In the graph store, of what the run reads of it: the neighbor, and its weight where weights are read."""
+    """In the graph store, counting only what the run reads: the neighbor, and the weight if weights are read."""
     kept: int
-    """In host memory beside a GPU, and over the bus: an alias table's entry where GPUs read nothing else, otherwise as stored."""
+    """In host memory for a GPU, and over the bus: an alias table's entry if GPUs read nothing else, otherwise as stored."""
     reserved: int
-    """What a plan sets aside on the CPU, apart from running sums. A rejection walk's weights count even where they are dropped once its tables are made."""
+    """On the CPU, as a plan reserves them, apart from running sums; with a rejection walk's weights, even if they are dropped later."""
     loaded: int
     """On the CPU while its partition is loaded, apart from running sums: ``reserved`` without the weights that are dropped."""
     piece: int
@@ -40,17 +40,17 @@ class EdgeBytes:
         return ALIAS_IDS * self.id
 
     def built(self, layout: GraphLayout) -> int:
-        """Bytes that a GPU builds of an edge beside its row, for a graph that is resident in ``layout``."""
+        """Bytes that a GPU builds for each edge beside its row, for a graph that is resident in ``layout``."""
         return layout.built_bytes(self.id)
 
     def in_partition(self, layout: GraphLayout) -> int:
-        """Bytes of an edge on the CPU while its partition is loaded in ``layout``; of weights only sums are left."""
+        """Bytes of an edge on the CPU while its partition is loaded in ``layout``; running sums replace weights."""
         return self.id + SUM_BYTES if layout.has_sums else self.loaded
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a run reads of its graph, and how its picks can be drawn. It follows from the graph, the algorithm and the request alone, not from a device."""
+    """The parts of the graph that a run reads, and the ways in which it can draw. They depend on graph, algorithm and request, not on the device."""
 
     second_order: bool
     """Whether a bias asks if an edge exists: a step then reads the previous vertex's row beside its own."""
@@ -59,21 +59,21 @@ class Needs:
     asks_far: bool
     """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
     weights: bool
-    """Whether weights of edges are read, by sampling or by what builds its tables."""
+    """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
     """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by."""
     only_tables: bool
-    """Whether rows of the graph are not read any more once alias tables are made of them."""
+    """Whether sampling reads alias tables alone, so that rows can be dropped once the tables are made."""
     return_apart: bool
-    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
     row_weights: bool
     """Whether the sum of each row's weights is read, to draw the return edge apart."""
     weighs_members: bool
-    """Whether hash tables of rows, where a plan chooses them, hold weights too: that of the return edge is looked up."""
+    """Whether hash tables of rows, if the plan uses them, hold weights too, to look up that of the return edge."""
     single_weights: bool
     """Whether a rejection walk looks up weights beside its alias tables: of return edges, or of a whole row."""
     may_be_hopeless: bool
-    """Whether a step of a rejection walk may have to be drawn from its whole row, for trials hardly ever accept an edge of it."""
+    """Whether a step of a rejection walk may have to be drawn from its whole row, because trials hardly ever accept."""
     running_sums: bool
     """Whether neighbor samples may be drawn by searching in running sums of biases, made once for the whole graph."""
     clock_sums: bool
@@ -91,9 +91,9 @@ class Needs:
 def find_needs(
     store: Store, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
 ) -> Needs:
-    """What a run needs that draws from ``store`` with a method of selection; ``weighted``: whether it respects weights.
+    """Find the needs of a run on ``store``. ``weighted``: whether edge weights count.
 
-    Raises OptionError where the bounds of a rejection walk bound nothing, and where a hook cannot be compiled.
+    OptionError if the bounds of a rejection walk bound nothing, or if a hook cannot be compiled.
     """
     bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
     second_order = "is_neighbor" in bias.reads
@@ -131,7 +131,7 @@ def find_needs(
 def _edge_bytes(
     store: Store, select: Method, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
 ) -> EdgeBytes:
-    """Bytes of an edge of ``store``, for a run with these needs, which are explained at Needs."""
+    """Bytes of an edge of ``store`` for a run with these needs (explained at Needs)."""
     item = np.dtype(store.id_dtype).itemsize
     stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
     on_host = alias if alias_tables else item
@@ -153,14 +153,14 @@ def _in_pools(algorithm: Algorithm, select: Method) -> bool:
 
 
 def _independent_picks(algorithm: Algorithm, select: Method) -> bool:
-    """Whether a traversal draws with replacement, a fixed number, from all of each vertex's neighbors."""
+    """Whether a traversal draws a fixed number of neighbors with replacement, from all neighbors of a vertex."""
     if not from_whole_rows(algorithm) or not algorithm.replace:
         return False
     return select.exact_number and min(algorithm.sizes(), default=0) >= 0
 
 
 def _picks_in_sums(algorithm: Algorithm) -> bool:
-    """Whether picks of a neighbor sample are few enough, or repeat, so that a thread can draw them from running sums."""
+    """Whether one thread can draw a vertex's picks from running sums: they may repeat, or are few."""
     if not from_whole_rows(algorithm) or algorithm.layout != "hops":
         return False
     sizes = algorithm.sizes()
@@ -168,10 +168,10 @@ def _picks_in_sums(algorithm: Algorithm) -> bool:
 
 
 def filter_words(edges: int) -> int:
-    """Words of 64 bits of the filters that answer whether there is an edge: 8 bits an edge, and a little room at the end."""
+    """64-bit words of the filters that tell whether an edge exists: 8 bits an edge, and two words of room at the end."""
     return edges // 8 + 2
 
 
 def member_slots(edges: int, vertices: int) -> int:
-    """Slots of 4 bytes in the hash tables of all rows, which are half empty at least."""
+    """Slots of 4 bytes in the hash tables of all rows, at least half of them empty."""
     return 2 * edges + 8 * (vertices + 1)

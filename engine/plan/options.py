@@ -1,4 +1,4 @@
-"""The options of a run, whatever its algorithm: each declared once, for the command line, for Python and for what either says of them."""
+"""The options that every algorithm's run has: each declared once, for the command line, for Python and for both their help texts."""
 
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +11,9 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
-    from csaw.engine.contracts import Store  # whose import takes NumPy's time, which a command's help does without
+    from csaw.engine.contracts import (
+        Store,
+    )  # imported for types alone: it takes the time of importing NumPy, which a command's help does not need
 
 SAMPLE, RUN, OUTPUT, BASELINES = (
     "What to sample",
@@ -26,22 +28,22 @@ TYPES: dict[type, str] = {int: "int", bool: "bool", str: "str", Bytes: "int of b
 
 @dataclass(frozen=True)
 class Policy:
-    """Parts of scheduling that can be switched off, for comparison with C-SAW's baselines (figure 13). Each makes a run faster; none changes a byte of the sample."""
+    """Parts of scheduling that can be switched off, to compare with C-SAW's baselines (figure 13). None changes a byte of the sample."""
 
     batching: bool = True  # all instances in a launch, not one
-    workload_aware: bool = True  # most waiting first and kept, not all in order
-    balancing: bool = True  # one launch over all partitions, not a stream each
-    in_place: bool = True  # what few wait for is read where it is, or row by row
+    workload_aware: bool = True  # load partitions by how many instances wait for them, not in order
+    balancing: bool = True  # one launch over all partitions, not a stream for each
+    in_place: bool = True  # rows that few instances wait for are read without loading their partitions
 
 
 def declared(default: Any, group: str, help: str, kind: type = str, **limits: Any) -> Any:
-    """A field of RunOptions. None as its default stands for what the help says."""
+    """Declare a field of RunOptions. If ``default`` is None, the help text says what happens without the option."""
     return field(default=default, metadata={"option": Option(default, help, kind, group=group, **limits)})
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of a run, beside those of its algorithm. They are checked here; OptionError names the first that is out of its range.
+    """The options of a run, beside those of its algorithm. OptionError names the first one that is out of its range.
 
     ``sources`` is checked later, with the graph, and ``device`` when the device is opened.
     """
@@ -87,7 +89,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
-        """The run's options among ``given``, and the others, which are the algorithm's."""
+        """Split ``given`` into the options of a run and those of its algorithm."""
         known = options()
         others = {name: value for name, value in given.items() if name not in known}
         return cls(**{name: value for name, value in given.items() if name in known}), others
@@ -110,7 +112,7 @@ def options() -> dict[str, Option]:
 
 
 def described(known: dict[str, Option]) -> str:
-    """A line for each option, for a docstring: its name, help, type or choices, range and default."""
+    """The text of a docstring with a line for each option: name, help, type or choices, range and default."""
     lines = []
     for name, option in known.items():
         text, _, default = option.help.partition(" [default: ")

@@ -1,4 +1,4 @@
-"""What a run depends on, and how it will be done: plain data, computed before anything is sampled."""
+"""The plan of a run: how to carry out a request here, as plain data that is computed before anything is sampled."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,9 +22,14 @@ from csaw.engine.plan.selection import choose_select
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 
-GROUP_BYTES = 32 << 20  # of a sample store's chunk: the unit that is committed
-TURNS_PER_GPU = 4  # of each GPU where there are several: the last ones wait for a fraction of one
-UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20  # partitions that should fit a GPU, and bytes of one that need not be larger
+GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is committed as a whole
+TURNS_PER_GPU = (
+    4  # with several GPUs each draws this many batches, so that at the end it waits for a fraction of the work only
+)
+UNITS_AT_ONCE, UNIT_BYTES = (
+    8,
+    256 << 20,
+)  # transfer units that should fit a GPU at once, and the bytes of one that is large enough
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 
 
@@ -33,31 +38,33 @@ class Plan:
     """How a request is carried out here; changing it changes no byte of the sample."""
 
     request: Request
-    needs: Needs  # what it reads of its graph, wherever it runs
+    needs: Needs  # what the run reads of its graph, on any device
     sample_layout: str  # walks | hops | subgraphs
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
-    graph_layout: GraphLayout  # what a step reads
-    membership: str  # how "is there an edge" is answered: search | filter, then search | hash
+    graph_layout: GraphLayout  # the form of the graph that a step reads
+    membership: str  # how to find out whether an edge exists: search | filter, then search | hash
     residency: Residency
     threads: int
-    transit: str  # parents whose rows are near each other draw together: auto, hop by hop | on | off
-    detect: str  # how a repeated candidate is found: see detectors.py
+    transit: str  # group parents by the place of their rows: auto (decided for each hop) | on | off
+    detect: str  # detector of repeated candidates: see detectors.py
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
-    scratch_edges: int  # candidates that selection on a GPU has room for at a time
+    scratch_edges: int  # candidates that fit in a GPU's scratch memory at a time
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
-    expected: dict[str, float]  # what streaming takes: transfers, bytes, seconds; empty where nothing is streamed
-    refused: dict[str, str]  # faster residencies, and why they cannot be
+    expected: dict[
+        str, float
+    ]  # estimate of the transfers, bytes and seconds of streaming; empty if nothing is streamed
+    refused: dict[str, str]  # faster residencies, and the reason why each was refused
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
 
     @property
     def capacity(self) -> int:
-        """Bytes for partitions that come and go."""
+        """Bytes of memory for partitions that are loaded and evicted."""
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
 
     @property
@@ -83,7 +90,10 @@ def make_plan(
     weighted: bool,
     options: RunOptions,
 ) -> Plan:
-    """The plan for one run, on the CPU or on GPUs (``devices``); refuses what cannot work, with the numbers and the way out."""
+    """Plan one run, on the CPU or on GPUs (``devices``).
+
+    OptionError, BiasError or BudgetError if the run cannot work; the message has the number, the limit and a way out.
+    """
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
     layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
     method = choose_select(algorithm, weighted, options.select)
@@ -109,7 +119,7 @@ def make_plan(
 
 
 def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
-    """What the run may use; OptionError about switches that change nothing on the CPU."""
+    """The limits of a run. OptionError if scheduling options are given that change nothing on the CPU."""
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
@@ -122,19 +132,19 @@ def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
 
 
 def _grouped(plan: Plan, reason: str | None) -> Plan:
-    """The plan without grouping of parents, where there is a ``reason`` against it; OptionError if grouping was asked for."""
+    """The plan, without grouping of parents if there is a ``reason`` against it. OptionError if the user asked for grouping."""
     if reason and plan.transit == "on":
         raise OptionError(f"--transit-parallel on: {reason}; use auto or off")
     return replace(plan, transit="off") if reason else plan
 
 
 def _share(instances: int, devices: int, group: int) -> int:
-    """The most instances that a device should take at a time: of several GPUs each has some turns, in whole groups."""
+    """Most instances that a device should draw at a time: with several GPUs, each draws several batches of whole groups."""
     return instances if devices <= 1 else -(-instances // (TURNS_PER_GPU * devices * group)) * group
 
 
 def transfer_units(plan: Plan, store: Store) -> int:
-    """How many units a streamed graph is best moved in: some fit at once, and each is worth the start of its transfer."""
+    """Number of units to move a streamed graph in: small enough that several fit at once, large enough to be worth a transfer."""
     if not plan.residency.streams:
         return len(store.partitions)
     return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))

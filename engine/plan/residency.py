@@ -1,10 +1,10 @@
-"""Where a graph is while it is sampled."""
+"""Residencies: the places where a graph can be while it is sampled."""
 
 from enum import StrEnum
 
 
 class Residency(StrEnum):
-    """One of four places, the fastest first. On the CPU a graph is resident, or streams from disk."""
+    """One of four places, the fastest first. On the CPU a graph is resident or streamed from disk."""
 
     RESIDENT = "resident"
     """Whole, in the memory of each GPU or of the host."""
@@ -27,7 +27,7 @@ class Residency(StrEnum):
 
     @property
     def on_cpu(self) -> bool:
-        """Whether a run on the CPU can have it."""
+        """Whether a run on the CPU can use it."""
         return self in (Residency.RESIDENT, Residency.DISK)
 
     @property

@@ -1,4 +1,4 @@
-"""How neighbors are selected: which method suits a bias, and what follows from it."""
+"""The choice of a selection method for a bias, and the checks of the bounds and coins that algorithms declare."""
 
 import math
 
@@ -9,13 +9,16 @@ from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.shown import quoted
 
-EXTREME_CHANCE = 2.0**-20  # of a coin, or of its other side, from which 32 bits are too few
-HOPELESS = 2.0**-20  # of trials by rejection that accept: rows that accept fewer are drawn from as a whole
-LARGEST = 1e260  # of a bound: times any float32 and any number of edges it is a float64
+EXTREME_CHANCE = 2.0**-20  # chances of a coin, or of its other side, below this need more than 32 bits
+HOPELESS = 2.0**-20  # rows where fewer trials by rejection accept are drawn from as a whole
+LARGEST = 1e260  # of a bound: its product with any float32 and any number of edges still fits a float64
 
 
 def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -> Method:
-    """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced`` where it applies."""
+    """The cheapest exact method for the bias (C-SAW, section II-B), or ``forced``.
+
+    OptionError if ``forced`` cannot draw this algorithm; BiasError if the bias is a constant that is none.
+    """
     bias = hooks.edge_bias(algorithm, weighted)
     if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
         raise BiasError(f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number, 0 or more")
@@ -62,7 +65,7 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:
-    """Whether a rejection walk draws the return edge apart: what its bias has above the others' bound."""
+    """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
     if select is not Method.REJECTION:
         return False
     _, high, back = bounds(algorithm)
@@ -70,7 +73,7 @@ def return_apart(algorithm: Algorithm, select: Method) -> bool:
 
 
 def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
-    """Whether there can be rows of which a trial by rejection hardly ever accepts anything; a user's own bounds may not hold."""
+    """Whether there can be rows where trials by rejection are hardly ever accepted. Bounds that a user's own class declares may not hold."""
     if select is not Method.REJECTION:
         return False
     low, high, back = bounds(algorithm)
@@ -78,7 +81,7 @@ def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
 
 
 def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
-    """What ``bias_range`` says: low, high, back; OptionError where that bounds nothing."""
+    """The bounds (low, high, back) that ``bias_range`` declares; OptionError if they bound nothing."""
     found = algorithm.bias_range()  # type: ignore[attr-defined]
     try:
         low, high, back = (float(bound) for bound in found)
@@ -93,9 +96,10 @@ def bounds(algorithm: Algorithm) -> tuple[float, float, float]:
 
 
 def coin(algorithm: Traversal) -> tuple[int, int]:
-    """(limit, rest) of the coins that ``geometric`` flips: a word of 32 bits below ``limit`` is a success, and of those equal to it rest / 2^64.
+    """(limit, rest) of the coins that ``geometric`` flips: a 32-bit word below ``limit`` is a success, one equal to it is with chance rest / 2^64.
 
-    Chances that are not extreme are those of 32 bits: what 2^-32 more or less cannot be seen in, and as they always were.
+    ``rest`` is 0 unless the chance is extreme: elsewhere 2^-32 more or less cannot be noticed, and samples stay as they were.
+    OptionError if ``geometric`` returns no chance in [0, 1).
     """
     chance = algorithm.geometric()  # type: ignore[misc]
     if not (isinstance(chance, (int, float)) and 0.0 <= chance < 1.0):
@@ -108,5 +112,5 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
 
 
 def tries(size: int) -> int:
-    """How often a pool of several vertices is tried for ``size`` distinct edges before it is listed; smaller ones are listed at once."""
+    """Number of tries for ``size`` distinct edges of a pool of several vertices, before the pool is listed. Pools with fewer edges are listed at once."""
     return 4 * size + 64

@@ -1,9 +1,9 @@
 """One file a suite; the folder is the registry. A suite reproduces an experiment of a paper and is a module with
 
     CLAIM               what the paper claims, in a sentence
-    rows(context)       figures as they are measured: see rows.py
+    rows(context)       figures as they are measured: see bench_row.py
     verdict(rows)       a Verdict: whether the claim holds here, with the number found
-    X                   optional: the column that its plot has below; without it, bars
+    X                   optional: the column on the plot's horizontal axis; without it, bars
 
 Its name on the command line is the file's, with hyphens.
 """

@@ -24,9 +24,9 @@ from csaw.partition.errors import CsawError, OptionError
 
 CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from the same disk, one after the other"
 MOST_TIMES = 1.3
-# So many partitions at least, of which one in SHARE fits in host memory, and as many in that of a GPU, unless budgets are given.
+# Least number of partitions. One in SHARE of them fits in host memory, and as many in a GPU's, unless budgets are given.
 PARTITIONS, SHARE = 32, 8
-PARTITION_BYTES = 256 << 20  # at most, as csaw partition makes them
+PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
     Work("10 x 5, without replacement", "neighbor", 300_000, {"fanout": (10, 5), "bias": "none"}),
@@ -38,7 +38,7 @@ WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
 class ColdStore(GraphStore):
-    """A store that notes the partitions that are read, and leaves none of them in the page cache."""
+    """A store that notes which partitions are read, and drops them from the page cache."""
 
     def __init__(self, store: GraphStore) -> None:
         super().__init__(store.path, store.attributes)
@@ -51,7 +51,7 @@ class ColdStore(GraphStore):
         _forget(self.opened(number, "indices").path.parent)
 
     def seconds_of(self, reads: list[int]) -> float:
-        """What reading these partitions again takes, one after the other."""
+        """Seconds to read these partitions again, one after the other."""
         _forget(self.path)
         room = np.empty(self.largest_partition, self.id_dtype)
         began = time.perf_counter()
@@ -75,7 +75,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator[Row]:
-    """Few instances, bringing whole partitions and reading rows one by one."""
+    """Few instances, once by loading whole partitions and once by reading rows one by one."""
     base: float | None = None
     for way, policy in WAYS.items():
         runs = list(_runs(context, graph, work, out, policy, partial(_forget, graph.store.path)))
@@ -92,7 +92,7 @@ def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator
 def _runs(
     context: Context, graph: Graph, work: Work, out: Path, policy: Policy, before: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
-    """Results of each run that counts, after one of a single instance, which compiles; ``before`` is called when a run is planned."""
+    """Results of each run, after one of a single instance that compiles the kernels. ``before`` is called when a run is planned."""
     where = {"device": context.kind, "threads": context.threads, "residency": "disk"}
     options = work.options | where | _budgets(context, graph.store, work)
     for turn in range(context.repeats + 1):
@@ -105,12 +105,12 @@ def _runs(
 
 
 def _on_disk(store: Any, folder: Path) -> ColdStore:
-    """The store where it is, or a copy in ``folder`` if it is only in memory or in too few partitions."""
+    """The store on disk: as it is, or a copy in ``folder`` if it is only in memory or has too few partitions."""
     item = store.id_dtype.itemsize + (4 if store.weighted else 0)
     count = max(PARTITIONS, -(-store.edges * item // PARTITION_BYTES))
     if not store.path.is_dir() or len(store.partitions) < PARTITIONS:
         store = copied(store, count, folder)
-        os.sync()  # only what is written can be dropped
+        os.sync()  # only pages that are written can be dropped
     return ColdStore(store)
 
 
@@ -135,7 +135,7 @@ def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path
 
 
 def _bytes_from_disk() -> int:
-    """What this process has had read for it from block devices."""
+    """Bytes that this process has read from block devices."""
     try:
         lines = Path("/proc/self/io").read_text().splitlines()
     except OSError as error:
@@ -144,7 +144,7 @@ def _bytes_from_disk() -> int:
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
-    """Budgets such that a share of the partitions can be in host memory, and on a GPU; or those that were given."""
+    """Budgets such that a share of the partitions can be in host memory, and on a GPU; or the given ones."""
     if context.gpu_memory and not context.on_gpu:
         raise OptionError("--gpu-memory: this run uses no GPU; give the budget of the CPU with --memory")
     if context.memory and (context.gpu_memory or not context.on_gpu):

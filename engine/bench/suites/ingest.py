@@ -1,6 +1,6 @@
 """Text edge list to CSR on disk: csaw against pandas with SciPy and polars with a sort, each in a fresh process, in turns.
 
-Not of a paper: both leave reading out. The graph is this suite's own, R-MAT scale 20 as text, directed, 16.8 M rows, in the page cache.
+No paper has this: both leave reading out. The graph is this suite's own, R-MAT scale 20 as text, directed, 16.8 M rows, in the page cache.
 """
 
 import json
@@ -42,7 +42,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _in_turns(context: Context, tools: list[str], file: Path) -> list[Row]:
-    """A row a tool; ``each`` has the seconds of every run but the first, which compiles and brings files into memory."""
+    """A row for each tool; ``each`` has the seconds of every run but the first, which compiles and fills the page cache."""
     runs: dict[str, list[Row]] = {tool: [] for tool in tools}
     found: dict[str, Row] = {}
     for _ in range(context.repeats + 1):
@@ -74,7 +74,7 @@ def _row(tool: str, runs: dict[str, list[Row]]) -> Row:
 
 
 def _once(tool: str, python: str, file: Path) -> Row:
-    """One run into an empty folder."""
+    """Run a tool once, into an empty folder."""
     paths = os.pathsep.join(sys.path) if tool == "csaw" else ""
     with tempfile.TemporaryDirectory(dir=file.parent) as out:
         began = time.perf_counter()

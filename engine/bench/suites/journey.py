@@ -1,7 +1,7 @@
-"""What a user waits for: whole commands, each in a process of its own, from a text of edges to samples in another format.
+"""The commands that a user waits for, each in a process of its own, from a text of edges to samples in another format.
 
-Not of a paper. The graph is this suite's own, R-MAT as text: scale 20 for a CPU, 23 for a GPU. Each stage stands beside a plain synced write of the bytes that
-it leaves behind, measured in the same turn on the same disk; sampling also beside its own kernels.
+No paper has this. The graph is this suite's own, R-MAT as text: scale 20 for a CPU, 23 for a GPU. Each stage is compared with a plain synced write of the bytes
+that it leaves behind, measured in the same turn on the same disk; sampling also with its own kernels.
 """
 
 import json
@@ -39,7 +39,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _row(stage: str, runs: list[Row]) -> Row:
-    """One stage from its turns: bytes that it left behind a second, or commands where it leaves none."""
+    """The row of one stage from its turns: bytes left behind a second, or commands a second if it leaves none."""
     unit = "bytes/s" if runs[0]["bytes"] else "commands/s"
     rates = [(run["bytes"] or 1) / run["seconds"] for run in runs]
     row = {"work": stage, **figure(rates, unit), "seconds": statistics.median(run["seconds"] for run in runs)}
@@ -50,7 +50,7 @@ def _row(stage: str, runs: list[Row]) -> Row:
 
 
 def _turn(context: Context, folder: Path, spec: str) -> dict[str, Row]:
-    """Every stage once, in order, into an empty folder: removing gigabytes of an earlier turn would take a stage as long as its work."""
+    """Run every stage once, in order, into an empty folder; removing gigabytes of an earlier turn would take as long as a stage itself."""
     shutil.rmtree(folder)
     folder.mkdir()
     text, graph, walks, corpus = (str(folder / name) for name in ("edges.txt", "graph.zarr", "walks.zarr", "walks.txt"))
@@ -79,7 +79,7 @@ def _turn(context: Context, folder: Path, spec: str) -> dict[str, Row]:
 
 
 def _timed(command: tuple[str, ...]) -> float:
-    """Seconds of a command of csaw from its start to its end; an error where it fails."""
+    """Seconds that a csaw command takes; an error if it fails."""
     began = time.perf_counter()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(

@@ -9,7 +9,7 @@ from csaw.engine.bench.suites.neighbors import BIASED
 CLAIM = "time grows more slowly than the sampled edges when a vertex selects more neighbors (C-SAW, figure 16 a)"
 X = "neighbor_size"
 SIZES = (1, 2, 4, 8)
-BY_SUMS = {"select": "its", "layout": "ctps"}  # the same reads for all
+BY_SUMS = {"select": "its", "layout": "ctps"}  # all sizes read the same arrays
 WORKS = {f"neighbor size {size}, by degree": size for size in SIZES}
 
 
@@ -25,7 +25,7 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def more_is_faster(rows: list[Row], over: str) -> Verdict:
-    """Whether on every graph the rate at the largest value of a column is above that at the smallest, beyond the spreads of both."""
+    """Whether on every graph the rate at the largest value of column ``over`` exceeds that at the smallest, beyond the spreads of both."""
     ratios, clear = [], []
     for graph in dict.fromkeys(row["graph"] for row in rows):
         here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])

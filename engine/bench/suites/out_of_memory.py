@@ -1,8 +1,8 @@
 """Graphs of which half fit: batching, workload-aware scheduling and balancing, each added to the last: C-SAW figures 13 to 15.
 
 Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is ``kernel_deviation`` between the streams of a pass, as a share of
-their mean; figure 15 is ``transfers``. The last line of each work lets what few instances wait for be read in place, by a GPU over the bus, by a CPU
-row by row from the store, which C-SAW does not. ``of_limit`` is the larger of what the copies and the kernels take alone, as a share of the whole.
+their mean; figure 15 is ``transfers``. In the last line of each work, rows that few instances wait for are read without loading partitions, by a GPU over
+the bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger one, as a share of the whole.
 """
 
 import tempfile
@@ -39,7 +39,11 @@ ON_CPU = {
     "and workload-aware": Policy(in_place=False),
     "and in place": Policy(),
 }
-STEPS = {"batching": 2.0, "and workload-aware": 3.0, "and balancing": 3.5}  # what the paper reports, times the baseline
+STEPS = {
+    "batching": 2.0,
+    "and workload-aware": 3.0,
+    "and balancing": 3.5,
+}  # rates that the paper reports, as multiples of the baseline
 FEWER = 1.2
 WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False})
 WORKS = (
@@ -56,13 +60,13 @@ def rows(context: Context) -> Iterator[Row]:
             half = Graph(graph.label, in_partitions(graph.store, PARTITIONS, Path(folder)))
             for work in WORKS:
                 yield from _compared(context, half, work, ON_GPU if context.on_gpu else ON_CPU)
-            if context.on_gpu:  # as many walkers as use what is loaded
+            if context.on_gpu:  # enough walkers to use the loaded partitions
                 ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
                 yield from _compared(context, half, UNIFORM, ways)
 
 
 def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy]) -> Iterator[Row]:
-    """A row for each policy, with what was copied."""
+    """A row for each policy, with its transfers and bytes."""
     named = {f"{work.name}, {way}": way for way in ways if context.only in f"{work.name}, {way}"}
     if not named:
         return
@@ -79,7 +83,7 @@ def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy
 
 
 def _budget(context: Context, graph: Graph, work: Work) -> dict[str, Any]:
-    """Options that let so many partitions be loaded at once."""
+    """Options whose budget lets FIT partitions be loaded at once."""
     work = context.shrunk(work)
     residency, budget = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     options = work.options | {"residency": residency}
@@ -110,7 +114,7 @@ def _average(times: list[float]) -> Any:
 
 
 def _fewer(rows: list[Row]) -> Any:
-    """How many times fewer transfers scheduling needs than going through partitions in order."""
+    """The factor by which scheduling needs fewer transfers than loading partitions in order."""
     before = "batching" if measured(rows, way="batching") else "baseline"
     pairs: dict[tuple[str, str], list[float]] = {}
     for way in (before, "and workload-aware"):

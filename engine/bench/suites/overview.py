@@ -1,4 +1,4 @@
-"""What ``csaw bench`` alone measures: this machine's limits, the main algorithms, and a whole run with its writing."""
+"""The default suite of ``csaw bench``: this machine's limits, the main algorithms, and a whole run that writes its samples."""
 
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CLAIM = (
 MAIN = (UNIFORM, WEIGHTED, NODE2VEC, MULTIDIMENSIONAL, REPLACED, DISTINCT, BIASED, FOREST_FIRE)
 WHOLE, PLAIN = "whole run: uniform walks of 80, written", "plain synced write of as many bytes"
 WRITTEN, WRITTEN_ON_GPU = 1_000_000, 16_000_000  # walks
-NEAR_SHARE = 0.9  # of the slower of the two alone
+NEAR_SHARE = 0.9  # share of the rate of the slower of the two alone
 
 
 def rows(context: Context) -> Iterator[Row]:
@@ -41,7 +41,7 @@ def _whole_run(context: Context, graph: Graph) -> Iterator[Row]:
             results = execute(job, Path(folder, "walks.zarr"))
             size = results["bytes_written"]
         seconds = plain_write(context.out, size)
-        if turn:  # the first compiles
+        if turn:  # the first turn compiles
             edges.append(results["seps_run"])
             written.append(size / results["run_seconds"])
             sampling.append(size / results["sampling_seconds"])

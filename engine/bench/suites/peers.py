@@ -1,8 +1,8 @@
 """csaw beside other samplers on the same graph and work: each in a process of its own with the graph loaded, drawing in turns.
 
-Peers are those that this interpreter has, and those named with ``--peer NAME=PYTHON``. Before a peer is measured it draws the work on
-a graph of five vertices, and only where it draws by the law is it measured. All run on the CPU. A rate is of the call that returns the
-sample, with the memory of the sample.
+Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PYTHON``. A peer is measured only if its draws of the
+work on a graph of five vertices follow the law. All run on the CPU. A rate is that of the call that returns the sample, including the
+allocation of its memory.
 """
 
 import sys
@@ -35,7 +35,7 @@ WORKS: dict[str, Row] = {
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
 NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-READERS = ("pandas", "polars")  # of the suite ingest
+READERS = ("pandas", "polars")  # these belong to the suite ingest
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 
@@ -63,7 +63,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _unfit(store: GraphStore) -> str:
-    """Why peers cannot be measured on a graph; empty where they can."""
+    """The reason why peers cannot be measured on a graph; empty if they can."""
     if store.directed:
         return "the graph is directed, and some peers take undirected graphs only; use an undirected graph"
     if store.edges > MOST_EDGES:
@@ -72,7 +72,7 @@ def _unfit(store: GraphStore) -> str:
 
 
 def _write(graph: Graph, folder: Path, *, text: bool) -> None:
-    """The graph as its readers want it: CSR arrays, a store, and for some each edge once as text."""
+    """Write the graph in the formats that peers read: CSR arrays, a store, and for some a text with each edge once."""
     folder.mkdir()
     weights = np.ones(graph.indices.size, np.float32) if graph.weights is None else graph.weights
     np.savez(folder / "csr.npz", indptr=graph.indptr, indices=graph.indices, weights=weights)
@@ -85,7 +85,7 @@ def _write(graph: Graph, folder: Path, *, text: bool) -> None:
 
 
 def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path, small: Path) -> list[Row]:
-    """A row a peer; they draw one after the other, round after round."""
+    """Measure peers round after round, one after the other; one bench row each."""
     vertices = open_graph(whole / "graph.zarr").vertices
     listed = np.random.default_rng(0).choice(vertices, min(SOURCES, vertices), replace=False)
     how = (
@@ -120,13 +120,13 @@ def _where(folder: Path, context: Context) -> dict[str, Any]:
 
 
 def _pythons(context: Context) -> dict[str, str]:
-    """The interpreter of every peer that there is."""
+    """The interpreter of every peer that is installed, by name."""
     here = [name for name in NAMES if name == FIRST or find_spec(name.replace("-", "_")) is not None]
     return {name: context.peers.get(name, sys.executable) for name in NAMES if name in here or name in context.peers}
 
 
 def _check_law(name: str, python: str, how: dict[str, Any]) -> None:
-    """PeerError where a peer draws the work on the small graph from another law."""
+    """PeerError if a peer's draws of the work on the small graph do not follow the law."""
     listed = np.repeat(np.arange(small_graph().indptr.size - 1), DRAWS).tolist()
     shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1} | (
         {"fanout": [1]} if "fanout" in how else {}

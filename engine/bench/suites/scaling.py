@@ -1,7 +1,7 @@
 """One to all GPUs of a node (C-SAW figure 17), each holding the graph, and the graph spread over all of them; on a CPU, one to all threads.
 
-``efficiency`` is the rate as a share of those of the same GPUs alone, each with all instances (GPUs of a kind differ by a tenth), or of one thread
-times their number; instances stay as many. A pooled graph's is of the same walks on GPUs that each hold it all.
+``efficiency`` is the rate as a share of the summed rates of the same GPUs alone, each with all instances (GPUs of a kind differ by a tenth), or of
+one thread's rate times their number; the number of instances stays the same. For a pooled graph it is a share of the rate on GPUs that each hold it all.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def _gpus(context: Context, graph: Graph) -> Iterator[Row]:
 
 
 def _efficiency(row: Row, alone: list[float]) -> Row:
-    """The row's rate as a share of those that its GPUs, or threads, have alone."""
+    """Columns that compare the row's rate with ``alone``, the rates that its GPUs or threads have alone; none if one was not measured."""
     if "rate" not in row or not all(alone):
         return {}
     return {"efficiency": row["rate"] / sum(alone), "rate_each": row["rate"] / len(alone)}
@@ -68,7 +68,7 @@ def _measured(context: Context, graph: Graph, work: Work, devices: tuple[Any, ..
 
 
 def counts(most: int) -> list[int]:
-    """1, 2, 4, ... and all."""
+    """Numbers of devices or threads to measure: 1, 2, 4, 6, 8 and 16 below ``most``, and ``most``."""
     return sorted({1, most} | {n for n in (2, 4, 6, 8, 16) if n < most})
 
 

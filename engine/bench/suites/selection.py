@@ -1,7 +1,7 @@
-"""Selecting without replacement by inverse transform, C-SAW figures 10 to 12: what a candidate costs that was taken before.
+"""Selecting without replacement by inverse transform, C-SAW figures 10 to 12: the cost of candidates that were already selected.
 
 Figure 10 is ``times``, the rate as a multiple of repeated sampling's; figure 11 is ``iterations_an_edge``, searches of the CTPS
-for each neighbor selected; figure 12 is ``searches_an_edge``, what it took to find out that a candidate was taken, by each detector. Layer sampling is
+for each neighbor selected; figure 12 is ``searches_an_edge``, the work of each detector to find repeated candidates. Layer sampling is
 not among them: csaw merges a layer's pools by exponential keys, which do not collide.
 """
 
@@ -22,7 +22,7 @@ LIST = f"{BEST}, linear"
 WAYS = {collision: {"collision": collision} for collision in Collision} | {
     f"{BEST}, {detector}": {"collision": BEST, "detect": detector} for detector in DETECTORS
 }
-BY_SEARCH = {"select": "its", "layout": "csr"}  # the same reads for all
+BY_SEARCH = {"select": "its", "layout": "csr"}  # all ways read the same arrays
 WORKS = (
     BIASED.having("biased neighbors, 2 x 2", **BY_SEARCH),
     BIASED.having("unbiased neighbors, 2 x 2", bias="none", **BY_SEARCH),
@@ -79,5 +79,5 @@ def verdict(rows: list[Row]) -> Verdict:
 
 
 def _case(row: Row) -> tuple[str, str]:
-    """The graph and the work, however collisions are treated."""
+    """(graph, work without the way to treat collisions)."""
     return row["graph"], row["work"].removesuffix(f", {row['way']}")

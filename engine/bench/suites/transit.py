@@ -10,7 +10,7 @@ from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
 CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"
 WAYS = {"off": "sample-parallel", "on": "transit-parallel"}
-FEWER = (100_000, 400_000)  # sources: the fewer picks an edge of the graph, the less they share
+FEWER = (100_000, 400_000)  # sources: with fewer picks per edge of the graph, they share fewer rows
 WORKS = (
     REPLACED,
     DISTINCT,

@@ -43,7 +43,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _beside_chains(row: Row, chained: float | None) -> Row:
-    """Of walks that are too few to hide what a gather takes: their rate as a multiple of that of dependent gathers."""
+    """Columns for walks too few to hide the latency of a gather: their rate as a multiple of that of dependent gathers."""
     if chained is None or "rate" not in row or row["work"] not in FEW or row["instances"] != CHAINS:
         return {}
     return {"times": row["rate"] / chained, "times_of": "gathers one after the other"}

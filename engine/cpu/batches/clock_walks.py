@@ -11,13 +11,13 @@ from csaw.engine.schedule.crowds import crowds
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
-INSTANCES_IN_TURN = 4  # instances of a thread that take turns: what more keep at hand is no longer in its cache
+INSTANCES_IN_TURN = 4  # instances of a thread that take turns; the state of more would not fit its cache
 
 
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
 
-    comes_back = True  # to partitions where it has been
+    comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -42,12 +42,12 @@ class ClockWalks:
         return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray]:
-        """The vertex whose row each instance needs: where the walker is that moves next."""
+        """The vertex whose row each waiting instance needs: the place of the walker that moves next."""
         waiting = np.flatnonzero(self.alive)
         return (self.walkers[waiting, self.heap[waiting, 0], AT],)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
+        """Cost of reading rows one by one, for one step of each waiting instance and for all their steps, as bytes read in order in the same time."""
         waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.step) * self.alive).sum())
         return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 

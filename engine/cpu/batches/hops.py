@@ -1,4 +1,4 @@
-"""A batch of neighbor samples on the CPU whose picks are uniform: hop after hop, nothing in between; see hops.py."""
+"""A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see kernels/hops.py."""
 
 from typing import TYPE_CHECKING
 
@@ -9,16 +9,16 @@ from csaw.engine.backend import ALL
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
-SLICE = 16384  # parents a task
+SLICE = 16384  # parents of a task
 
 
 class HopTables:
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
     def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
         self.tables = [sources.astype(backend.store.id_dtype)]
-        self.counts = np.zeros(2, np.int64)  # children, parents without a neighbor
+        self.counts = np.zeros(2, np.int64)  # number of children, and of parents without a neighbor
 
     def advance(self) -> None:
         slot = 0
@@ -36,7 +36,7 @@ class HopTables:
         found = np.zeros((len(begins) + 1, 2), np.int64)
 
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
-            begin = int(piece[0]) if piece.size else parents.size  # an empty one compiles the kernel
+            begin = int(piece[0]) if piece.size else parents.size  # an empty slice compiles the kernel
             backend.kernels.hop(
                 begin, min(begin + SLICE, parents.size), backend.graph.arrays, np.uint64(backend.seed), self.first, width, slot, size,
                 parents.reshape(-1), children.reshape(-1), found[begin // SLICE],

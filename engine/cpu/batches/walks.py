@@ -12,13 +12,13 @@ from csaw.engine.schedule.crowds import crowds
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
-SLICE = 8192  # walkers a task: long enough to keep 64 lanes full, short enough to share among threads
+SLICE = 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
 
 
 class Walks:
-    """Walkers ``first .. first + len(sources)``; see walk.py for the state arrays."""
+    """Walkers of instances ``first .. first + len(sources) - 1``; see kernels/walk.py for the state arrays."""
 
-    comes_back = True  # to partitions where it has been
+    comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -32,11 +32,11 @@ class Walks:
         self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule/crowds.py."""
+        """The partitions that walkers wait for: see schedule/crowds.py."""
         return crowds(np, self.backend.graph, self.needs())
 
     def needs(self) -> tuple[np.ndarray, ...]:
-        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        """The vertex whose row each waiting walker needs; for second-order walks also its previous vertex, whose row it needs too."""
         here = self.at[self.waiting]
         if not self.backend.needs.second_order:
             return (here,)
@@ -44,12 +44,12 @@ class Walks:
         return here, np.where(previous < 0, here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What reading rows one by one takes for one step of all that wait, and for all their steps, in bytes read in order."""
+        """Cost of reading rows one by one, for one step of each waiting walker and for all their steps, as bytes read in order in the same time."""
         rest = int((self.length - self.step[self.waiting]).sum())
         return self.backend.bytes_of_picks(self.waiting.size), self.backend.bytes_of_picks(rest)
 
     def advance(self) -> None:
-        """Take every walker as far as the loaded partitions reach."""
+        """Take every walker on until it is done or needs a row that is not in memory."""
         todo = self.waiting
         if self.backend.streamed:
             readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]

@@ -1,13 +1,13 @@
 """Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
 
 indptr    int64 [V + 1]   always whole
-indices   id    [E]       neighbors; of unloaded partitions there is address space, and memory for single rows (rows.py)
+indices   id    [E]       neighbors; unloaded partitions have address space, and memory for single rows (single_rows.py)
 weights   f32   [E]       only where the kernel reads them
-table     id    [3 E]     alias entries {neighbor, its alias, threshold}; in their place of indices and weights
-sums      i64   [E]       running sums of a row's biases, where selection searches in them; possible u32 [V] its edges with a bias above zero
-strength  f64   [V]       sum of a row's biases, where the return edge is drawn apart
+table     id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
+sums      i64   [E]       running sums of a row's biases, if selection searches in them; possible u32 [V] number of its edges with a bias above zero
+strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
-loaded    u8    [P + 1]   partitions in memory, and whether single rows are; part_of u16 [V] the partition of each vertex, or P for a single row
+loaded    u8    [P + 1]   whether each partition, and last the single rows, can be read; part_of u16 [V] partition of each vertex, or P for a single row
 """
 
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class GraphArrays(NamedTuple):
 
 @inner
 def borrowed(graph):
-    """The graph for use inside a kernel: see memory.borrow."""
+    """The graph without reference counts, for use inside a kernel: see memory.borrow."""
     return GraphArrays(
         borrow(graph.indptr),
         borrow(graph.indices),
@@ -94,7 +94,7 @@ def first_at_least(graph, low, high, value):
 
 @njit(inline="always")
 def bloom_word(row, width, value):
-    """Where a row's filter keeps ``value``: (word, four bits)."""
+    """The place of ``value`` in a row's filter: (word, mask of four bits)."""
     h = uint64(value) * uint64(0x9E3779B97F4A7C15)
     h ^= h >> uint64(29)
     h *= uint64(0xBF58476D1CE4E5B9)
@@ -133,7 +133,7 @@ def is_neighbor(graph, a, b):
 
 @inner
 def has_edge(graph, a, b, low, high):
-    """Binary search in the row of a, or that of b when it is shorter and as good."""
+    """Whether the edge a -> b exists, by binary search in the row of a, at [low, high), or in that of b if it is shorter and has the edge too."""
     if UNDIRECTED and not STREAMED and graph.indptr[b + 1] - graph.indptr[b] < high - low:
         a, b = b, a
         low, high = graph.indptr[a], graph.indptr[a + 1]

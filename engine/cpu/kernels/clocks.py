@@ -1,10 +1,10 @@
 """Frontier sampling by exponential clocks (Ribeiro and Towsley, IMC 2010, section 5): events of an instance's walkers in order of time.
 
 Walker w of an instance reads slot w: draw m, words 0-1 for its m-th waiting time, words 2-3 for the neighbor it then takes. So the walkers of an
-instance are independent, and the earliest ``length`` events are the sample whatever computes them.
+instance are independent, and the earliest ``length`` events are the sample in whatever order they are computed.
 
-walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge that the next one takes, where biases are equal or summed
-keys     f64   [instances, walkers]     when they move next, a min-heap by (time, walker); heap int64 the walkers in its order
+walkers  int64 [instances, walkers, 4]  AT, PREV, MOVE: moves so far, SPOT: the edge of the next move, if biases are equal or summed beforehand
+keys     f64   [instances, walkers]     time of the next move, a min-heap by (time, walker); heap int64: the walkers in its order
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ AT, PREV, MOVE, SPOT = 0, 1, 2, 3
 
 @inner
 def next_event(params, graph, seed, instance, walker, move, now, prev, v, bad):
-    """When a walker at v moves next, never from a dead end, and by which edge."""
+    """(time, edge) of the next move of a walker at v; infinity at a dead end."""
     rate = float(vertex_bias(params, graph, seed, instance, move, v, prev, v, -1, 1.0))
     if not (rate >= 0.0) or rate == np.inf:
         bad[0], bad[1], bad[2] = 1, v, -1
@@ -57,12 +57,13 @@ def sift(keys, heap, cell):
 
 @inner(forceinline=True)
 def before(time, walker, other_time, other):
+    """Whether the walker moves before the other one: by time, then by walker."""
     return time < other_time or (time == other_time and walker < other)
 
 
 @njit(nogil=True)
 def start_clocks(todo, first, graph, params, seed, walkers, keys, heap, bad):
-    """First waiting times of some instances' walkers, and the heap over them."""
+    """Draw the first waiting times of the walkers of instances ``todo``, and build their heaps."""
     graph = borrowed(graph)
     for i in todo:
         for w in range(heap.shape[1]):
@@ -75,9 +76,9 @@ def start_clocks(todo, first, graph, params, seed, walkers, keys, heap, bad):
 
 @njit(nogil=True)
 def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, step, alive, src, dst, bad):
-    """Events of some instances, until each has ``length``, every walker is stuck, or the next one's row is not in memory.
+    """Draw events of instances ``todo``, until each has ``length``, all its walkers are stuck, or the next walker's row is not in memory.
 
-    The instances take turns, an event each, so that none waits for another's memory.
+    The instances take turns, an event each, so that none waits for the memory reads of another.
     """
     graph = borrowed(graph)
     room = 64

@@ -1,6 +1,6 @@
-"""Neighbor samples as tables, picks uniform: children of cell c of a hop are cells c * size .. c * size + size - 1 of the next one.
+"""Neighbor samples with uniform picks: children of cell c of a hop are cells c * size .. c * size + size - 1 of the next one.
 
-Only the parent decides what a cell holds, so parents go through in groups whose lines are asked for ahead. The twin of engine/cuda/kernels/hops.cu.
+A cell depends on its parent alone, so parents are served in groups whose memory lines are prefetched. The twin of engine/cuda/kernels/hops.cu.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ PARENTS = 32  # in a group
 
 @njit(nogil=True)
 def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts):
-    """Children of the cells begin .. end - 1 of ``parent``; adds children, and parents without a neighbor, to ``counts``.
+    """Draw the children of cells begin .. end - 1 of ``parent``; add the numbers of children, and of parents without a neighbor, to ``counts``.
 
-    ``first`` is the number of the first instance, ``width`` its cells of ``parent``, ``slot`` the slot of the first of them.
+    ``first``: number of the first instance. ``width``: cells of an instance in ``parent``. ``slot``: slot of the first of these cells.
     """
     graph = borrowed(graph)
     none = child.dtype.type(-1)
@@ -53,7 +53,7 @@ def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts
 
 @inner
 def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
-    """Edge positions of one parent's picks, from spots[base] on; returns how many."""
+    """Write the edge positions of one parent's picks from spots[base] on; returns their number."""
     if degree == 0 or (not REPLACE and degree <= size):
         for k in range(degree):
             spots[base + k] = row + k
@@ -71,7 +71,7 @@ def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
 
 @inner(forceinline=True)
 def pick(word, row, degree, size, spots, base, k):
-    """Pick k within the row: independent, or distinct by Floyd's way (Bentley, CACM 30(9), 1987)."""
+    """Position of pick k within the row: independent, or distinct by Floyd's method (Bentley, CACM 30(9), 1987)."""
     if REPLACE:
         return int64(below(word, uint64(degree)))
     top = degree - size + k

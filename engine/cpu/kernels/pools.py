@@ -1,4 +1,4 @@
-"""Uniform picks from a pool of several vertices: its numbers, and the edges that they lead to. See engine/batches/pools.py."""
+"""Uniform picks from a pool of several vertices: draw numbers, and look up the edges with these numbers. See engine/batches/pools.py."""
 
 from numba import int64, uint64
 
@@ -11,7 +11,7 @@ from csaw.partition.compile import njit
 
 @njit(nogil=True)
 def draw_numbers(rows, seed, instance, slot, bound, out):
-    """out[i] for i in ``rows``: numbers below bound[i], each drawn independently."""
+    """Fill out[i] for i in ``rows`` with independent random numbers below bound[i]."""
     for i in rows:
         for turn in range(out.shape[1]):
             word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(turn))
@@ -20,7 +20,7 @@ def draw_numbers(rows, seed, instance, slot, bound, out):
 
 @njit(nogil=True)
 def look_up(entries, graph, vertex, seen_from, seen_to, seen, start, capacity, offset, out):
-    """Ends of the edges at ``offset`` in the entries' rows, where they may be selected at all."""
+    """Write the targets of the edges at ``offset`` in the entries' rows to ``out``, if they may be selected at all."""
     graph = borrowed(graph)
     for i in entries:
         v = vertex[i]

@@ -1,7 +1,7 @@
-"""Second-order walks by rejection: a neighbor proposed by weight is accepted by its bias; see walk.py for the walkers' state.
+"""Second-order walks by rejection: propose a neighbor by weight, accept it by bias; see walk.py for the walkers' state.
 
-A step whose row hardly accepts any proposal, by biases or weights far apart, is drawn from the whole row instead. Whether it is depends on
-the row, and the trials before it say nothing of what an accepted one would be, so the law is the same.
+If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row instead. This
+depends on the row alone, and rejected trials carry no information about the accepted one, so the law is the same.
 """
 
 import numpy as np
@@ -26,19 +26,21 @@ from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
 
-HOPELESS = 2.0**-20  # of trials that accept, below which a row is not tried: methods.py and whole_row.cuh have the same
-TRIALS = 64  # before a row is looked at, and one for each neighbor: looking at it costs no more than they did
-TRY_ON = -2  # instead of a vertex
+HOPELESS = (
+    2.0**-20
+)  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same
+TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
+TRY_ON = -2  # returned instead of a vertex
 
 
 @inner
 def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
-    """For lanes that begin a step, the sum of weights of the edges back to where they came from, into ``returns``.
+    """For each lane that begins a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
 
-    The lanes search side by side, so that none waits for another's memory; ``low``, ``high`` and ``goal`` are theirs to use. An edge that
-    is there once weighs the same from both ends: the shorter row is searched.
+    The lanes search side by side, so that none waits for another's memory reads; ``low``, ``high`` and ``goal`` are scratch. An undirected
+    edge that is not repeated weighs the same from both ends, so the shorter row is searched.
     """
-    # The walk came along that edge.
+    # True if the walk must have come along that edge, so that its weight is 1.
     known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
     for j in range(lanes):
         low[j] = high[j] = 0
@@ -78,9 +80,10 @@ def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal,
 
 @inner
 def from_whole_row(params, graph, seed, instance, step, source, back, here, row, count, high, trial, bad):
-    """A neighbor by inverse transform over the row if trials are hopeless, else TRY_ON; -1 where nothing can be taken or a bias is bad.
+    """Draw a neighbor by inverse transform over the row if trials are hopeless, else return TRY_ON; -1 at a dead end or a bad bias.
 
-    A trial accepts the sum of ``weight * bias`` of that of ``weight * max(high, bias)``: what the return edge has above ``high`` is drawn apart.
+    The share of trials that accept is the sum of ``weight * bias`` over the sum of ``weight * max(high, bias)``, because the part of the
+    return edge's bias above ``high`` is drawn apart.
     """
     biases, ctps = np.empty(count, np.float64), np.empty(count, np.int64)
     accepted, proposed, largest = 0.0, 0.0, 0.0
@@ -99,7 +102,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
         return TRY_ON
     if accumulate(biases, count, largest, ctps) == 0:
         return -1
-    word = draw64(seed, uint64(instance), uint64(step), trial)  # of the trial that is not made
+    word = draw64(seed, uint64(instance), uint64(step), trial)  # of the next trial, which is not made
     return neighbor_at(graph, row + inverse_transform(ctps, count, word))
 
 
@@ -107,7 +110,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
 def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, out, bad, tally):
     """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
 
-    ``bounds`` is (low, high, back) of Walk.bias_range. When back > high, what the return edge has above high is drawn apart, so the
+    ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is drawn apart, so the
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
     """
     graph = borrowed(graph)

@@ -1,8 +1,8 @@
 """Selecting neighbors of one vertex from its pool: the methods of C-SAW section IV and their rivals, one function each.
 
-Every function fills ``picked`` with positions within the row, in order of selection, and returns how many. The pool is ``chosen[:count]``
+Every function fills ``picked`` with positions within the row, in order of selection, and returns their number. The pool is ``chosen[:count]``
 (positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n & 1 of draw n >> 1; trial t of
-pick j of k is number j + k t. ``tally`` counts what TALLY in engine/backend.py says.
+pick j of k is number j + k t. ``tally`` has the counts of TALLY in engine/backend.py.
 """
 
 from numba import int64, uint64
@@ -15,7 +15,7 @@ from csaw.partition.compile import inner, njit
 TRIES, TRIES_SHIFT = (
     8,
     5,
-)  # collisions of a pick j after which it is drawn from what is left: 8 + (j >> 5); collide.cuh has the same
+)  # pick j is drawn from the remaining candidates after 8 + (j >> 5) collisions; collide.cuh has the same
 
 
 @inner(forceinline=True)
@@ -55,15 +55,15 @@ def is_taken(candidate, picked, size, taken, tally):
 
 @inner
 def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, taken, targets, picked, tally):
-    """k of the pool by successive selection: inverse transform, with COLLISION deciding what a repeated candidate costs.
+    """Select k of the pool one after the other by inverse transform; COLLISION says what to do with a repeated candidate.
 
-    bipartite  shrink the region of the hit candidate out of the space and search again (C-SAW, section IV-B, repaired: the rest
-               of the draw is rescaled before it is used again, without which it is not uniform)
+    bipartite  remove the region of the repeated candidate from the space and search again (C-SAW, section IV-B, repaired: the
+               rest of the draw is rescaled before it is used again, otherwise it would not be uniform)
     repeated   draw again
-    updated    rebuild the space without what is taken, after every pick
+    updated    rebuild the space without the selected candidate after every pick
 
-    A pick that has met many taken candidates is drawn from what is left of the space: where a few candidates have nearly all of the
-    weight, the others would be hit once in billions of tries. What is left takes as long to find as there are picks before.
+    A pick that has met many selected candidates is drawn from the remaining space: if a few candidates have nearly all of the
+    weight, the others would be hit once in billions of tries. This takes time in proportion to the number of earlier picks.
     """
     total = accumulate(biases, count, largest, ctps)
     possible = 0
@@ -75,7 +75,7 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
 
 @inner
 def successive(seed, instance, slot, biases, count, largest, k, ctps, total, taken, targets, picked, tally):
-    """The k picks of ``by_inverse_transform`` once the space is there; ``biases``, ``largest``: what "updated" rebuilds it from."""
+    """The k picks of ``by_inverse_transform`` in the space ``ctps``; "updated" rebuilds it from ``biases`` and ``largest``."""
     if DETECT != "linear":
         taken[: (count >> 6) + 1] = uint64(0)
     if COLLISION != "updated":
@@ -121,10 +121,10 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
 
 @inner
 def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
-    """The first target and candidate of every pick, searched side by side: what one reads does not wait for another's."""
+    """Find the first target and candidate of every pick, side by side, so that no search waits for another's memory reads."""
     for j in range(k):
         targets[j] = int64(below_wide(pick_word(seed, instance, slot, uint64(j)), uint64(total)))
-        picked[j] = 0  # so many of the sums are known not to exceed the target
+        picked[j] = 0  # number of sums known not to exceed the target
     step = int64(1)
     while step < count:
         step <<= 1
@@ -138,7 +138,7 @@ def search_first(seed, instance, slot, k, ctps, count, total, targets, picked):
 
 @inner
 def search_rest(ctps, count, picked, size, word):
-    """The candidate that a word draws from the space without the first ``size`` picks."""
+    """The candidate that ``word`` draws from the space without the first ``size`` picks."""
     target = int64(below_wide(word, uint64(rest_upto(ctps, count - 1, picked, size))))
     low, high = 0, count - 1
     while low < high:
@@ -163,9 +163,9 @@ def rest_upto(ctps, last, picked, size):
 
 @inner
 def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picked):
-    """The k smallest of -log(u) / bias, one u an edge, smallest first (Efraimidis and Spirakis, IPL 97(5), 2006).
+    """Select the k smallest keys -log(u) / bias, one u an edge, smallest first (Efraimidis and Spirakis, IPL 97(5), 2006).
 
-    Successive selection by the exponential race; ``keys`` gets the times, by which pools of several vertices merge.
+    An exponential race selects as successive draws do. ``keys`` gets the times, by which pools of several vertices merge.
     """
     size = 0
     for i in range(count):
@@ -189,7 +189,7 @@ def by_keys(seed, instance, slot, biases, chosen, count, uniform, k, keys, picke
 
 @njit(inline="always")
 def later(time, i, other, j):
-    """The order of a race: by time, and by position where times are equal."""
+    """Whether (time, i) comes after (other, j) in a race: by time, then by position."""
     return time > other or (time == other and i > j)
 
 

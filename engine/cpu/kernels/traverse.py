@@ -1,7 +1,7 @@
 """Traversal kernels: neighbors for a list of frontier entries, each (instance, slot, vertex, previous vertex).
 
-Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and how many to ``found[i]``. The entries of one call all have their
-rows in memory; nothing depends on which call an entry is in.
+Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and their number to ``found[i]``. The rows of all entries of a call
+must be in memory; results do not depend on which call serves an entry.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def in_pool(v, dst, seen, low, high):
 
 @inner
 def fill_pool(graph, v, row, count, seen, low, high, chosen):
-    """Positions within the row that may be selected at all; returns how many."""
+    """Fill ``chosen`` with the positions within the row that may be selected at all; returns their number."""
     size = 0
     for i in range(count):
         if in_pool(v, neighbor_at(graph, row + i), seen, low, high):
@@ -58,7 +58,7 @@ def fill_pool(graph, v, row, count, seen, low, high, chosen):
 
 @njit(nogil=True)
 def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
-    """Forest fire's neighbor sizes: successes before the first failure, ``most`` at most, a coin each; see methods.coin."""
+    """Forest fire's neighbor sizes: the number of coins that succeed before the first failure, at most ``most``; see selection.coin."""
     for i in range(instance.size):
         flips = uint64(0)
         while flips < uint64(most[i]):
@@ -73,7 +73,7 @@ def geometric_sizes(instance, slot, seed, limit, rest, most, sizes):
 
 @inner
 def rest_succeeds(seed, instance, slot, number, rest):
-    """Whether a coin that fell on its limit is a success: of 2^64 cases, ``rest`` are."""
+    """Whether a coin that fell on its limit is a success, with chance rest / 2^64."""
     return rest > uint64(0) and draw64(seed, uint64(instance), uint64(slot), REST_DRAWS + number) < rest
 
 
@@ -82,7 +82,7 @@ def select_neighbors(
     entries, graph, params, seed, depth, instance, slot, vertex, previous, source,
     seen_from, seen_to, seen, start, capacity, found, out, out_key, bad, tally,
 ):  # fmt: skip
-    """Neighbors of the frontier entries numbered ``entries``."""
+    """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name."""
     graph = borrowed(graph)
     room = 64
     biases, ctps, keys = np.empty(room, np.float64), np.empty(room, np.int64), np.empty(room, np.float64)
@@ -144,7 +144,7 @@ def select_neighbors(
 
 @njit(nogil=True)
 def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, tally):
-    """As ``select_neighbors`` from whole rows whose running sums were made beforehand: entries in groups, their lines asked for ahead."""
+    """As ``select_neighbors`` for whole rows whose running sums were made beforehand: entries in groups, with memory lines prefetched."""
     graph = borrowed(graph)
     rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     picked, targets, biases, taken = (
@@ -191,7 +191,7 @@ def select_by_sums(entries, graph, seed, instance, slot, vertex, start, capacity
 
 @inner
 def with_weight(sums, count, picked):
-    """All candidates whose bias is above zero."""
+    """Pick all candidates whose bias is above zero; returns their number."""
     size, before = 0, int64(0)
     for j in range(count):
         if sums[j] > before:
@@ -203,7 +203,7 @@ def with_weight(sums, count, picked):
 
 @njit(nogil=True)
 def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out):
-    """With replacement, uniform or by alias table: the frontier entries in groups, their lines asked for ahead."""
+    """Select with replacement, uniformly or by alias table: frontier entries in groups, with memory lines prefetched."""
     graph = borrowed(graph)
     rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     for group in range(0, entries.size, AHEAD):

@@ -1,7 +1,7 @@
-"""Walk kernels: 64 walkers of a thread advance in turn, each line of memory asked for before its walker needs it.
+"""Walk kernels: 64 walkers of a thread advance in turn, and each memory line is prefetched before its walker needs it.
 
-A walker's state lives in the batch's arrays between calls: ``at``, ``prev``, ``step``, and ``alive`` until its walk is written.
-A kernel takes the walkers of ``todo`` as far as loaded partitions reach. Row w of ``out`` is the walk of instance first + w.
+A walker's state lives in the batch's arrays between calls: ``at``, ``prev``, ``step``, and ``alive`` until its walk is complete.
+A kernel takes the walkers of ``todo`` on until they are done or need a row that is not in memory. Row w of ``out`` is the walk of instance first + w.
 """
 
 import numpy as np
@@ -28,9 +28,9 @@ LANES = 64
 
 @njit(inline="always")
 def after(params, graph, seed, instance, step, source, prev, src, dst, weight, bad):
-    """The vertex that follows: the selected one, unless ``update`` says otherwise; a dead end where dst is -1.
+    """The next vertex of a walk: the selected dst, unless ``update`` replaces it; at a dead end dst is -1, and ``dead_end`` decides.
 
-    What a user's own hook says may be no vertex at all: then the walk ends, and ``bad`` names the place.
+    If a user's own hook returns no vertex, the walk ends and ``bad`` names the place.
     """
     then = int64(dst)
     if HAS_DEAD_END and dst < 0:
@@ -51,7 +51,7 @@ def goes_on(graph, here, then, step, length):
 
 @inner
 def save(w, here, then, taken, length, at, prev, step, alive, out):
-    """Put a walker down, after ``taken`` steps: its walk is over, or it waits for a partition."""
+    """Store the state of a walker after ``taken`` steps, when its walk is over or it waits for a partition."""
     step[w] = taken
     alive[w] = then >= 0 and taken < length
     if then < 0:
@@ -63,7 +63,7 @@ def save(w, here, then, taken, length, at, prev, step, alive, out):
 
 @njit(inline="always")
 def neighbor_by_alias(graph, row, count, word):
-    """A neighbor by the row's alias table, or -1 where nothing can be taken; one word gives the bucket and the coin."""
+    """Draw a neighbor by the row's alias table, with one word for bucket and coin; -1 if all biases are zero."""
     entry = 3 * (row + int64(below(word, uint64(count))))
     coin = (word * uint64(count)) >> SHIFT
     dst = graph.table[entry] if coin < uint64(graph.table[entry + 2]) else graph.table[entry + 1]

@@ -29,9 +29,9 @@ def scaled(bias, shift):
 
 @inner
 def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, count, biases, bad):
-    """Biases of ``count`` edges of v into ``biases``; the largest, or -1 with the edge named in ``bad``.
+    """Write the biases of ``count`` edges of v to ``biases``; returns the largest, or -1 if one is bad, with its edge in ``bad``.
 
-    ``chosen`` holds positions within the row; empty means all of it.
+    ``chosen``: positions within the row of these edges; empty means the whole row.
     """
     largest = 0.0
     for i in range(count):
@@ -49,7 +49,7 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
 
 @inner
 def accumulate(biases, count, largest, ctps):
-    """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: nothing can be taken)."""
+    """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: all biases are zero)."""
     total = int64(0)
     if largest > 0.0:
         shift = shift_for(largest, count)
@@ -80,9 +80,9 @@ def inverse_transform(ctps, count, word):
 
 @njit(nogil=True)
 def build_table(params, graph, first_vertex, last_vertex, bad):
-    """Alias entries of the rows of some vertices, from ``indices`` and ``weights`` (Walker 1977, by a sweep in integers).
+    """Build the alias entries of the rows of a range of vertices, from ``indices`` and ``weights`` (Walker 1977, by a sweep in integers).
 
-    A row of d edges has d * 2^32 units of chance, 2^32 a bucket. A row where nothing can be taken gets all-ones aliases.
+    A row of d edges has d * 2^32 units of chance, 2^32 a bucket. A row whose biases are all zero gets all-ones aliases.
     """
     none = graph.table.dtype.type(-1)
     size = 16
@@ -112,7 +112,7 @@ def build_table(params, graph, first_vertex, last_vertex, bad):
 
 @njit(nogil=True)
 def build_sums(params, graph, first_vertex, last_vertex, bad):
-    """The CTPS of the rows of some vertices, and how many of a row can be taken at all."""
+    """Build the CTPS of the rows of a range of vertices, and count each row's biases above zero."""
     biases, whole = np.empty(16, np.float64), np.empty(0, np.int64)
     for v in range(first_vertex, last_vertex):
         row = graph.indptr[v]
@@ -145,7 +145,7 @@ def quantise(ctps, count, total, units):
 
 @inner
 def sweep(table, row, count, units):
-    """Fill light buckets from heavy ones, both in order of position: integers, so every device builds the same table."""
+    """Fill light buckets from heavy ones, both in order of position. Integers make every device build the same table."""
     bucket = int64(1) << 32
     heavy = 0
     while heavy < count and units[heavy] <= bucket:

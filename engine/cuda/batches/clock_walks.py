@@ -14,17 +14,17 @@ from csaw.engine.schedule.crowds import crowds
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: the type of an id
+EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: dtype of vertex ids
 
-UNCHECKED_ROUNDS = 6  # rounds before the host asks for the first time whether all is done: about as many as it takes
-EVENT = record("Event")  # while they are put in order
-SPAN_EVENTS = 4  # events that a span of time holds, about
+UNCHECKED_ROUNDS = 6  # rounds, about as many as a batch takes, before the host first checks whether it is done
+EVENT = record("Event")  # element of the array in which events are sorted by time
+SPAN_EVENTS = 4  # mean number of events in a span of time
 
 
 class ClockWalks:
     """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps."""
 
-    comes_back = True  # to partitions where it has been
+    comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -36,7 +36,7 @@ class ClockWalks:
             "at": self.sources.ravel().copy(), "prev": cupy.full(n, -1, np.int64), "moves": cupy.zeros(n, np.int64),
             "next": cupy.empty(n, np.float64), "rate": cupy.empty(n, np.float64), "queue": cupy.empty(n, np.int64),
         }  # fmt: skip
-        self.looks = cupy.zeros(4 + self.instances, np.int64)  # what the host looks at
+        self.looks = cupy.zeros(4 + self.instances, np.int64)  # counters that the host copies together
         self.tally, self.settled = self.looks[:4], self.looks[4:]
         self.capacity = self.length + self.length // 4 + 64
         self.events = self._room(self.capacity)
@@ -44,8 +44,8 @@ class ClockWalks:
         self.since, self.horizon = cupy.zeros(self.instances, np.float64), cupy.zeros(self.instances, np.float64)
         self.last, self.done = cupy.zeros(self.instances, np.int64), cupy.zeros(self.instances, np.int64)
         self.rounds = 0
-        self.samples: dict[str, Array] = {}  # once all is done
-        self.kept = np.zeros(self.instances, np.int64)  # events of each instance's sample
+        self.samples: dict[str, Array] = {}  # filled once all instances are drawn
+        self.kept = np.zeros(self.instances, np.int64)  # events in each instance's sample
 
     def _room(self, capacity: int) -> dict[str, Array]:
         return {name: cupy.empty((self.instances, capacity), kind or self.dtype) for name, kind in EVENTS.items()}
@@ -57,22 +57,22 @@ class ClockWalks:
         )  # fmt: skip
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule/crowds.py."""
+        """The partitions that walkers wait for: see schedule/crowds.py."""
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array]:
-        """The vertex whose row each walker needs that moves before its instance's horizon."""
+        """The vertices whose rows are needed: the places of walkers that move before their instance's horizon."""
         ahead = self.state["next"].reshape(self.instances, self.walkers) <= self.horizon[:, None]
         return (self.state["at"][cupy.flatnonzero(ahead & (self.done[:, None] == 0))],)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What one event of all that wait, and all events, take where their rows are, in bytes copied."""
+        """Cost of one event of each waiting walker, and of all events, without loading partitions, as bytes a copy moves in the same time."""
         return self.backend.bytes_of_picks(int(wants[:, 2].sum())), self.backend.bytes_of_picks(
             self.instances * self.length
         )
 
     def advance(self) -> None:
-        """Rounds that look further and further ahead, so that few events are drawn in vain; until all is done, or rows are missing."""
+        """Run rounds until all instances are drawn or rows are missing. Each round moves the horizon on, so that few surplus events are drawn."""
         backend, walkers = self.backend, self.instances * self.walkers
         kernels, seed = backend.kernels, np.uint64(backend.seed)
         if walkers == 0 or self.samples:
@@ -105,18 +105,20 @@ class ClockWalks:
         self.samples = self._samples(looks[4:])
 
     def _waits(self) -> bool:
-        """Whether walkers still have to move before the horizon, for which their rows must be loaded."""
+        """Whether walkers that have to move before the horizon wait for their rows."""
         return self.backend.streamed and self.rounds > 0 and self.wants().size > 0
 
     def _grow(self) -> None:
-        cupy.minimum(self.count, self.capacity, out=self.count)  # those beyond were asked for and not written
+        cupy.minimum(
+            self.count, self.capacity, out=self.count
+        )  # events beyond the capacity were counted but not written
         old, self.capacity = self.events, 2 * self.capacity
         self.events = self._room(self.capacity)
         for name, events in old.items():
             self.events[name][:, : events.shape[1]] = events
 
     def _samples(self, settled: np.ndarray) -> dict[str, Array]:
-        """The first ``length`` of the settled events of each instance in order of time, ties in order of walker."""
+        """The samples: each instance's first ``length`` settled events by time, ties by walker. ``settled`` [n]: number of settled events."""
         kernels, clocks, slots = self.backend.kernels, self._clocks(), self.instances * self.capacity
         kept, spans = self.kept, max(self.capacity // SPAN_EVENTS, 1)
         held, place = cupy.zeros(self.instances * spans, np.uint32), cupy.empty(slots, np.uint32)

@@ -1,4 +1,4 @@
-"""A batch of neighbor samples on a GPU whose picks are uniform or from tables made beforehand: hop after hop, nothing in between."""
+"""A batch of neighbor samples on a GPU, drawn hop by hop, with picks that are uniform or from alias tables or running sums made beforehand."""
 
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,12 @@ from csaw.engine.plan.hop_tables import worth_grouping
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-BLOCK_PICKS = 1280  # that are worth a block
-UNGROUP = 4 * BLOCK  # pairs that a block of `ungroup` moves
+BLOCK_PICKS = 1280  # picks that keep a block busy
+UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 
 
 class Hops:
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
     def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first = backend, first
@@ -38,7 +38,7 @@ class Hops:
             slot += parents.shape[1]
 
     def _hop_grouped(self, parents: Array, children: Array, size: int, slot: int) -> None:
-        """Parents by where their rows are; then their children in the order of cells."""
+        """Draw a hop with parents in the order of their rows, then move the children back into the order of cells."""
         grouped, number, count = self.backend.transits.group(parents)
         drawn = cupy.empty_like(children)
         self._hop(parents, drawn, size, slot, grouped, count)
@@ -62,7 +62,7 @@ class Hops:
         )
 
     def _staged(self, parents: int, size: int) -> int:
-        """Parents a block: enough picks to keep it at work, and few enough that there are two blocks for each multiprocessor."""
+        """Parents of a block: enough picks to keep it busy, few enough that every multiprocessor gets two blocks."""
         return max(1, min(STAGED_PARENTS, BLOCK_PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Parents of a hop in the order of where their rows are: see transits.cu."""
+"""Grouping of a hop's parents by the place of their rows in the graph: see transits.cu."""
 
 import cupy
 import numpy as np
@@ -10,7 +10,7 @@ TILE = GROUP_TILE * GROUP_BLOCK
 
 
 class Transits:
-    """Which range of edges a vertex belongs to, worked out once a graph."""
+    """The range of edges that each vertex's row is in, computed once for a graph."""
 
     def __init__(self, graph: Array, kernels: Array) -> None:
         self.kernels = kernels
@@ -21,7 +21,11 @@ class Transits:
         self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
 
     def group(self, parents: Array) -> tuple[Array, Array, Array]:
-        """{vertex, cell} of every parent, range after range; the number that each cell's got, all ones without a vertex; and how many there are."""
+        """Order the parents by range. ``parents`` uint32: the vertex of each cell, all ones for none.
+
+        Returns uint32 arrays: {vertex, cell} of each parent, range after range; each cell's place in that order, all ones for none;
+        and the number of parents [1].
+        """
         tiles, given = -(-parents.size // TILE), (parents.size, parents, self.coarse, self.shift)
         counts = cupy.zeros(GROUP_BUCKETS, np.uint32)
         self.kernels.launch("group_count", tiles, GROUP_BLOCK, *given, counts)

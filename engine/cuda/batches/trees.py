@@ -1,4 +1,4 @@
-"""A batch of traversal samples on a GPU whose picks are uniform: one kernel takes every instance through all depths; see trees.cu."""
+"""A batch of traversal samples on a GPU with uniform picks: one kernel takes every instance through all depths; see trees.cu."""
 
 from dataclasses import dataclass
 from itertools import accumulate
@@ -16,15 +16,15 @@ from csaw.engine.plan.selection import coin
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-ROOM_BYTES = 1 << 30  # for instances drawn at a time
-ROOM_GROWTH = 8  # how much more room those get that were short of it
+ROOM_BYTES = 1 << 30  # memory for the instances drawn at a time
+ROOM_GROWTH = 8  # factor by which the room of an instance grows when it was too small
 ALIGNMENT = 16
 LARGEST_SPAN = 1 << 30  # slots are 32 bits
 
 
 @dataclass(frozen=True)
 class Grown:
-    """What one launch left behind: the kernel's struct, and the memory that it points to."""
+    """Result of one launch: the kernel's struct, and the memory that it points to."""
 
     trees: np.ndarray
     count: int
@@ -32,7 +32,7 @@ class Grown:
 
 
 class Trees:
-    """Instances ``first ..`` with ``sources`` vertices [instances, frontier size]."""
+    """Instances ``first ..``; ``sources``: dense ids [instances, frontier size]."""
 
     def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.span = backend, first, backend.tree_span
@@ -42,7 +42,7 @@ class Trees:
         self.sizes = cupy.asarray(np.asarray(backend.plan.sizes, np.int64))
         self.kept = self.sources[:, :0] if backend.algorithm.sources_from == "every" else self.sources
         self.source_counts = cupy.full(self.instances, self.kept.shape[1], np.int64)
-        self.samples: dict[str, Array] = {}  # once all is done
+        self.samples: dict[str, Array] = {}  # filled once all instances are drawn
         self.found = 0
         self.dead = self.instances * backend.isolated if backend.needs.everywhere and any(backend.plan.sizes) else 0
 
@@ -55,7 +55,7 @@ class Trees:
         self.samples = whole | {"source_counts": self.source_counts, "sources": self.kept.ravel()}
 
     def _draw(self, low: int, high: int) -> dict[str, Array]:
-        """The instances low .. high - 1 of the batch; those that are short of room again with more, until none is."""
+        """Draw instances low .. high - 1 of the batch; those whose room is too small are drawn again with more. MemoryError if one is too large."""
         counts, span = cupy.empty(high - low, np.int64), self.span
         grown, missing = [], None
         totals = cupy.zeros(3, np.uint64)  # instances short of room, edges, dead ends
@@ -77,7 +77,10 @@ class Trees:
     def _grow(
         self, low: int, high: int, missing: Array, span: int, counts: Array, again: Array, totals: Array
     ) -> Grown:
-        """Launch for all of the instances low .. high - 1, or for the ``missing`` ones of them."""
+        """Launch for instances low .. high - 1, or for the ``missing`` ones of them, each with room for ``span`` edges.
+
+        Fills ``counts`` (edges of each instance), ``again`` (instances that are short of room) and adds to ``totals``.
+        """
         kernels, algorithm = self.backend.kernels, self.backend.algorithm
         count = high - low if missing is None else missing.size
         ends = list(accumulate(-(-count * size // ALIGNMENT) * ALIGNMENT for _, size in self._room(span)))
@@ -93,7 +96,7 @@ class Trees:
         return Grown(trees, count, (missing, memory))
 
     def _room(self, span: int) -> list[tuple[str, int]]:
-        """The arrays of an instance with ``span`` edges: the name in struct Trees, and bytes."""
+        """The arrays of an instance with room for ``span`` edges, as (name in struct Trees, bytes)."""
         cells, item, by_pool = self.width + span, self.dtype.itemsize, int(self.backend.needs.in_pools)
         buckets, by_row = _buckets(cells), 1 - by_pool
         return [
@@ -104,7 +107,7 @@ class Trees:
         ]  # fmt: skip
 
     def _pack(self, grown: list[Grown], upto: Array, found: int) -> dict[str, Array]:
-        """The edges in order of instance."""
+        """The ``found`` edges of all launches in order of instance. ``upto``: running sums of the instances' edges."""
         edges = {"src": cupy.empty(found, self.dtype), "dst": cupy.empty(found, self.dtype), "depth": cupy.empty(found, np.int64)}  # fmt: skip
         for one in grown if found else ():
             self.backend.kernels.over("pack_trees", WARP * one.count, one.trees, upto, *edges.values())
@@ -124,5 +127,5 @@ class Trees:
 
 
 def _buckets(cells: int) -> int:
-    """Of a hash table of ``cells`` vertices: a power of two, at most half full."""
+    """Buckets of a hash table for ``cells`` vertices: a power of two, at most half of them full."""
     return 1 << (2 * cells - 1).bit_length()

@@ -17,16 +17,16 @@ from csaw.engine.schedule.crowds import crowds
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-# Lanes of a multiprocessor that keep memory busy; more of them get in each other's way (docs/tuning.md).
+# Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024}
-SPREAD = 8  # warps of a multiprocessor that few walkers are spread over
+SPREAD = 8  # warps of a multiprocessor to spread few walkers over
 NO_VERTEX = {np.dtype(kind): kind(np.iinfo(kind).max) for kind in (np.uint32, np.uint64)}  # no vertex
 
 
 class Walks:
-    """Walkers ``first .. first + len(sources)``; ``walks`` [n, L + 1] as they are stored."""
+    """Walkers of instances ``first .. first + len(sources) - 1``; ``walks`` [n, L + 1] as they are stored."""
 
-    comes_back = True  # to partitions where it has been
+    comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
@@ -34,8 +34,8 @@ class Walks:
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
-        self.taken = cupy.zeros(1, np.uint64)  # walkers that lanes took after their first
-        self.at: Array = None  # where walkers wait for partitions
+        self.taken = cupy.zeros(1, np.uint64)  # number of walkers that lanes took after their first ones
+        self.at: Array = None  # vertices where walkers wait for partitions
         self.previous: Array = None
         self.alive: Array = None
         self.queue: Array = None
@@ -50,11 +50,11 @@ class Walks:
             self.walks[:, 0] = self.source
 
     def wants(self) -> np.ndarray:
-        """Partitions that walkers wait for: see schedule/crowds.py."""
+        """The partitions that walkers wait for: see schedule/crowds.py."""
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each walker needs; for second-order walks also the one whose row it needs beside that."""
+        """The vertex whose row each waiting walker needs; for second-order walks also its previous vertex, whose row it needs too."""
         waiting = cupy.flatnonzero(self.alive)
         here = self.at[waiting]
         if not self.backend.needs.second_order:
@@ -63,7 +63,7 @@ class Walks:
         return here, cupy.where(previous == NO_VERTEX[previous.dtype], here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
-        """What one step of all that wait, and all their steps, take where their rows are, in bytes copied."""
+        """Cost of one step of each waiting walker, and of all their steps, without loading partitions, as bytes a copy moves in the same time."""
         waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.lengths) * self.alive).sum())
         return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 
@@ -83,7 +83,7 @@ class Walks:
         )
 
     def _serve_loaded(self) -> None:
-        """All that wait for loaded partitions; where each has a launch of its own, until none goes from one to another."""
+        """Advance all walkers whose partitions are loaded. If each partition has its own launch, repeat until no walker crosses from one to another."""
         backend, loaded = self.backend, self.backend.graph.loaded
         while True:
             if not backend.plan.policy.balancing:
@@ -94,13 +94,13 @@ class Walks:
                 return
 
     def _launch(self, only: int, share: int) -> None:
-        """Walkers in a launch, or each in its own; on 1 / share of the device."""
+        """Launch all walkers at once, or each alone without batching. ``only``: the partition to serve; ``share``: launches that share the GPU."""
         n, each = self.source.size, self.source.size if self.backend.plan.policy.batching else 1
         for low in range(0, n, max(each, 1)):
             self._launch_some(slice(low, low + each), only, share)
 
     def _output(self, rows: slice, only: int) -> np.ndarray:
-        """The struct Output of walk.cu."""
+        """The struct Output of walk.cu for walkers ``rows``; ``only``: the partition to serve."""
         return struct(
             "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, previous=self.previous,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken,
@@ -113,11 +113,11 @@ class Walks:
         seed, kernels = np.uint64(backend.seed), backend.kernels
         head, tail = (self._output(rows, only), self.first, kernels.params), (seed, self.source)
         spread = -(-n // (SPREAD * kernels.device.processors))
-        # Of few walkers not even those of a warp wait for each other's memory.
+        # Few walkers get small blocks, so that not even walkers of one warp wait for each other's memory.
         block = min(1 << (spread - 1).bit_length(), BLOCK)
 
         def blocks(name: str) -> int:
-            """As many as have a use, all at once: a lane that is done takes its next walker."""
+            """Number of blocks that run at once and are of use; a lane that is done takes the next walker."""
             most = min(kernels.resident(name, block), LANES[name] // block * kernels.device.processors)
             return min(-(-n // block), max(most // share, 1))
 

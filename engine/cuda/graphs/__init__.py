@@ -1,1 +1,1 @@
-"""Where a graph lies for a GPU: on it, over several, in slots, in host memory."""
+"""Graphs in memory for GPUs, one file a residency: on one GPU, over several, in slots, in host memory."""

@@ -13,7 +13,7 @@ from csaw.engine.plan.needs import Needs
 
 @dataclass
 class Buffer:
-    """Page-locked room for a partition; ``uses`` GPUs copy from it now."""
+    """Page-locked arrays for one partition; ``uses``: the number of GPUs that copy from it now; ``read``: done once the partition is in it."""
 
     indices: np.ndarray
     weights: np.ndarray
@@ -22,10 +22,10 @@ class Buffer:
 
 
 class HostPartitions:
-    """A store's partitions for any number of GPUs, read when first asked for; ``room`` bytes (None: enough) hold at least two a GPU: one that comes and
-    one that is needed before.
+    """A store's partitions in host memory, shared by any number of GPUs; each is read when a GPU first takes it, or ahead of that.
 
-    One thread reads, so that what was asked for ahead comes in that order.
+    ``room``: bytes for partitions (None: for all). There are at least two buffers a GPU, so that one is read while the other is used.
+    One thread reads, so that partitions arrive in the order in which they were asked for.
     """
 
     def __init__(self, store: Store, needs: Needs, *, room: int | None = None, gpus: int = 1) -> None:
@@ -34,16 +34,16 @@ class HostPartitions:
         each = max(self.largest * needs.edge.stored, 1)
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
-        self.held: dict[int, Buffer] = {}  # the one used longest ago first
-        self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, as a GPU made them: see tables.py
+        self.held: dict[int, Buffer] = {}  # in order of use: the first was used longest ago
+        self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, made by a GPU: see streamed_tables.py
         self.changed = threading.Condition()
         self.reader = ThreadPoolExecutor(1)
 
     def take(self, number: int) -> Buffer:
-        """A partition, read if need be; it stays until it is given back."""
+        """Wait for a partition, reading it if it is not here. It stays in its buffer until ``give_back``."""
         with self.changed:
             while (buffer := self._begin(number, {})) is None:
-                self.changed.wait()  # all are in use, or still being read
+                self.changed.wait()  # all buffers are in use or being read
             buffer.uses += 1
             self.held[number] = self.held.pop(number)
         try:
@@ -59,7 +59,7 @@ class HostPartitions:
             self.changed.notify_all()
 
     def keep_table(self, number: int, table: Array) -> None:
-        """Bring a partition's table from a GPU, unless another one has; its rows are not needed any more."""
+        """Copy a partition's alias table from a GPU, unless another GPU did so before. The partition's rows are not needed any more."""
         if number in self.tables:
             return
         kept = table.get(out=page_locked(table.size, table.dtype))
@@ -70,18 +70,18 @@ class HostPartitions:
                 del self.held[number]
 
     def has(self, number: int) -> bool:
-        """Whether a partition is here, or on its way."""
+        """Whether a partition is here or being read."""
         return number in self.held
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """Begin to read the partition that most wait for, where there is room or one that fewer wait for."""
+        """Begin to read the missing partition that most instances wait for, if a buffer is free or holds one that fewer wait for."""
         with self.changed:
             missing = [number for number in waiting if number not in self.held]
             if missing:
                 self._begin(max(missing, key=lambda number: waiting[number]), waiting)
 
     def _begin(self, number: int, waiting: dict[int, int]) -> Buffer | None:
-        """The partition's buffer, its reading under way; None where all others are wanted more, or in use."""
+        """The partition's buffer, with its reading under way. None if every buffer is in use or holds a partition that is wanted more."""
         if number in self.held:
             return self.held[number]
         buffer = self._room(number, waiting)
@@ -113,7 +113,7 @@ class HostPartitions:
             self.changed.notify_all()
 
     def close(self) -> None:
-        """Give the memory back; nothing reads from it any more."""
+        """Give the memory back; no GPU may read from it any more."""
         self.reader.shutdown(cancel_futures=True)
         self.held.clear()
         self.tables.clear()

@@ -1,4 +1,4 @@
-"""What the GPUs of one run have in common: a copy of the graph in host memory, pieces in each other's memory, or the first one's layout."""
+"""The state that the GPUs of one run share: a copy of the graph in host memory, pieces in each other's memory, or the first GPU's layout."""
 
 import threading
 from collections.abc import Callable
@@ -22,11 +22,11 @@ class Node:
         self.all_here = threading.Barrier(count)
         self.first: DeviceGraph | None = None
         self.host: HostPartitions | None = None
-        self.pieces: dict[int, tuple[Array, Array, Array]] = {}  # of a pooled graph: arrays of each partition
-        self.strengths: dict[int, Array] = {}  # row sums of vertices, by the GPU that made them
+        self.pieces: dict[int, tuple[Array, Array, Array]] = {}  # arrays of each partition of a pooled graph
+        self.strengths: dict[int, Array] = {}  # row sums of a GPU's vertices, by the GPU's number
 
     def resident(self, load: "Callable[[], DeviceGraph]") -> "DeviceGraph":
-        """The graph on this GPU: loaded by the first that asks, copied from its memory by the others."""
+        """The graph on the current GPU. The first GPU that asks loads it; the others copy it from there."""
         with self.lock:
             if self.first is None:
                 self.first = load()
@@ -40,21 +40,21 @@ class Node:
         return graph
 
     def host_copy(self, make: Callable[[], HostPartitions]) -> HostPartitions:
-        """The one copy in host memory that all GPUs read."""
+        """The one copy of the graph in host memory, made by the first GPU that asks."""
         with self.lock:
             if self.host is None:
                 self.host = make()
         return self.host
 
     def meet(self) -> None:
-        """Wait until every GPU is here; DeviceError where one will not come."""
+        """Wait until every GPU has called this. DeviceError if one failed before."""
         try:
             self.all_here.wait()
         except threading.BrokenBarrierError as error:
             raise DeviceError("a GPU that holds a part of the graph has failed") from error
 
     def abort(self) -> None:
-        """Nobody need wait for this GPU any more."""
+        """Tell the other GPUs that this one will not come: their ``meet`` raises DeviceError."""
         self.all_here.abort()
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class Node:
 
 
 def copied(array: Array) -> Array:
-    """An array of another GPU in the memory of the current one."""
+    """Copy another GPU's array to the current one."""
     if not isinstance(array, cupy.ndarray):
         return array
     copy = cupy.empty(array.shape, array.dtype)

@@ -16,15 +16,15 @@ from csaw.engine.plan.needs import ALIAS_IDS
 from csaw.partition import Partition
 
 OFFSET = (1 << OFFSET_BITS) - 1
-VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are looked at together
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 PIECE_RECORD = record("Piece")
 
 
 class Pieces:
-    """What kernels know of the partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each one's arrays.
+    """The kernels' view of partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each piece's arrays.
 
-    ``loaded`` uint8 [P] says which of them can be read now. Beside partitions, ``rows`` single ones may be pieces; ``used`` pieces are in use.
-    ``place`` notes an address on the host; ``tell`` lets the kernels know.
+    ``loaded`` uint8 [P]: whether each partition can be read now. Beside partitions, up to ``rows`` single rows can be pieces; ``used``: pieces in use.
+    ``place`` notes addresses on the host; ``tell`` copies them to where kernels read them.
     """
 
     def __init__(self, store: Store, *, strength: bool, rows: int = 0) -> None:
@@ -33,7 +33,7 @@ class Pieces:
         indptr = store.read_indptr()
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
-        indptr[-1] |= len(store.partitions) << OFFSET_BITS  # in order to the end: edges are looked up in it
+        indptr[-1] |= len(store.partitions) << OFFSET_BITS  # ascending to the end, because ends_of searches in it
         self.indptr = on_device(indptr)
         self.strength = cupy.zeros(store.vertices, np.float64) if strength else None
         self.used = len(store.partitions)
@@ -55,7 +55,7 @@ class Pieces:
         return (self.indptr[vertices + 1] - self.indptr[vertices]) & OFFSET
 
     def ends_of(self, edges: Array) -> tuple[Array, Array]:
-        """The vertex in whose row each edge of the graph is, and its place there."""
+        """The vertex whose row has each edge, and the edge's position in that row."""
         first = cupy.asarray([p.first_edge for p in self.store.partitions])
         part = cupy.searchsorted(first, edges, side="right") - 1
         vertex = cupy.searchsorted(self.indptr, edges | part << OFFSET_BITS, side="right") - 1
@@ -63,7 +63,7 @@ class Pieces:
 
     @cached_property
     def mean_row(self) -> float:
-        """Neighbors of the vertex at the end of a random edge."""
+        """Mean degree of the vertex at the end of a random edge."""
         squares = 0.0
         for first in range(0, self.store.vertices, VERTICES_AT_A_TIME):
             some = cupy.arange(first, min(first + VERTICES_AT_A_TIME, self.store.vertices))
@@ -71,13 +71,13 @@ class Pieces:
         return squares / max(self.store.edges, 1)
 
     def place(self, number: int, indices: Array, weights: Array, entries: Array) -> None:
-        """Where a partition is: arrays of its edges, on a device or pinned, or None."""
+        """Note where a partition is. Arrays of its edges, on a GPU or page-locked; None for those that the layout lacks."""
         self.place_pieces(number, self.store.partitions[number].first_edge, indices, weights, entries)
 
     def place_pieces(
         self, which: int | slice, first: int | np.ndarray, indices: Array, weights: Array, entries: Array
     ) -> None:
-        """The same for any pieces; ``first`` is, for each of them, the edge of the graph that would be first in the arrays."""
+        """Note where pieces ``which`` are; ``first``: the number of the edge that would be first in the arrays, for each piece."""
         item = self.store.id_dtype.itemsize
         alias = ALIAS_IDS * item
         for name, array, size in (("indices", indices, item), ("weights", weights, 4), ("entries", entries, alias)):
@@ -85,28 +85,28 @@ class Pieces:
             self.pieces[name][which] = np.asarray(address, np.int64).view(np.uint64)
 
     def build_table(self, builder: Kernels, part: Partition) -> None:
-        """Alias tables of a partition that has its place."""
+        """Build the alias tables of a partition whose arrays are placed."""
         self.build_tables(builder, [(part.first_vertex, part.last_vertex, part.first_edge, part.number)], part.edges)
 
     def build_tables(self, builder: Kernels, spans: list[tuple[int, int, int, int]], edges: int) -> None:
-        """Alias tables of spans of rows: first and last vertex, first edge, and the piece, which has its place; each of at most so many edges."""
+        """Build alias tables of spans of rows, each (first vertex, end vertex, first edge, piece whose arrays are placed) of at most ``edges`` edges."""
         there = [(first, last, origin, self.pieces["entries"][piece]) for first, last, origin, piece in spans]
         build_alias(builder, there, edges, self.strength, self.check)
 
     def tell(self) -> None:
-        """Bring what kernels know up to date, in the order of the current stream."""
+        """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream."""
         self.device_readable[: self.used].set(self.readable[: self.used])
         self.device_pieces[: self.used * PIECE_RECORD.itemsize].set(self.pieces[: self.used].view(np.uint8))
 
     def address(self) -> np.ndarray:
-        """The struct Graph of graph.cuh."""
+        """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
             "Graph", indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
             possible=None, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Array) -> None:
-        """Raise the bias error that a kernel has noted."""
+        """Raise the error that a kernel has noted in ``bad``."""
         check_bias(self.store, bad.tolist())
 
 

@@ -1,4 +1,4 @@
-"""A graph spread over the GPUs of a node, which read each other's memory (NextDoor and Gunrock copy it or split the work by it instead)."""
+"""A graph spread over the GPUs of a node, which read each other's memory (NextDoor and Gunrock copy the graph to each GPU, or split the work by it)."""
 
 import cupy
 import numpy as np
@@ -18,7 +18,7 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
 
 class PooledGraph(Pieces):
-    """Loads this GPU's share of the partitions, waits for the others, and knows then where everything is."""
+    """Loads this GPU's share of the partitions, waits for the other GPUs, and then has the address of every partition."""
 
     def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Device, ...], needs: Needs) -> None:  # fmt: skip
         super().__init__(store, strength=needs.row_weights)
@@ -45,10 +45,10 @@ class PooledGraph(Pieces):
                 )
         self.loaded[:] = 1
         self.tell()
-        node.meet()  # before anything is given back
+        node.meet()  # before any GPU frees memory that others may still copy
 
     def _load(self, part: Partition, builder: Kernels, staging: Staging) -> tuple[Array, Array, Array]:
-        """A partition, and what its layout wants."""
+        """Load a partition and build its layout; returns its arrays of neighbors, weights and alias table, None for those it lacks."""
         indices = cupy.empty(part.edges, self.store.id_dtype)
         weights = cupy.empty(part.edges, np.float32) if self.weighted else None
         self.transfer_bytes += staging.upload(part, indices, weights)

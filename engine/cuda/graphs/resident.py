@@ -1,4 +1,4 @@
-"""A store's graph in the memory of one GPU, in the layout that the kernels read: see graph.cuh."""
+"""A resident graph: all of it in the memory of one GPU, in the layout that the kernels read (see graph.cuh)."""
 
 from collections.abc import Callable
 from copy import copy
@@ -24,10 +24,10 @@ EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
 
 
 class DeviceGraph:
-    """Loads all partitions, builds the layout with ``builder``, and drops what the kernels do not read.
+    """Loads all partitions, builds the layout with ``builder``, and drops the arrays that kernels do not read.
 
     Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V], bloom
-    and members as graph.cuh wants them, or None.
+    and members as graph.cuh declares them, None if the run does not need them.
     """
 
     def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
@@ -55,7 +55,7 @@ class DeviceGraph:
             self.weights = None
 
     def copy(self) -> "DeviceGraph":
-        """The same graph in the memory of the current GPU."""
+        """Copy the graph to the memory of the current GPU."""
         other = copy(self)
         for name, value in vars(self).items():
             setattr(other, name, copied(value))
@@ -68,7 +68,7 @@ class DeviceGraph:
         return self.indptr[vertices + 1] - self.indptr[vertices]
 
     def ends_of(self, edges: Array) -> tuple[Array, Array]:
-        """The vertex in whose row each edge of the graph is, and its place there."""
+        """The vertex whose row has each edge, and the edge's position in that row."""
         vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
         return vertex, edges - self.indptr[vertex]
 
@@ -114,19 +114,19 @@ class DeviceGraph:
         build_alias(self.builder, spans, edges, self.strength, self.check)
 
     def address(self) -> np.ndarray:
-        """The struct Graph of graph.cuh."""
+        """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
             "Graph", indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
             bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Array) -> None:
-        """Raise the bias error that a kernel has noted."""
+        """Raise the error that a kernel has noted in ``bad``."""
         check_bias(self.store, bad.tolist())
 
 
 class Staging:
-    """Page-locked room through which partitions go to the current GPU, one after the other."""
+    """A page-locked buffer through which partitions go to the current GPU, one after the other."""
 
     def __init__(self, store: Store, weights: bool) -> None:
         self.store = store
@@ -134,26 +134,26 @@ class Staging:
         self.weights = page_locked(store.largest_partition if weights else 0, np.float32)
 
     def upload(self, part: Partition, indices: Array, weights: Array) -> int:
-        """A partition's neighbors, and its weights or None, to where they shall be; the bytes that it took."""
+        """Copy a partition into arrays on the GPU: ``indices``, and ``weights`` unless None. Returns the bytes copied."""
         pairs = [(self.indices[: part.edges], indices)]
         if weights is not None:
             pairs.append((self.weights[: part.edges], weights))
         self.store.read_partition(part.number, *(host for host, _ in pairs))
         for host, device in pairs:
             device.set(host)
-        cupy.cuda.get_current_stream().synchronize()  # the room is used again
+        cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
         return sum(host.nbytes for host, _ in pairs)
 
 
 def blocks_of(vertices: int, device: Device) -> dict[int, int]:
-    """Launches that build rows: blocks for each size of block, hubs having large ones."""
+    """The launches that build rows, as {threads of a block: number of blocks}; long rows get large blocks."""
     return {WARP: min(vertices, 1 << 20), HUB_BLOCK: min(vertices, 4 * device.processors)}
 
 
 def build_alias(
     builder: Kernels, spans: list[tuple[int, int, int, Any]], edges: int, strength: Array, check: Callable
 ) -> None:
-    """Alias tables of spans of rows: first and last vertex, the graph's edge that they begin with, and the table; each of at most so many edges."""
+    """Build alias tables of spans of rows, each (first vertex, end vertex, number of its first edge, table to fill) of at most ``edges`` edges."""
     bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
     for first, last, origin, entries in spans:
         for block, blocks in blocks_of(last - first, builder.device).items():

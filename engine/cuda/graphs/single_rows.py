@@ -14,35 +14,35 @@ from csaw.engine.schedule.single_rows import SingleRows
 if TYPE_CHECKING:
     from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
-MOST_ROWS = 1 << 14  # rows at a time
-STAGED = 1 << 20  # edges that are read before they are copied
+MOST_ROWS = 1 << 14  # rows in the slot at a time
+STAGED = 1 << 20  # edges that the page-locked buffer holds
 
 
 class DeviceRows(SingleRows):
-    """Rows of a ``StreamedGraph``. Kernels find one by its vertex's offset, which says in which piece a row is and where in the graph it begins."""
+    """Single rows of a ``StreamedGraph``. Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph."""
 
     most = MOST_ROWS
 
     def __init__(self, graph: "StreamedGraph") -> None:
         super().__init__(graph)
         self.partitions = len(graph.store.partitions)
-        self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that a piece is of
+        self.home = cupy.arange(self.partitions + MOST_ROWS)  # the partition that each piece belongs to
         self.slot: int | None = None
         self.stage: tuple[np.ndarray, np.ndarray] | None = None
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
-        """Bytes of a slot that rows take."""
+        """Bytes that the row of each vertex takes in the slot."""
         return self.graph.degrees(cupy.asarray(vertices)).get() * self.graph.edge_bytes
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         return self.graph.can_read(cupy.asarray(vertices)).get()
 
     def room_for(self, wanted: tuple[Array, ...]) -> float:
-        """A slot, whatever is wanted."""
+        """Bytes of a slot: rows take a whole one, however few they are."""
         return float(self.graph.slot_bytes)
 
     def read(self, wanted: tuple[Array, ...], room: float) -> bool:
-        """As of any other graph, in a slot; False where none is free."""
+        """Read the wanted rows into a slot; False if no slot is free, or as for any other graph."""
         if self.slot is None and not self.graph.free:
             return False
         return super().read(tuple(vertices.get().astype(np.int64) for vertices in wanted), self.graph.slot_bytes)
@@ -54,7 +54,7 @@ class DeviceRows(SingleRows):
         begin, degree = (graph.indptr[at] & OFFSET).get(), graph.degrees(at).get()
         start = degree.cumsum() - degree
         edges = int(degree.sum())
-        upto = self.bytes // graph.edge_bytes  # edges of the slot that have rows then
+        upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
         indices, weights, table = graph.room_of_rows(self.slot, upto - edges, upto)
         self._read(begin, start, edges, (indices, weights))
         last = self.partitions + self.vertices.size
@@ -72,9 +72,9 @@ class DeviceRows(SingleRows):
         graph.transfer_bytes += edges * graph.stored_bytes
 
     def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Array, Array]) -> None:
-        """Rows from the graph's edges ``begin`` on into arrays on the device, from ``start`` on.
+        """Copy rows to ``arrays`` (neighbors, weights) on the GPU: row i from edge begin[i] of the graph to position start[i].
 
-        They come through page-locked memory, which holds so much at a time that a long row may come in parts.
+        ``edges``: edges of all rows. They pass through a page-locked buffer of STAGED edges, so a long row comes in parts.
         """
         if self.stage is None:
             weights = STAGED if self.graph.weighted else 0
@@ -88,7 +88,7 @@ class DeviceRows(SingleRows):
             for device, host in zip(arrays, self.stage, strict=True):
                 if device is not None:
                     device[low:high].set(host[: high - low])
-            cupy.cuda.get_current_stream().synchronize()  # the room is used again
+            cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
 
     def forget(self) -> None:
         graph, at = self.graph, cupy.asarray(self.vertices)

@@ -1,7 +1,7 @@
 """A graph larger than a GPU's budget: partitions in host memory or on disk, some of them in slots on the device (C-SAW, section V).
 
-A slot holds any partition, as large as the largest. Where few wait, the GPU reads what it needs of all others in place, over the bus, or the
-rows alone are brought from the disk.
+A slot has room for the largest partition and holds any one. When few instances wait for the other partitions, the GPU reads single
+rows in host memory over the bus, or single rows are copied from the disk, without loading partitions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,14 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 
-DISK_COST = 20  # reading a byte of a store, in bytes copied to a GPU
+DISK_COST = 20  # cost of reading a byte of a store, as bytes copied to a GPU in the same time
 
 
 class StreamedGraph(Pieces, Partitions):
-    """Loads and evicts partitions; ``capacity`` bytes of device memory are for slots. Copies have a stream of their own.
+    """Loads partitions into slots and evicts them, on a stream of its own. ``capacity``: bytes of GPU memory for slots.
 
-    Where host memory holds all partitions, kernels can read them in place, if the layout needs nothing built. From a disk single rows can come, if
-    ``few`` may be served so.
+    If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus. Otherwise single
+    rows can be copied from the disk, if ``few`` allows it.
     """
 
     fetches = True
@@ -45,14 +45,14 @@ class StreamedGraph(Pieces, Partitions):
         single = few and not host.whole and store.is_plain
         super().__init__(store, strength=needs.row_weights, rows=MOST_ROWS if single else 0)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
-        self.edge_bytes = needs.edge.piece  # in a slot
-        self.stored_bytes = needs.edge.stored  # of an edge, as far as it is read
-        self.edges = store.largest_partition  # of a slot
+        self.edge_bytes = needs.edge.piece  # of an edge in a slot
+        self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
+        self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]
         self.free, self.slot_of = list(range(count)), {}  # type: ignore[var-annotated]
-        self.ready: set[int] = set()  # partitions that are in their slots
-        self.coming: dict[int, Any] = {}  # events of copies under way
+        self.ready: set[int] = set()  # partitions that kernels can read in their slots
+        self.coming: dict[int, Any] = {}  # events that end the copies under way
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
         builder.set_graph(self.address())
@@ -71,11 +71,11 @@ class StreamedGraph(Pieces, Partitions):
         return self.edges * self.edge_bytes
 
     def sizes(self) -> np.ndarray:
-        """Bytes of device memory that each partition takes: a slot."""
+        """int64 [partitions]: bytes of GPU memory that each one takes, those of a slot."""
         return np.full(len(self.store.partitions), self.slot_bytes, np.int64)
 
     def costs(self) -> np.ndarray:
-        """Bytes copied to bring each partition; what has to come from the store first costs more."""
+        """int64 [partitions]: cost of loading each one, as bytes copied to a GPU; reading it from the store first costs more."""
         far = [1 if self.host.has(p.number) else 1 + DISK_COST for p in self.store.partitions]
         return np.array([p.edges * self.stored_bytes for p in self.store.partitions], np.int64) * (
             1 if self.host.whole else np.array(far)
@@ -86,7 +86,7 @@ class StreamedGraph(Pieces, Partitions):
         return number if self.rows is None else self.rows.home[number]
 
     def ends_of(self, edges: Array) -> tuple[Array, Array]:
-        self._drop_rows()  # offsets are searched in order
+        self._drop_rows()  # the search needs offsets in ascending order
         return super().ends_of(edges)
 
     def _drop_rows(self) -> None:
@@ -94,14 +94,14 @@ class StreamedGraph(Pieces, Partitions):
             self.rows.drop()
 
     def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Array, Array, Array]:
-        """Where edges first .. last - 1 of a slot's single rows come: indices, weights and table, each None where there is none."""
+        """The arrays for edges first .. last - 1 of a slot's single rows: indices, weights and alias table, None for those the layout lacks."""
         indices, weights, table = self.slots[slot]
         span = slice(first, last)
         weights = None if weights is None else weights[span]
         return indices[span], weights, None if table is None else table[ALIAS_IDS * first : ALIAS_IDS * last]
 
     def fetch(self, number: int) -> None:
-        """Begin to copy a partition into a free slot, beside what the device is doing. Single rows make way for it."""
+        """Begin to copy a partition into a free slot while kernels run. Single rows are dropped if no slot is free."""
         if not self.free:
             self._drop_rows()
         self.slot_of[number] = self.free.pop()
@@ -110,7 +110,7 @@ class StreamedGraph(Pieces, Partitions):
 
     @contextmanager
     def _unless_it_fails(self, number: int) -> Iterator[None]:
-        """Forget the partition when something does, so that it is brought anew later."""
+        """Evict the partition if the block fails, so that it can be loaded again later."""
         try:
             yield
         except BaseException:
@@ -127,7 +127,7 @@ class StreamedGraph(Pieces, Partitions):
             raise
 
     def _copy(self, number: int, pairs: Iterable[tuple[Any, np.ndarray]]) -> None:
-        """Host arrays to the beginnings of arrays on the device, as far as there are such."""
+        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array or None, host array)."""
         for device, host in pairs:
             if device is not None:
                 size = min(device.size, host.size)
@@ -137,14 +137,14 @@ class StreamedGraph(Pieces, Partitions):
         self.coming[number] = self.copies.record()
 
     def _arrive(self, number: int) -> None:
-        """Wait for the end of a partition's copy."""
+        """Wait until a partition's copy has ended."""
         try:
             self.coming.pop(number).synchronize()
         finally:
             self.host.give_back(number)
 
     def load(self, number: int) -> None:
-        """A partition whose copy has ended, in its slot, and what its layout wants, which is made of its own rows alone."""
+        """Load a partition into a slot, wait for its copy, and build its layout from its own rows."""
         self._drop_rows()
         if number not in self.coming:
             self.fetch(number)
@@ -162,7 +162,7 @@ class StreamedGraph(Pieces, Partitions):
             self.build_table(self.builder, self.store.partitions[number])
 
     def evict(self, number: int) -> None:
-        """Forget a partition; kernels that run now must not need it."""
+        """Free a partition's slot; no running kernel may need it."""
         if number in self.coming:
             self._arrive(number)
         self.loaded[number] = 0
@@ -171,15 +171,15 @@ class StreamedGraph(Pieces, Partitions):
         self.tell()
 
     def close(self) -> None:
-        """Give back what is still coming from host memory."""
+        """Wait for the copies under way and give their buffers back."""
         if self.rows is not None:
             self.rows.close()
         for number in list(self.coming):
-            with suppress(Exception):  # of a device that has failed
+            with suppress(Exception):  # a device that has failed raises here, too
                 self._arrive(number)
 
     def ahead(self, waiting: dict[int, int]) -> None:
-        """What will be wanted from the store: it begins to come."""
+        """Begin to read the partition that most instances wait for from the store, if host memory does not hold them all."""
         if not self.host.whole:
             self.host.ahead(waiting)
 
@@ -191,7 +191,7 @@ class StreamedGraph(Pieces, Partitions):
         return self.slot_bytes if self.rows is not None and self.rows.slot is not None else 0
 
     def reach(self, batch: WaitingBatch, room: float) -> bool:
-        """Bring the rows that are waited for, from the disk, or let kernels read all partitions without a slot in host memory, until ``leave``."""
+        """Make the rows that the batch needs readable until ``leave``: copy them from the disk, or let kernels read host memory over the bus."""
         if self.rows is not None:
             return self.rows.read(batch.needs(), room)
         for part in self.store.partitions:
@@ -204,10 +204,10 @@ class StreamedGraph(Pieces, Partitions):
     def _place_in_host(self, number: int) -> None:
         buffer = self.host.take(number)
         self.place(number, buffer.indices, buffer.weights if self.weighted else None, None)
-        self.host.give_back(number)  # all are held to the end
+        self.host.give_back(number)  # host memory holds all partitions to the end
 
     def leave(self) -> None:
-        """Only what is in slots can be read again."""
+        """End ``reach``: only partitions in slots can be read again."""
         self.loaded[:] = 0
         self.loaded[list(self.ready)] = 1
         self.tell()

@@ -1,4 +1,4 @@
-"""A streamed graph of which only alias tables are read: made on the device once, kept in host memory, and then copied or read in place."""
+"""A streamed graph for runs that read alias tables alone: made on the GPU once, kept in host memory, then copied or read over the bus."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.plan.needs import ALIAS_IDS
 
-TABLE_COST = 3  # times what copying the rows takes: that, building the table, and bringing it back
+TABLE_COST = 3  # cost of a new table, as a multiple of copying its rows: copy them, build the table, copy it back
 
 
 class StreamedTables(StreamedGraph):
-    """Slots hold tables alone. Rows come into one place that all partitions share, to be made a table of."""
+    """Slots hold alias tables alone. One buffer on the GPU, for one partition at a time, takes the rows to build a table from."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -32,20 +32,20 @@ class StreamedTables(StreamedGraph):
         return self.row_indices[: last - first], weights, self.slots[slot][2][ALIAS_IDS * first : ALIAS_IDS * last]
 
     def costs(self) -> np.ndarray:
-        """Bytes copied to bring each partition: its table, or what one is made of, which takes longer."""
+        """int64 [partitions]: cost of loading each one, as bytes copied: of its table, or more if the table has to be made."""
         made = np.array([part.number in self.host.tables for part in self.store.partitions])
         tables = np.array([part.edges for part in self.store.partitions], np.int64) * self.edge_bytes
         return np.where(made, tables, TABLE_COST * super().costs())
 
     def _begin_copy(self, number: int) -> None:
-        """Begin to copy a partition's table; nothing yet where it has to be made."""
+        """Begin to copy a partition's table; if it has to be made, do nothing yet."""
         if number in self.host.tables:
             self._copy(number, [(self.slots[self.slot_of[number]][2], self.host.tables[number])])
         else:
             self.coming[number] = None
 
     def _arrive(self, number: int) -> None:
-        """Wait for the end of a table's copy."""
+        """Wait until a table's copy has ended."""
         event = self.coming.pop(number)
         if event is not None:
             event.synchronize()
