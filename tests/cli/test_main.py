@@ -97,7 +97,9 @@ def test_help_and_version_import_nothing_heavy():
     ids=lambda value: repr(value) if isinstance(value, BaseException) else "",
 )
 def test_errors_become_a_line_and_a_status(monkeypatch, capsys, error, code, said):
-    monkeypatch.setattr(threading, "enumerate", lambda: [threading.main_thread()])  # not those that other tests have left
+    monkeypatch.setattr(
+        threading, "enumerate", lambda: [threading.main_thread()]
+    )  # not those that other tests have left
     ended, printed = run(monkeypatch, capsys, fail_with(error))
     assert ended == code
     assert said in printed

@@ -3,7 +3,7 @@
 #pragma once
 #include "weigh.cuh"
 
-constexpr double HOPELESS = 0x1p-20;  // of trials that accept, below which a row is not tried: methods.py and rejection.py have the same
+constexpr double HOPELESS = 0x1p-20;  // of trials that accept, below which a row is not tried: selection.py and rejection.py have the same
 constexpr i64 TRIALS = 64;            // before a row is looked at, and one for each neighbor
 constexpr i64 TRY_ON = -2;            // instead of a vertex
 
