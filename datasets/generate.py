@@ -15,6 +15,7 @@ import numpy as np
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.ingest_options import IngestOptions
+from csaw.partition.parallel import processors
 from csaw.partition.pipeline import ingest_rows
 from csaw.partition.replace import FILE, check, new_file
 from csaw.partition.sniff import Shape
@@ -33,11 +34,6 @@ KARATE = (  # Zachary, Journal of Anthropological Research 33 (1977), numbered f
     (24, (26, 28, 30, 33, 34)), (25, (26, 28, 32)), (26, (32,)), (27, (30, 34)), (28, (34,)), (29, (32, 34)), (30, (33, 34)),
     (31, (33, 34)), (32, (33, 34)), (33, (34,)),
 )  # fmt: skip
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class RmatRows:

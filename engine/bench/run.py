@@ -24,7 +24,7 @@ def chosen(listed: tuple[str, ...]) -> list[str]:
 def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
                  max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
     """Open devices and graphs. ``graphs``: stores, text files, data sets or specs; ``paper``: take the graphs of this paper instead."""
-    from csaw.engine.plan.machine import default_threads
+    from csaw.partition.parallel import processors
 
     if graphs and paper:
         raise OptionError(
@@ -35,7 +35,7 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
     named = (
         of_paper(paper, gpu, max_edges) if paper else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
     )
-    return Context(named, devices, threads or default_threads(), 1 if quick else repeats, quick=quick, **more)
+    return Context(named, devices, threads or processors(), 1 if quick else repeats, quick=quick, **more)
 
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:

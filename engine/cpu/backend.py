@@ -116,16 +116,12 @@ class CpuBackend(Backend):
                 entries, graph, f.vertex, f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.offset, f.out
             )
 
-        tables = self.needs.independent_picks
-        way = (
-            by_table
-            if tables
-            else from_pools
-            if f.trying
-            else by_sums
-            if self.plan.graph_layout.has_sums
-            else from_rows
-        )
+        if self.needs.independent_picks:
+            way = by_table
+        elif f.trying:
+            way = from_pools
+        else:
+            way = by_sums if self.plan.graph_layout.has_sums else from_rows
         self.in_slices(entries, SLICE, way)
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:

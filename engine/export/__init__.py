@@ -11,13 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from csaw.engine.plan.machine import default_threads
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import open_graph
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.parallel import processors
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
 
 EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
@@ -50,7 +50,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     Returns a summary as plain data; ``left_out`` gives the reason for each array that is missing. OptionError for a format that is unknown, StoreError
     where a store is missing or damaged or ``out`` cannot be written.
     """
-    crew = default_threads() if threads is None else options()["threads"].check("threads", threads)
+    crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
     samples = open_samples(samples_path)

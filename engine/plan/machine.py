@@ -1,11 +1,6 @@
-"""Processors and memory that this process may use."""
+"""Memory that this process may use."""
 
 import os
-
-
-def default_threads() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def available_bytes() -> int:

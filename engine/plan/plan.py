@@ -12,7 +12,7 @@ from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape
-from csaw.engine.plan.machine import available_bytes, default_threads
+from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
@@ -21,6 +21,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
+from csaw.partition.parallel import processors
 
 GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is committed as a whole
 TURNS_PER_GPU = (
@@ -112,7 +113,7 @@ def make_plan(
     detector = choose_detector(algorithm, method, options.collision, memory.graph_layout, bool(devices), options.detect)
     plan = Plan(
         request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
-        threads=options.threads or default_threads(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row,
+        threads=options.threads or processors(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row,
         host_bytes=limits.host_bytes // 2, policy=options.policy, **vars(memory),
     )  # fmt: skip
     return _grouped(plan, why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size))

@@ -12,18 +12,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.engine.backend import TALLY, Backend
-from csaw.engine.plan.plan import default_threads
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
 from csaw.engine.schedule.loop import Batches, FinishedBatch
 from csaw.engine.schedule.schedule import Stopped
+from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)
 
 # Groups written at a time: a disk is busy only if several files wait for it, and each file is hashed by one thread.
-WRITERS = min(max(8, default_threads()), 32)
+WRITERS = min(max(8, processors()), 32)
 # Of these, the largest of all workers counts: they work side by side.
 LARGEST = ("seconds", "kernels_seconds", "loading_seconds", "waiting_seconds", "kernel_seconds", "kernel_deviation")
 SAFE = "finished groups are safe; --resume completes the rest"

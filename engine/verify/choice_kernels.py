@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.verify.kernels import one_law
 from csaw.partition.compile import njit
 
 
@@ -39,34 +40,6 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
                 excess[i, 2 + name] = hits[name] - share
                 variance[i, 2 + name], change[i, 2 + name] = share * (1.0 - share), 1.0 - share
     return impossible
-
-
-@njit(nogil=True)
-def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
-    """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common neighbor, 0 another; return their number."""
-    filled, total, each = 0, 0.0, np.int64(bias.size > 1)
-    other, end = (indptr[prev], indptr[prev + 1]) if prev >= 0 else (0, 0)
-    for edge in range(indptr[v], indptr[v + 1]):
-        dst = np.int64(indices[edge])
-        while other < end and np.int64(indices[other]) < dst:
-            other += 1
-        beside = other < end and np.int64(indices[other]) == dst
-        share = np.float64(bias[edge * each])
-        if dst == prev:
-            share /= p
-        elif prev >= 0 and not beside:
-            share /= q
-        if share <= 0.0:
-            continue
-        total += share
-        if filled > 0 and outcome[filled - 1] == dst:
-            chance[filled - 1] += share
-            continue
-        outcome[filled], chance[filled], kind[filled] = dst, share, 2 if dst == prev else np.int64(beside)
-        filled += 1
-    for cell in range(filled):
-        chance[cell] /= total
-    return filled
 
 
 @njit(nogil=True)

@@ -84,37 +84,46 @@ def replay(counts, src, dst, source_counts, sources, out):
 
 
 @njit(nogil=True)
+def one_law(indptr, indices, bias, p, q, v, prev, outcome, chance, kind):
+    """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common neighbor, 0 another; return their number."""
+    filled, total, each = 0, 0.0, np.int64(bias.size > 1)
+    other, end = (indptr[prev], indptr[prev + 1]) if prev >= 0 else (0, 0)
+    for edge in range(indptr[v], indptr[v + 1]):
+        dst = np.int64(indices[edge])
+        while other < end and np.int64(indices[other]) < dst:
+            other += 1
+        beside = other < end and np.int64(indices[other]) == dst
+        share = np.float64(bias[edge * each])
+        if dst == prev:
+            share /= p
+        elif prev >= 0 and not beside:
+            share /= q
+        if share <= 0.0:
+            continue
+        total += share
+        if filled > 0 and outcome[filled - 1] == dst:
+            chance[filled - 1] += share
+            continue
+        outcome[filled], chance[filled], kind[filled] = dst, share, 2 if dst == prev else np.int64(beside)
+        filled += 1
+    for cell in range(filled):
+        chance[cell] /= total
+    return filled
+
+
+@njit(nogil=True)
 def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
     """The law of one step from each ``vertex``, by a merge of its row with that of the vertex ``before`` it (-1: none).
 
     Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or -1 alone at a dead end.
     ``bias`` has a number for each edge, or one for all.
     """
-    each = np.int64(bias.size > 1)
+    kind = np.empty(np.max(np.diff(room)) if vertex.size else 0, np.int64)  # of the longest row
     for s in range(vertex.size):
-        prev, first, filled, total = before[s], room[s], 0, 0.0
-        other = indptr[prev] if prev >= 0 else 0
-        end = indptr[prev + 1] if prev >= 0 else 0
-        for edge in range(indptr[vertex[s]], indptr[vertex[s] + 1]):
-            dst = np.int64(indices[edge])
-            while other < end and np.int64(indices[other]) < dst:
-                other += 1
-            beside = other < end and np.int64(indices[other]) == dst
-            share = np.float64(bias[edge * each])
-            if dst == prev:
-                share /= p
-            elif prev >= 0 and not beside:
-                share /= q
-            if share <= 0.0:
-                continue
-            total += share
-            if filled > 0 and outcome[first + filled - 1] == dst:
-                chance[first + filled - 1] += share
-                continue
-            outcome[first + filled], chance[first + filled], common[first + filled] = dst, share, beside and dst != prev
-            filled += 1
-        for cell in range(first, first + filled):
-            chance[cell] /= total
+        first = room[s]
+        filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], outcome[first:], chance[first:], kind)
+        for cell in range(filled):
+            common[first + cell] = kind[cell] == 1
         if filled == 0:
             outcome[first], chance[first], common[first] = -1, 1.0, False
             filled = 1
