@@ -59,7 +59,9 @@ class Kernels:
         if name not in self._functions:
             raise AttributeError(f"no kernel file has a function {name}")
         with TREES:
-            return getattr(self._module(name), name)
+            function = getattr(self._module(name), name)
+        setattr(self, name, function)  # an attribute from now on: every slice of a batch asks for it
+        return function
 
     def _module(self, name: str) -> ModuleType:
         if name not in self._modules:
