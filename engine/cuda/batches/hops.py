@@ -49,13 +49,14 @@ class Hops:
         self, parents: Array, children: Array, size: int, slot: int, grouped: Array = None, count: Array = None
     ) -> None:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
-        staged = BLOCK if by_sums else self._staged(parents.size, size)
+        staged = self._staged(parents.size, size)
         hop = struct(
             "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
         )  # fmt: skip
-        name = "by_ctps" if by_sums else "with_replacement" if self.backend.needs.independent_picks else "distinct"
-        tally = (self.backend.counts,) if by_sums else ()
+        replace = self.backend.algorithm.replace
+        name = "with_replacement" if replace else "distinct_by_sums" if by_sums else "distinct"
+        tally = (self.backend.counts,) if name == "distinct_by_sums" else ()
         counts = self.counts[:1], self.counts[1:]
         kernels.launch(
             f"hop_{name}", -(-parents.size // staged), BLOCK, hop, np.uint64(self.backend.seed), *counts, *tally

@@ -153,3 +153,44 @@ __device__ __forceinline__ void settle(u64 seed, u64 instance, u64 slot, const i
         }
     }
 }
+
+struct Draw { u64 seed, instance, slot; const i64* ctps; i64 count, total, k; };  // k picks from a row by its running sums
+
+// Settles the picks of several rows, each a tile of a warp's lanes (`of_tile`), a lane a pick, the `lane`-th of its row, as if one came after the
+// other; `picked` has room for those of the row. An open lane gives its candidate up to an earlier pick of its tile only, once that one is settled.
+__device__ __forceinline__ void settle_side_by_side(const Draw& d, bool open, u32 lane, u32 of_tile, i64* picked, Counts& n)
+{
+    const u32 self = 1u << lane_of(), begin = lane_of() - lane;
+    const i64 nothing = -1 - (i64)lane_of();  // that no other lane has
+    const bool picks = open;
+    u64 number = lane;
+    i64 target = 0, candidate = nothing, tries = 0;
+    if (open) {
+        target = (i64)below(pick_word(d.seed, d.instance, d.slot, number), (u64)d.total);
+        candidate = search_near(d.ctps, d.count, d.total, target);
+    }
+    while (const u32 waiting = __ballot_sync(~0u, open)) {
+        if (open && candidate < 0 && (waiting & of_tile & (self - 1)) == 0) {
+            candidate = search_rest(d.ctps, d.count, picked, lane, pick_word(d.seed, d.instance, d.slot, number + d.k), 1);
+            ++n.redraws;
+        }
+        const u32 equal = __match_any_sync(~0u, picks && candidate >= 0 ? candidate << 5 | begin : nothing) & (self - 1);
+        const u32 held = __ballot_sync(~0u, open && (equal || candidate < 0)) & of_tile;
+        const u32 now = waiting & of_tile & ((held & -held) - 1), lost_to = equal & (now | ~waiting);
+        if (now & self) {
+            picked[lane] = candidate;
+            open = false;
+            n.compared += lane;
+        } else if (open && lost_to) {
+            n.compared += __ffs(lost_to) - begin;
+            ++n.collisions;
+            if (++tries == most_tries(lane)) {
+                candidate = nothing;
+            } else {
+                next_target(d.ctps, candidate, d.total, d.k, d.seed, d.instance, d.slot, number, target, n.redraws);
+                candidate = search_near(d.ctps, d.count, d.total, target);
+            }
+        }
+        __syncwarp();
+    }
+}

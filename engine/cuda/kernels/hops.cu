@@ -56,6 +56,7 @@ __device__ __forceinline__ void count_up(u32 found, u32 without, u64* dead, u64*
 // A block's parents, each looked up once for all of its picks. Blocks start in order, so that those that run at a time have parents whose rows
 // are near each other, if any are.
 struct Parents {
+    vertex_t vertex[STAGED_PARENTS];
     Place place[STAGED_PARENTS];
     u64 instance[STAGED_PARENTS];
     u32 slot[STAGED_PARENTS];
@@ -66,6 +67,7 @@ struct Parents {
         u32 without = 0;
         for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
             const Parent parent = parent_at(hop, base + i);
+            vertex[i] = parent.vertex;
             place[i] = parent.vertex == NONE ? Place{0, 0} : locate(parent.vertex);
             instance[i] = parent.instance;
             slot[i] = hop.slot + parent.column;
@@ -75,6 +77,14 @@ struct Parents {
         return without;
     }
 };
+
+// A neighbor by the running sums of its row; NONE where no bias is above zero.
+__device__ __forceinline__ vertex_t by_sums(const Place& place, u64 word)
+{
+    const i64* const ctps = (const i64*)GRAPH.entries + place.row;
+    const i64 total = ctps[place.count - 1];
+    return total > 0 ? (vertex_t)neighbor_at(place.row + search_near(ctps, place.count, total, (i64)below(word, (u64)total))) : NONE;
+}
 
 // With replacement: a thread makes the two picks of a draw.
 extern "C" __global__ __launch_bounds__(256) void hop_with_replacement(Hop hop, u64 seed, u64* dead, u64* edges)
@@ -92,13 +102,18 @@ extern "C" __global__ __launch_bounds__(256) void hop_with_replacement(Hop hop, 
         vertex_t child[2] = {NONE, NONE};
         if (place.count > 0) {
             const Words words = philox(seed, parents.instance[i], parents.slot[i], pair);
+            const bool both = 2 * pair + 1 < hop.size;
+#if LAYOUT == CTPS
+            child[0] = by_sums(place, word64(words, 0));
+            if (both) child[1] = by_sums(place, word64(words, 1));
+#else
             Place unused;
             bool known;
-            const bool both = 2 * pair + 1 < hop.size;
             Asked first = ask(place, word64(words, 0)), second;
             if (both) second = ask(place, word64(words, 1));
             child[0] = (vertex_t)answer(first, unused, known);
             if (both) child[1] = (vertex_t)answer(second, unused, known);
+#endif
         }
         put_pair(hop.child + (base + i) * hop.size, hop.size, pair, child[0], child[1]);
         found += (child[0] != NONE) + (child[1] != NONE);
@@ -157,53 +172,42 @@ extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed
     count_up(found, without, dead, edges);
 }
 
-// By inverse transform over running sums made beforehand; without replacement as by_inverse_transform in select.cu, pick for pick.
-extern "C" __global__ __launch_bounds__(256, 4) void hop_by_ctps(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
+// Without replacement, by running sums made beforehand: a lane makes a pick of a parent, and takes another where an earlier one has it already, as if
+// they came one after the other: by_inverse_transform in select.cu, pick for pick.
+extern "C" __global__ __launch_bounds__(256, 4) void hop_distinct_by_sums(Hop hop, u64 seed, u64* dead, u64* edges, u64* tally)
 {
-    const i64 number = (i64)blockIdx.x * blockDim.x + threadIdx.x, parents = parents_of(hop);
-    const Parent parent = number < parents ? parent_at(hop, number) : Parent{NONE, 0, 0};
-    const Place place = parent.vertex == NONE ? Place{0, 0} : locate(parent.vertex);
-    const i64* ctps = (const i64*)GRAPH.entries + place.row;
-    const u64 slot = hop.slot + parent.column;
-    const i64 total = place.count > 0 ? ctps[place.count - 1] : 0;
-    vertex_t* child = hop.child + number * hop.size;
-    i64 picked[CTPS_PICKS];
-    u32 size = 0, picks = 0, compared = 0;
+    __shared__ Parents parents;
+    __shared__ i64 picks_of_block[256];
+    const i64 base = (i64)blockIdx.x * hop.staged, left = parents_of(hop) - base;
+    if (left <= 0) return;
+    const u32 staged = (u32)min((i64)hop.staged, left), without = parents.look_up(hop, base, staged);
+    const u32 size = hop.size, tiles = 32 / size, tile = lane_of() / size, lane = lane_of() - tile * size, warps = blockDim.x >> 5;
+    const u32 self = 1u << lane_of(), of_tile = tile < tiles ? (u32)((1ull << size) - 1) << tile * size : 0;
+    i64* const picked = picks_of_block + threadIdx.x - lane;
+    u32 found = 0, settled = 0;
     Counts n = {};
-    if (total > 0 && REPLACE) {
-        for (; size < hop.size; ++size)
-            child[size] = (vertex_t)neighbor_at(place.row + search(ctps, place.count, (i64)below(pick_word(seed, parent.instance, slot, size), (u64)total)));
-    } else if (total > 0 && hop.size >= place.count) {
-        for (i64 i = 0; i < place.count; ++i)
-            if (ctps[i] > (i ? ctps[i - 1] : 0)) child[size++] = (vertex_t)neighbor_at(place.row + i);
-    } else if (total > 0) {
-        const u32 k = min(hop.size, GRAPH.possible[parent.vertex]);
-        for (; size < k; ++size) {
-            u64 word_number = size;
-            i64 tries = 0;
-            i64 target = (i64)below(pick_word(seed, parent.instance, slot, word_number), (u64)total), candidate = search(ctps, place.count, target);
-            for (u32 j = 0; j < size; ++j) {
-                ++compared;
-                if (picked[j] != candidate) continue;
-                ++n.collisions;
-                if (++tries == most_tries(size)) {
-                    candidate = search_rest(ctps, place.count, picked, size, pick_word(seed, parent.instance, slot, word_number + k), 1);
-                    ++n.redraws;
-                } else {
-                    next_target(ctps, candidate, total, k, seed, parent.instance, slot, word_number, target, n.redraws);
-                    candidate = search(ctps, place.count, target);
-                }
-                j = ~0u;  // look at all of them again
-            }
-            picked[size] = candidate;
-            child[size] = (vertex_t)neighbor_at(place.row + candidate);
+    for (u32 begin = (threadIdx.x >> 5) * tiles; begin < staged; begin += warps * tiles) {
+        const u32 i = begin + tile;
+        const bool inside = tile < tiles && i < staged;
+        const Place place = inside ? parents.place[i] : Place{0, 0};
+        const i64* const ctps = (const i64*)GRAPH.entries + place.row;
+        const i64 total = place.count > 0 ? ctps[place.count - 1] : 0;
+        const bool takes_all = size >= place.count, taken = takes_all && lane < place.count && ctps[lane] > (lane ? ctps[lane - 1] : 0);
+        const u32 all = __ballot_sync(~0u, taken) & of_tile;
+        if (taken) picked[__popc(all & (self - 1))] = lane;
+        const u32 k = takes_all || total == 0 ? __popc(all) : min(size, GRAPH.possible[parents.vertex[i]]);
+        const Draw draw = {seed, inside ? parents.instance[i] : 0, inside ? parents.slot[i] : 0, ctps, place.count, total, k};
+        const bool open = !takes_all && lane < k;
+        settle_side_by_side(draw, open, lane, of_tile, picked, n);
+        settled += open;
+        if (inside) {
+            hop.child[(base + i) * size + lane] = lane < k ? (vertex_t)neighbor_at(place.row + picked[lane]) : NONE;
+            found += lane < k;
         }
-        picks = size;
+        __syncwarp();
     }
-    count_up(size, parent.vertex != NONE && place.count == 0, dead, edges);
-    for (; number < parents && size < hop.size; ++size) child[size] = NONE;
-    n.compared = compared;
-    if (!REPLACE) add_up(n, picks, tally);
+    count_up(found, without, dead, edges);
+    add_up(n, settled, tally);
 }
 
 // Children of grouped parents, back in the order of cells. A thread has several reads under way.

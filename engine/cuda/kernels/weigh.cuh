@@ -64,6 +64,21 @@ __device__ __forceinline__ i64 search(const i64* ctps, i64 count, i64 target)
     return low;
 }
 
+// The same with fewer reads: where the target would be if what is left weighed the same everywhere, a few times, and then by halves.
+__device__ __forceinline__ i64 search_near(const i64* ctps, i64 count, i64 total, i64 target)
+{
+    constexpr int GUESSES = 8;
+    i64 low = 0, high = count - 1, before = 0, upto = total;  // the sums before `low` and up to `high`
+    for (int turn = 0; low < high; ++turn) {
+        const float share = __fdividef((float)(target - before), (float)(upto - before));
+        const i64 middle = turn < GUESSES ? min(low + (i64)(share * (float)(high - low + 1)), high - 1) : (low + high) >> 1;
+        const i64 sum = ctps[middle];
+        if (sum > target) { high = middle; upto = sum; }
+        else { low = middle + 1; before = sum; }
+    }
+    return low;
+}
+
 // The index in a row that one word selects; -1 where nothing can be taken or a bias is bad. Biases are computed anew in each of three
 // passes, so that a row needs no memory.
 __device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed, const Row& row, u64 word, i64* bad)
