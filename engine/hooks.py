@@ -30,6 +30,7 @@ ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "
 TREES = threading.RLock()
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 FAR = "is_neighbor of another vertex than prev and src"  # the row of that vertex may not be in memory
+OTHER = "is_neighbor of another edge than prev to dst"  # so that more rows are needed than one that has this edge
 STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
 ENGINE = ("degree", "vertex_count", "is_neighbor", "hook_word", "fraction", "below_wide", "int64", "uint64")
 PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
@@ -219,6 +220,8 @@ class _Rewriter(ast.NodeTransformer):
             self.engine.add("is_neighbor")
             if not (isinstance(arguments[0], ast.Name) and arguments[0].id in ("prev", "src")):
                 self.reads.add(FAR)
+            if [a.id if isinstance(a, ast.Name) else "" for a in arguments] != ["prev", "dst"]:
+                self.reads.add(OTHER)
             call = _expression("is_neighbor(graph, 0, 0)")
             call.args[1:] = arguments  # type: ignore[attr-defined]
             return self._if_vertices(call, [a for a in arguments if not (isinstance(a, ast.Name) and a.id in PLACES)])

@@ -41,6 +41,11 @@ class Specialization:
         return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
 
     @property
+    def asks_later(self) -> bool:
+        """Whether walkers leave questions about edges for later: see Needs.asks_later."""
+        return self.streamed and self.needs.asks_later
+
+    @property
     def weighs_members(self) -> bool:
         """Whether this plan's hash tables of rows hold weights too."""
         return self.plan.membership == "hash" and self.needs.weighs_members

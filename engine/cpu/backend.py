@@ -22,6 +22,7 @@ from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 from csaw.engine.specialization import WEIGHT
@@ -151,6 +152,8 @@ class CpuBackend(Backend):
             "TABLE": layout.has_alias_tables,
             "SUMS": layout.has_sums,
             "MEMBERSHIP": self.needs.second_order,
+            "ASKS_LATER": self.asks_later,
+            "QUESTIONS": QUESTIONS,
         }
         return self.constants() | own
 

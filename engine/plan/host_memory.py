@@ -10,7 +10,7 @@ from csaw.engine.contracts import Store
 from csaw.engine.plan.costs import expected, met_row, row_cost
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
-from csaw.engine.plan.needs import SUM_BYTES
+from csaw.engine.plan.needs import SUM_BYTES, question_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -76,8 +76,9 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
 def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fixed: int) -> MemoryPlan:
     """Plan to stream partitions from disk. BudgetError if the partitions that one step needs do not fit beside a batch."""
     refuse_far(shape, "--memory")
-    store, row, budget, per_edge = shape.store, shape.row, limits.host_bytes, shape.needs.edge.reserved
-    largest, slots = store.largest_partition * per_edge, 2 if shape.needs.second_order else 1
+    store, needs, budget, per_edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge.reserved
+    row = shape.row + (question_bytes(needs.edge.id) if needs.asks_later else 0)
+    largest, slots = store.largest_partition * per_edge, needs.partitions_at_once
     least = (limits.batch or 1) * row
     need = fixed + slots * largest + least
     if need > budget:

@@ -14,6 +14,9 @@ from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a thread compares them with each other
+QUESTIONS = (
+    4  # most that a walker of a streamed graph leaves for later: candidates of a step, each accepted if an edge exists
+)
 WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
 
 
@@ -48,6 +51,11 @@ class EdgeBytes:
         return self.id + SUM_BYTES if layout.has_sums else self.loaded
 
 
+def question_bytes(id_bytes: int) -> int:
+    """Bytes that a walker's questions take: candidates, coins, their number, the trial, and the vertex that needs no answer."""
+    return QUESTIONS * (id_bytes + 8) + 1 + 4 + 8
+
+
 @dataclass(frozen=True)
 class Needs:
     """The parts of the graph that a run reads, and the ways in which it can draw. They depend on graph, algorithm and request, not on the device."""
@@ -58,6 +66,9 @@ class Needs:
     """Whether any hook asks if an edge exists."""
     asks_far: bool
     """Whether a hook may ask for an edge of a vertex whose row a streamed graph does not bring."""
+    asks_later: bool
+    """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates. On a streamed graph it then draws on while a row
+    that has such an edge is not in memory, and asks when it is: either end's row on an undirected graph."""
     weights: bool
     """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
@@ -87,6 +98,11 @@ class Needs:
     edge: EdgeBytes
     """Bytes of memory that an edge takes."""
 
+    @property
+    def partitions_at_once(self) -> int:
+        """Partitions that a step on a streamed graph reads at the same time."""
+        return 2 if self.second_order and not self.asks_later else 1
+
 
 def find_needs(
     store: Store, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
@@ -111,6 +127,7 @@ def find_needs(
         second_order=second_order,
         asks_members=second_order or others_ask,
         asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
+        asks_later=second_order and select is Method.REJECTION and not hopeless and hooks.OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,

@@ -7,6 +7,19 @@ import numpy as np
 from csaw.engine.contracts import Array, Partitions
 
 
+def crowds_of_one(xp: Any, graph: Partitions, needs: list[Array]) -> np.ndarray:
+    """What instances wait for where one partition at a time serves them: as ``crowds``, each partition needed with itself.
+
+    ``needs``: vertices whose rows are waited for; an instance that either of two rows serves has one in two of the arrays.
+    """
+    count = xp.zeros(graph.loaded.size, np.int64)
+    for vertices in needs:
+        count += xp.bincount(graph.partition_of(vertices), minlength=graph.loaded.size)
+    count = count if xp is np else count.get()
+    part = np.flatnonzero(count)
+    return np.stack([part, part, count[part]], axis=1)
+
+
 def crowds(xp: Any, graph: Partitions, needs: tuple[Array, ...]) -> np.ndarray:
     """What instances wait for: int64 [m, 3] of a partition, the other one it is needed with, and how many wait for both.
 

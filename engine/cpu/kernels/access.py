@@ -80,6 +80,12 @@ def is_loaded(graph, v):
     return (not STREAMED) or v < 0 or graph.loaded[graph.part_of[v]] != 0
 
 
+@njit(inline="always")
+def can_ask(graph, a, b):
+    """Whether a row in memory tells if the edge a -> b exists."""
+    return is_loaded(graph, a) or (UNDIRECTED and is_loaded(graph, b))
+
+
 @inner
 def first_at_least(graph, low, high, value):
     """The first position in [low, high) whose neighbor is at least ``value``: rows are sorted."""
@@ -133,8 +139,10 @@ def is_neighbor(graph, a, b):
 
 @inner
 def has_edge(graph, a, b, low, high):
-    """Whether the edge a -> b exists, by binary search in the row of a, at [low, high), or in that of b if it is shorter and has the edge too."""
-    if UNDIRECTED and not STREAMED and graph.indptr[b + 1] - graph.indptr[b] < high - low:
+    """Whether the edge a -> b exists, by binary search in the row of a, at [low, high), or in that of b if that has the edge too and is shorter,
+    or alone in memory."""
+    shorter = UNDIRECTED and is_loaded(graph, b) and graph.indptr[b + 1] - graph.indptr[b] < high - low
+    if shorter or not is_loaded(graph, a):
         a, b = b, a
         low, high = graph.indptr[a], graph.indptr[a + 1]
     found = first_at_least(graph, low, high, b)

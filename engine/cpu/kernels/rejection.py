@@ -7,12 +7,14 @@ depends on the row alone, and rejected trials carry no information about the acc
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge, prefetch_membership
+from csaw.engine.cpu.kernels.access import borrowed, can_ask, neighbor_at, prefetch_edge, prefetch_membership
 from csaw.engine.cpu.kernels.constants import (
+    ASKS_LATER,
     EXTREME,
     HAS_DEAD_END,
     HAS_UPDATE,
     MEMBERSHIP,
+    QUESTIONS,
     SIMPLE,
     STREAMED,
     TABLE,
@@ -34,8 +36,8 @@ TRY_ON = -2  # returned instead of a vertex
 
 
 @inner
-def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal, returns):
-    """For each lane that begins a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
+def find_returns(graph, lanes, here, back, fresh, rows, counts, low, high, goal, returns):
+    """For each ``fresh`` lane, one that takes up a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
 
     The lanes search side by side, so that none waits for another's memory reads; ``low``, ``high`` and ``goal`` are scratch. An undirected
     edge that is not repeated weighs the same from both ends, so the shorter row is searched.
@@ -44,7 +46,7 @@ def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal,
     known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
     for j in range(lanes):
         low[j] = high[j] = 0
-        if trial[j] != 0:
+        if not fresh[j]:
             continue
         returns[j] = 1.0 if known and back[j] >= 0 else 0.0
         if known or back[j] < 0 or counts[j] == 0:
@@ -70,12 +72,13 @@ def find_returns(graph, lanes, here, back, trial, rows, counts, low, high, goal,
                 if WEIGHTED and low[j] == high[j]:
                     prefetch(graph.weights, uint64(low[j]))
     for j in range(lanes):
-        if known or trial[j] != 0 or back[j] < 0 or counts[j] == 0:
+        if known or not fresh[j] or back[j] < 0 or counts[j] == 0:
             continue
         position, end = low[j], graph.indptr[(here[j] if goal[j] == back[j] else back[j]) + 1]
         while position < end and neighbor_at(graph, position) == goal[j]:
             returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
             position += 1
+    fresh[:lanes] = 0
 
 
 @inner
@@ -106,12 +109,23 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
     return neighbor_at(graph, row + inverse_transform(ctps, count, word))
 
 
+@inner
+def take_over(j, last, lane, here, back, instance, steps, trial, returns, fresh, asks):
+    """Lane j goes on with the walker of the last lane."""
+    lane[j], here[j], back[j] = lane[last], here[last], back[last]
+    instance[j], steps[j], trial[j] = instance[last], steps[last], trial[last]
+    returns[j], fresh[j], asks[j] = returns[last], fresh[last], asks[last]
+
+
 @njit(nogil=True)
-def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, out, bad, tally):
+def walk_by_rejection(
+    todo, first, graph, params, bounds, seed, length, source, at, prev, step, alive, trials, asked, candidates, coins, sure, out, bad, tally
+):  # fmt: skip
     """Second-order walks: propose by weight, accept by bias / bound; no lane waits for another's trials.
 
     ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is drawn apart, so the
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
+    For ``trials`` to ``sure`` see questions.py.
     """
     graph = borrowed(graph)
     low, high, returning = bounds
@@ -121,12 +135,15 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
     rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
     low_at, high_at, returns = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
+    fresh, asks = np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
     lanes, taken = 0, 0
     while True:
         while lanes < LANES and taken < todo.size:
             w = todo[taken]
             lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
-            instance[lanes], steps[lanes], trial[lanes] = uint64(first + w), uint64(step[w]), uint64(0)
+            instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
+            trial[lanes] = uint64(trials[w]) if ASKS_LATER else uint64(0)
+            fresh[lanes], asks[lanes] = 1, 0
             lanes += 1
             taken += 1
         if lanes == 0:
@@ -140,7 +157,7 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             v = uint64(here[j])
             rows[j], counts[j], decided[j] = graph.indptr[v], graph.indptr[v + uint64(1)] - graph.indptr[v], 0
         if apart:
-            find_returns(graph, lanes, here, back, trial, rows, counts, low_at, high_at, goal, returns)
+            find_returns(graph, lanes, here, back, fresh, rows, counts, low_at, high_at, goal, returns)
         for j in range(lanes):
             if apart and counts[j] > 0 and back[j] >= 0:
                 more = returns[j] * (returning - high)
@@ -169,7 +186,15 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             prefetch(graph.indptr, uint64(max(dst, 0)))
         for j in range(lanes - 1, -1, -1):
             v, w, t = here[j], lane[j], int64(steps[j])
-            if not decided[j]:
+            paused = False
+            if ASKS_LATER and not decided[j] and goal[j] != back[j] and not can_ask(graph, back[j], goal[j]):
+                candidates[w, asks[j]], coins[w, asks[j]] = goal[j], coin[j]
+                asks[j] += 1
+                trial[j] += uint64(1)
+                if asks[j] < QUESTIONS:
+                    continue
+                goal[j], paused = int64(-1), True
+            elif not decided[j]:
                 bias = edge_bias(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
                 if not coin[j] * high < bias:
                     if EXTREME and not bias >= 0.0:
@@ -197,19 +222,21 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
                         return
                     if goal[j] == TRY_ON:
                         continue
+            if ASKS_LATER and (paused or asks[j] > 0):
+                at[w], prev[w], step[w] = v, back[j], t
+                trials[w], asked[w], sure[w] = trial[j], asks[j], goal[j]
+                lanes -= 1
+                take_over(j, lanes, lane, here, back, instance, steps, trial, returns, fresh, asks)
+                continue
             then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
             if then >= 0:
                 t += 1
                 out[w, t] = then
             if goes_on(graph, v, then, t, length):
-                here[j], back[j], steps[j], trial[j] = then, v, uint64(t), uint64(0)
+                here[j], back[j], steps[j], trial[j], fresh[j] = then, v, uint64(t), uint64(0), 1
             else:
                 save(w, v, then, t, length, at, prev, step, alive, out)
+                if ASKS_LATER:
+                    trials[w] = 0
                 lanes -= 1
-                lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
-                instance[j], steps[j], trial[j], returns[j] = (
-                    instance[lanes],
-                    steps[lanes],
-                    trial[lanes],
-                    returns[lanes],
-                )
+                take_over(j, lanes, lane, here, back, instance, steps, trial, returns, fresh, asks)

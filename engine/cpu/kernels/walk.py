@@ -9,6 +9,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge, vertex_count
 from csaw.engine.cpu.kernels.constants import (
+    ASKS_LATER,
     CHECKED,
     HAS_DEAD_END,
     HAS_UPDATE,
@@ -46,7 +47,8 @@ def after(params, graph, seed, instance, step, source, prev, src, dst, weight, b
 @njit(inline="always")
 def goes_on(graph, here, then, step, length):
     """Whether a walker that stepped from ``here`` to ``then`` can take another step right now."""
-    return then >= 0 and step < length and is_loaded(graph, then) and (not MEMBERSHIP or is_loaded(graph, here))
+    beside = not MEMBERSHIP or ASKS_LATER or is_loaded(graph, here)
+    return then >= 0 and step < length and is_loaded(graph, then) and beside
 
 
 @inner
