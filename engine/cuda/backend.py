@@ -251,7 +251,7 @@ class CudaBackend(Backend):
             return PooledGraph(store, layout, builder, node, devices, self.needs)
         room = self.plan.host_bytes if residency.from_store else None
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
-        kind = StreamedTables if self.needs.only_tables else StreamedGraph
+        kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
         return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few)
 

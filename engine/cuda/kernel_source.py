@@ -9,6 +9,7 @@ from csaw.engine.hooks import Hook
 from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.residency import Residency
 from csaw.engine.specialization import WEIGHT, Specialization
 
@@ -40,7 +41,7 @@ def kernels_of(backend: Specialization) -> Unit:
 def builder_of(backend: Specialization) -> Unit:
     """The source of the kernels that build the graph's layout. Alias tables are made of biases; for rejection, of weights."""
     rejection = backend.select is Method.REJECTION
-    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights}
+    constants = _constants(backend) | {"NEIGHBOR_WEIGHTS": backend.needs.weights, "BUILDS": True}
     return Unit(("build.cu",), constants, [WEIGHT if rejection else backend.bias], backend.params)
 
 
@@ -106,6 +107,9 @@ def _constants(backend: Specialization) -> dict[str, int]:
         "PIECES": backend.plan.residency.in_pieces,
         "STREAMED": backend.streamed,
         "MEMBERSHIP": backend.needs.second_order,
+        "ASKS_LATER": backend.asks_later,
+        "QUESTIONS": QUESTIONS,
+        "BUILDS": False,
         "MEMBER_WEIGHTS": backend.weighs_members,
         "LAYOUT": backend.plan.graph_layout.code,
         "WIDE": backend.store.id_dtype.itemsize == 8,

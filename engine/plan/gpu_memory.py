@@ -12,7 +12,7 @@ from csaw.engine.plan import costs
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
-from csaw.engine.plan.needs import member_slots
+from csaw.engine.plan.needs import member_slots, question_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
@@ -136,8 +136,7 @@ def _scratch(shape: Shape, left: int) -> tuple[int, int]:
 def _fixed(shape: Shape) -> int:
     """Bytes on a GPU beside the pieces of a graph: offsets, row sums, least scratch memory, and room to build a partition's alias table."""
     needs = shape.needs
-    build = 16 + (needs.edge.stored if needs.only_tables else 0)
-    table = build * shape.store.largest_partition if needs.alias_tables else 0
+    table = (16 + needs.edge.stored) * shape.store.largest_partition if needs.alias_tables else 0
     return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
 
 
@@ -151,10 +150,10 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
 
     BudgetError if the partitions that one step needs do not fit beside a batch.
     """
-    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    store, needs, edge, budget = shape.store, shape.needs, shape.needs.edge, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
-    needs, edge = shape.needs, shape.needs.edge
-    slots, slot, fixed = 2 if needs.second_order else 1, store.largest_partition * edge.piece, _fixed(shape)
+    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
+    slots, slot, fixed = needs.partitions_at_once, store.largest_partition * edge.piece, _fixed(shape)
     batch = (limits.batch or 1) * row
     need = fixed + slots * slot + batch
     if need > budget:
@@ -175,7 +174,7 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     in_place: float | None = None
     if limits.policy.in_place and residency.from_store and store.is_plain and limits.policy.balancing:
         in_place = costs.row_cost(shape, edge.stored)
-    elif limits.policy.in_place and not residency.from_store and (not needs.alias_tables or needs.only_tables):
+    elif limits.policy.in_place and not residency.from_store:
         in_place = costs.READ_BYTES
     expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
     return MemoryPlan(

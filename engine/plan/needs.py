@@ -13,7 +13,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
 
-CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a thread compares them with each other
+CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
     4  # most that a walker of a streamed graph leaves for later: candidates of a step, each accepted if an edge exists
 )
@@ -29,7 +29,7 @@ class EdgeBytes:
     stored: int
     """In the graph store, counting only what the run reads: the neighbor, and the weight if weights are read."""
     kept: int
-    """In host memory for a GPU, and over the bus: an alias table's entry if GPUs read nothing else, otherwise as stored."""
+    """In host memory for a GPU, and over the bus: as in a slot."""
     reserved: int
     """On the CPU, as a plan reserves them, apart from running sums; with a rejection walk's weights, even if they are dropped later."""
     loaded: int
@@ -72,9 +72,8 @@ class Needs:
     weights: bool
     """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
-    """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by."""
-    only_tables: bool
-    """Whether sampling reads alias tables alone, so that rows can be dropped once the tables are made."""
+    """Whether alias tables are read: of biases, or of the weights that a rejection walk proposes by. A streamed or pooled graph keeps no neighbors
+    beside them, because their entries begin with the neighbors in the order of rows."""
     return_apart: bool
     """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
     row_weights: bool
@@ -120,7 +119,6 @@ def find_needs(
     of_edges = {
         "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
         "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
-        "only_tables": select is Method.ALIAS and not (second_order or others_ask),
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
@@ -145,22 +143,21 @@ def find_needs(
     )
 
 
-def _edge_bytes(
-    store: Store, select: Method, *, weights: bool, alias_tables: bool, only_tables: bool, single_weights: bool
-) -> EdgeBytes:
+def _edge_bytes(store: Store, select: Method, *, weights: bool, alias_tables: bool, single_weights: bool) -> EdgeBytes:
     """Bytes of an edge of ``store`` for a run with these needs (explained at Needs)."""
     item = np.dtype(store.id_dtype).itemsize
     stored, alias = item + (WEIGHT_BYTES if weights else 0), ALIAS_IDS * item
     on_host = alias if alias_tables else item
+    piece = alias + (WEIGHT_BYTES if single_weights else 0) if alias_tables else stored
     weighed = weights and (select is Method.REJECTION or not alias_tables)
     still_weighed = weights and (single_weights or not alias_tables)
     return EdgeBytes(
         id=item,
         stored=stored,
-        kept=alias if only_tables else stored,
+        kept=piece,
         reserved=on_host + (WEIGHT_BYTES if weighed else 0),
         loaded=on_host + (WEIGHT_BYTES if still_weighed else 0),
-        piece=(alias if alias_tables else 0) + (0 if only_tables else stored),
+        piece=piece,
     )
 
 

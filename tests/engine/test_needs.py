@@ -23,21 +23,21 @@ class Asks(Walk):
         return e.dst if e.is_neighbor(e.dst, e.src) else -1
 """
 ASKS = "asks_members"
-TABLE = "weights alias_tables only_tables"
+TABLE = "weights alias_tables"
 APART = "return_apart row_weights weighs_members single_weights"
 # Algorithm, options, what holds, and bytes of an edge: stored, kept beside a GPU, reserved on the CPU, loaded on it, in a piece on a GPU.
 BY_HAND = [
     ("deepwalk", {"weighted": False}, "", (4, 4, 4, 4, 4)),
     ("deepwalk", {}, TABLE, (8, 12, 12, 12, 12)),
     ("deepwalk", {"select": "its"}, "weights", (8, 8, 8, 8, 8)),
-    ("deepwalk", {"edge_bias": "e.dst_degree"}, "alias_tables only_tables", (4, 12, 12, 12, 12)),
+    ("deepwalk", {"edge_bias": "e.dst_degree"}, "alias_tables", (4, 12, 12, 12, 12)),
     ("node2vec", {"p": 0.25, "weighted": False}, f"second_order {ASKS} asks_later return_apart", (4, 4, 4, 4, 4)),
-    ("node2vec", {"p": 0.25}, f"second_order {ASKS} asks_later weights alias_tables {APART}", (8, 8, 16, 16, 20)),
-    ("node2vec", {"p": 4.0}, f"second_order {ASKS} asks_later weights alias_tables", (8, 8, 16, 12, 20)),
-    ("node2vec", {"p": 1e7}, f"second_order {ASKS} weights alias_tables single_weights may_be_hopeless", (8, 8, 16, 16, 20)),
+    ("node2vec", {"p": 0.25}, f"second_order {ASKS} asks_later weights alias_tables {APART}", (8, 16, 16, 16, 16)),
+    ("node2vec", {"p": 4.0}, f"second_order {ASKS} asks_later weights alias_tables", (8, 12, 16, 12, 12)),
+    ("node2vec", {"p": 1e7}, f"second_order {ASKS} weights alias_tables single_weights may_be_hopeless", (8, 16, 16, 16, 16)),
     ("node2vec", {"select": "its"}, f"second_order {ASKS} weights", (8, 8, 8, 8, 8)),
     ("{own}:Asks", {"weighted": False}, f"{ASKS} asks_far", (4, 4, 4, 4, 4)),
-    ("{own}:Asks", {}, f"{ASKS} asks_far weights alias_tables", (8, 8, 12, 12, 20)),
+    ("{own}:Asks", {}, f"{ASKS} asks_far weights alias_tables", (8, 12, 12, 12, 12)),
     ("biased", {"edge_bias": "1.0 + e.is_neighbor(e.source, e.dst)"}, f"second_order {ASKS} asks_far", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True, "weighted": False}, "independent_picks", (4, 4, 4, 4, 4)),
     ("neighbor", {"replace": True}, f"{TABLE} independent_picks", (8, 12, 12, 12, 12)),

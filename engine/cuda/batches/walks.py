@@ -11,8 +11,9 @@ from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.crowds import crowds
+from csaw.engine.schedule.crowds import crowds, crowds_of_one
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
@@ -39,6 +40,9 @@ class Walks:
         self.previous: Array = None
         self.alive: Array = None
         self.queue: Array = None
+        self.questions: dict[str, Array] = dict.fromkeys(("trials", "asked", "candidates", "coins", "sure"))
+        if backend.asks_later:
+            self.questions = self._no_questions(sources.size)
         if backend.streamed:
             self.at, self.previous = (
                 self.source.copy(),
@@ -49,12 +53,42 @@ class Walks:
             self.walks.data.memset_async(255, self.walks.nbytes)
             self.walks[:, 0] = self.source
 
+    def _no_questions(self, walkers: int) -> dict[str, Array]:
+        """The arrays of cpu/kernels/questions.py."""
+        kind = self.source.dtype
+        return {
+            "trials": cupy.zeros(walkers, np.uint32), "asked": cupy.zeros(walkers, np.uint8), "sure": cupy.full(walkers, NO_VERTEX[kind], kind),
+            "candidates": cupy.zeros((walkers, QUESTIONS), kind), "coins": cupy.zeros((walkers, QUESTIONS), np.float64),
+        }  # fmt: skip
+
+    def _waiting(self) -> tuple[Array, list[Array]]:
+        """The vertices of waiting walkers without a question, and for each of the others the vertices whose rows answer its first one.
+
+        The latter are one array, or two on an undirected graph.
+        """
+        asks = self.questions["asked"] > 0
+        asking = cupy.flatnonzero(self.alive.astype(bool) & asks)
+        answers = [self.previous[asking]]
+        if not self.backend.store.directed:
+            answers.append(self.questions["candidates"][asking, 0])
+        return self.at[self.alive.astype(bool) & ~asks], answers
+
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""
+        if self.backend.asks_later:
+            walking, answers = self._waiting()
+            return crowds_of_one(cupy, self.backend.partitions, [walking, *answers])
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array, ...]:
-        """The vertex whose row each waiting walker needs; for second-order walks also its previous vertex, whose row it needs too."""
+        """The vertex whose row each waiting walker needs; for second-order walks that cannot ask later also its previous vertex, whose row it needs too."""
+        if self.backend.asks_later:
+            walking, answers = self._waiting()
+            shortest = answers[0]
+            if len(answers) == 2:
+                degrees = [self.backend.graph.degrees(vertices) for vertices in answers]
+                shortest = cupy.where(degrees[1] < degrees[0], answers[1], answers[0])
+            return (cupy.concatenate([walking, shortest]),)
         waiting = cupy.flatnonzero(self.alive)
         here = self.at[waiting]
         if not self.backend.needs.second_order:
@@ -64,7 +98,7 @@ class Walks:
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """Cost of one step of each waiting walker, and of all their steps, without loading partitions, as bytes a copy moves in the same time."""
-        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.lengths) * self.alive).sum())
+        waiting, rest = int(self.alive.sum()), int(((self.length - self.lengths) * self.alive).sum())
         return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
 
     def advance(self) -> None:
@@ -85,6 +119,8 @@ class Walks:
     def _serve_loaded(self) -> None:
         """Advance all walkers whose partitions are loaded. If each partition has its own launch, repeat until no walker crosses from one to another."""
         backend, loaded = self.backend, self.backend.graph.loaded
+        if backend.asks_later:
+            self._answer()
         while True:
             if not backend.plan.policy.balancing:
                 self.queue = backend.partitions.partition_of(self.at).astype(np.uint32)
@@ -92,6 +128,14 @@ class Walks:
             wants = () if backend.plan.policy.balancing else self.wants()
             if not any(loaded[here] and loaded[before] for here, before, _ in wants):
                 return
+
+    def _answer(self) -> None:
+        """Answer the questions that rows in memory can answer."""
+        backend, n = self.backend, self.source.size
+        output, (_, high, _) = self._output(slice(0, n), ALL_PARTITIONS), bounds(backend.algorithm)
+        backend.kernels.over(
+            "answer_questions", n, output, self.first, backend.kernels.params, high, np.uint64(backend.seed), self.source, backend.bad
+        )  # fmt: skip
 
     def _launch(self, only: int, share: int) -> None:
         """Launch all walkers at once, or each alone without batching. ``only``: the partition to serve; ``share``: launches that share the GPU."""
@@ -103,7 +147,7 @@ class Walks:
         """The struct Output of walk.cu for walkers ``rows``; ``only``: the partition to serve."""
         return struct(
             "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, previous=self.previous,
-            alive=self.alive, queue=self.queue, only=only, taken=self.taken,
+            alive=self.alive, queue=self.queue, only=only, taken=self.taken, **self.questions,
         )  # fmt: skip
 
     def _launch_some(self, rows: slice, only: int, share: int) -> None:

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,13 @@ class Buffer:
     read: Future = field(default_factory=Future)
 
 
+class Table(NamedTuple):
+    """A partition's alias table, and its weights where they are read beside it: page-locked."""
+
+    entries: np.ndarray
+    weights: np.ndarray | None
+
+
 class HostPartitions:
     """A store's partitions in host memory, shared by any number of GPUs; each is read when a GPU first takes it, or ahead of that.
 
@@ -35,7 +43,8 @@ class HostPartitions:
         self.most = len(store.partitions) if room is None else max(2 * gpus, room // each)
         self.whole = room is None
         self.held: dict[int, Buffer] = {}  # in order of use: the first was used longest ago
-        self.tables: dict[int, np.ndarray] = {}  # alias tables of partitions, made by a GPU: see streamed_tables.py
+        self.tables: dict[int, Table] = {}  # of partitions, made by a GPU: see streamed_tables.py
+        self.keeps_weights = needs.single_weights
         self.changed = threading.Condition()
         self.reader = ThreadPoolExecutor(1)
 
@@ -64,9 +73,11 @@ class HostPartitions:
             return
         kept = table.get(out=page_locked(table.size, table.dtype))
         with self.changed:
-            self.tables.setdefault(number, kept)
             buffer = self.held.get(number)
-            if buffer is not None and buffer.uses == 0:
+            if number in self.tables or buffer is None:
+                return
+            self.tables[number] = Table(kept, buffer.weights if self.keeps_weights else None)
+            if buffer.uses == 0:
                 del self.held[number]
 
     def has(self, number: int) -> bool:

@@ -22,7 +22,7 @@ class PooledGraph(Pieces):
 
     def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Device, ...], needs: Needs) -> None:  # fmt: skip
         super().__init__(store, strength=needs.row_weights)
-        self.layout, self.weighted, self.keeps_rows = layout, needs.weights, not needs.only_tables
+        self.layout, self.weighted, self.keeps_weights = layout, needs.weights, needs.single_weights
         own = builder.device.number
         holds = [devices[k].number for k in owners(store, len(devices))]
         for device in devices:
@@ -60,7 +60,7 @@ class PooledGraph(Pieces):
         self.tell()
         builder.set_graph(self.address())
         self.build_table(builder, part)
-        return (indices, weights, table) if self.keeps_rows else (None, None, table)
+        return None, weights if self.keeps_weights else None, table
 
 
 def _reach(device: int) -> None:

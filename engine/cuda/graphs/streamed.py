@@ -126,8 +126,8 @@ class StreamedGraph(Pieces, Partitions):
             self.host.give_back(number)
             raise
 
-    def _copy(self, number: int, pairs: Iterable[tuple[Any, np.ndarray]]) -> None:
-        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array or None, host array)."""
+    def _copy(self, number: int, pairs: Iterable[tuple[Any, Any]]) -> None:
+        """Begin to copy host arrays into the beginnings of arrays on the GPU. ``pairs``: (GPU array, host array), or None for both or the first."""
         for device, host in pairs:
             if device is not None:
                 size = min(device.size, host.size)

@@ -1,4 +1,4 @@
-"""A streamed graph for runs that read alias tables alone: made on the GPU once, kept in host memory, then copied or read over the bus."""
+"""A streamed graph for runs that read alias tables: made on the GPU once, kept in host memory, then copied or read over the bus."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ TABLE_COST = 3  # cost of a new table, as a multiple of copying its rows: copy t
 
 
 class StreamedTables(StreamedGraph):
-    """Slots hold alias tables alone. One buffer on the GPU, for one partition at a time, takes the rows to build a table from."""
+    """Slots hold alias tables, with weights where a run reads those too. One buffer on the GPU, for one partition at a time, takes the rows to build a
+    table from."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -25,11 +26,14 @@ class StreamedTables(StreamedGraph):
         return self.rows is not None or len(self.host.tables) == len(self.store.partitions)
 
     def _slot(self) -> tuple[Array, Array, Array]:
-        return None, None, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype)
+        weights = cupy.empty(self.edges, np.float32) if self.host.keeps_weights else None
+        return None, weights, cupy.empty(ALIAS_IDS * self.edges, self.store.id_dtype)
 
     def room_of_rows(self, slot: int, first: int, last: int) -> tuple[Array, Array, Array]:
+        _, kept, table = self.slots[slot]
         weights = None if self.row_weights is None else self.row_weights[: last - first]
-        return self.row_indices[: last - first], weights, self.slots[slot][2][ALIAS_IDS * first : ALIAS_IDS * last]
+        weights = weights if kept is None else kept[first:last]
+        return self.row_indices[: last - first], weights, table[ALIAS_IDS * first : ALIAS_IDS * last]
 
     def costs(self) -> np.ndarray:
         """int64 [partitions]: cost of loading each one, as bytes copied: of its table, or more if the table has to be made."""
@@ -40,7 +44,8 @@ class StreamedTables(StreamedGraph):
     def _begin_copy(self, number: int) -> None:
         """Begin to copy a partition's table; if it has to be made, do nothing yet."""
         if number in self.host.tables:
-            self._copy(number, [(self.slots[self.slot_of[number]][2], self.host.tables[number])])
+            (_, weights, table), kept = self.slots[self.slot_of[number]], self.host.tables[number]
+            self._copy(number, ((table, kept.entries), (weights, kept.weights)))
         else:
             self.coming[number] = None
 
@@ -51,24 +56,25 @@ class StreamedTables(StreamedGraph):
             event.synchronize()
 
     def _make_ready(self, number: int) -> None:
-        table, made = self.slots[self.slot_of[number]][2], self.coming[number] is not None
+        (_, weights, table), made = self.slots[self.slot_of[number]], self.coming[number] is not None
         self._arrive(number)
         if not made:
-            self._make(number, table)
-        self.place(number, None, None, table)
+            self._make(number, self.row_weights if weights is None else weights, table)
+        self.place(number, None, weights, table)
 
-    def _make(self, number: int, table: Array) -> None:
+    def _make(self, number: int, weights: Array, table: Array) -> None:
         part, buffer = self.store.partitions[number], self.host.take(number)
         try:
-            self._copy(number, ((self.row_indices, buffer.indices), (self.row_weights, buffer.weights)))
+            self._copy(number, ((self.row_indices, buffer.indices), (weights, buffer.weights)))
             self._arrive(number)
         finally:
             self.host.give_back(number)
-        self.place(number, self.row_indices, self.row_weights, table)
+        self.place(number, self.row_indices, weights, table)
         self.tell()
         self.build_table(self.builder, part)
         if self.host.whole:
             self.host.keep_table(number, table[: ALIAS_IDS * part.edges])
 
     def _place_in_host(self, number: int) -> None:
-        self.place(number, None, None, self.host.tables[number])
+        kept = self.host.tables[number]
+        self.place(number, None, kept.weights, kept.entries)

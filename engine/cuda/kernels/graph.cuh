@@ -67,8 +67,6 @@ __device__ __forceinline__ const vertex_t* index_at(i64 position)
     return PIECES ? piece_of(position).indices + offset_of(position) : GRAPH.indices + position;
 }
 
-__device__ __forceinline__ i64 neighbor_at(i64 position) { return (i64)*index_at(position); }
-
 __device__ __forceinline__ float stored_weight(i64 position)
 {
     return PIECES ? piece_of(position).weights[offset_of(position)] : GRAPH.weights[position];
@@ -81,6 +79,13 @@ __device__ __forceinline__ i64 vertex_or_none(vertex_t v) { return v == NONE ? -
 struct alignas(16) Entry { u32 neighbor, count, row_low, row_high; };
 
 struct TableEntry { vertex_t neighbor, alias, threshold; };
+
+// Alias tables of pieces take the place of their rows; only the kernels that build them read rows.
+__device__ __forceinline__ i64 neighbor_at(i64 position)
+{
+    if (PIECES && LAYOUT == TABLE && !BUILDS) return (i64)((const TableEntry*)entries_of(position))[offset_of(position)].neighbor;
+    return (i64)*index_at(position);
+}
 
 struct alignas(32) AliasEntry { u32 neighbor, alias, threshold, count, alias_count, rows[3]; };  // rows: 48 bits each
 
@@ -199,6 +204,9 @@ __device__ __forceinline__ Member find_member(i64 v, const Place& place, i64 val
     return {false, 0.0f};
 }
 
+// Whether a row in memory tells if the edge a -> b exists.
+__device__ __forceinline__ bool can_ask(i64 row_of_a, i64 row_of_b) { return is_loaded_row(row_of_a) || (UNDIRECTED && is_loaded_row(row_of_b)); }
+
 // Whether the edge a -> b exists: by the row's hash table, or by the filter of a's row and then an exact search in the shorter row that can answer.
 __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 from, i64 to)
 {
@@ -208,7 +216,7 @@ __device__ __forceinline__ bool has_edge(const Place& a, const Place& b, i64 fro
         const BloomWord asked = bloom_word(a, to);
         if ((__ldg(GRAPH.bloom + asked.word) & asked.bits) != asked.bits) return false;
     }
-    const bool swap = UNDIRECTED && !STREAMED && b.count < a.count;
+    const bool swap = UNDIRECTED && is_loaded_row(b.row) && (b.count < a.count || !is_loaded_row(a.row));
     const i64 row = swap ? b.row : a.row, count = swap ? b.count : a.count, wanted = swap ? from : to;
     const i64 found = first_at_least(row, row + count, wanted);
     return found < row + count && neighbor_at(found) == wanted;

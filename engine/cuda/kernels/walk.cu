@@ -74,8 +74,15 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
     const Track track = {staged};
     const bool apart = returning > high;
     Walker w;
-    bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
-    u32 trial = 0;
+    u32 trial = 0, asks = 0;
+    bool fresh = true, going = false;
+    const auto set_out = [&](i64 number) {
+        going = begin(w, number, o, source, track);
+        trial = ASKS_LATER && going ? o.trials[w.number] : 0;
+        asks = 0;
+        fresh = true;
+    };
+    set_out(o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x);
     u64 trials = 0;
     double share = 0.0;
     while (going) {
@@ -84,17 +91,31 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
         double coin = fraction(word64(words, 1));
         i64 dst = -1;
         Place place = {0, 0};
-        if (apart && trial == 0) share = share_of_return(w, high, returning);
+        if (apart && fresh) share = share_of_return(w, high, returning);
+        fresh = false;
         bool known = false, accepted = apart && returns(coin, share);
         if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
         else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
         Context context = w.context(dst, place);
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
-        if (!accepted) {
+        const bool unknown = ASKS_LATER && !accepted && (vertex_t)dst != w.back && w.back != NONE && !can_ask(w.back_row, place.row);
+        if (unknown) {
+            o.candidates[w.number * (i64)QUESTIONS + asks] = (vertex_t)dst;
+            o.coins[w.number * (i64)QUESTIONS + asks] = coin;
+            ++asks;
+        } else if (!accepted) {
             const double bias = edge_bias(params, context, seed, first + w.number, w.step, w.origin, w.previous(), w.here, dst, 1.0);
             accepted = coin * high < bias;
             if (EXTREME && !accepted && !checked(bias, w.here, dst, bad)) { dst = -1; accepted = true; }
+        }
+        if (ASKS_LATER && (asks == QUESTIONS || (accepted && asks))) {
+            leave(w, false, o);
+            o.trials[w.number] = trial + 1;
+            o.asked[w.number] = asks;
+            o.sure[w.number] = accepted ? (vertex_t)dst : NONE;
+            set_out(next_walker(o, w.number));
+            continue;
         }
         if (!accepted) {
             ++trial;
@@ -107,10 +128,51 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
         }
         const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
         trial = 0;
+        fresh = true;
         if (then >= 0) move_to(w, then, place, known && then == dst, o.length);
-        if (!note(w, then < 0, o, track)) going = begin(w, next_walker(o, w.number), o, source, track);
+        if (!note(w, then < 0, o, track)) set_out(next_walker(o, w.number));
     }
     if (trials) atomicAdd(tally, trials);
+}
+
+// Walks on a graph in parts: the twin of engine/cpu/kernels/questions.py.
+extern "C" __global__ __launch_bounds__(256) void answer_questions(Output o, i64 first, Params params, double high, u64 seed, const vertex_t* source, i64* bad)
+{
+    for (i64 n = o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.end; n += (i64)gridDim.x * blockDim.x) {
+        const u32 asked = o.alive[n] ? o.asked[n] : 0;
+        if (asked == 0) continue;
+        vertex_t* const candidates = o.candidates + n * QUESTIONS;
+        double* const coins = o.coins + n * QUESTIONS;
+        Walker w;
+        start(w, n, source);
+        take_up(w, o);
+        u32 answered = 0;
+        i64 goal = -1;
+        Place place = {0, 0};
+        for (; goal < 0 && answered < asked; ++answered) {
+            const i64 dst = candidates[answered];
+            place = locate(dst);
+            if (!can_ask(w.back_row, place.row)) break;
+            const double bias = edge_bias(params, w.context(dst, place), seed, first + n, w.step, w.origin, w.previous(), w.here, dst, 1.0);
+            if (coins[answered] * high < bias) goal = dst;
+        }
+        const u32 rest = goal < 0 ? asked - answered : 0;
+        o.asked[n] = rest;
+        for (u32 i = 0; i < rest; ++i) {
+            candidates[i] = candidates[answered + i];
+            coins[i] = coins[answered + i];
+        }
+        if (goal < 0 && rest == 0 && o.sure[n] != NONE) {
+            goal = o.sure[n];
+            place = locate(goal);
+        }
+        if (goal < 0) continue;
+        const i64 then = after(params, w.context(goal, place), seed, first, w, goal, 1.0, bad);
+        if (then >= 0) move_to(w, then, place, then == goal, o.length);
+        if (!note(w, then < 0, o, {nullptr})) continue;
+        leave(w, false, o);
+        o.trials[n] = 0;
+    }
 }
 
 // Walks of any bias: a warp a walker, inverse transform over the whole row at every step (C-SAW, section IV-A).

@@ -32,6 +32,10 @@ struct Output {  // of all walks: row n of `walks` is that of walker n
     const u32* queue;      // the partition that each walker waited for when several launches began side by side,
     i64 only;              // and the one that this launch serves; -1: all that are loaded
     u64* taken;            // not STREAMED: walkers that lanes took after their first
+    u32* trials;           // ASKS_LATER: see engine/cpu/kernels/questions.py; candidates and coins have QUESTIONS a walker
+    unsigned char* asked;
+    vertex_t *candidates, *sure;
+    double* coins;
 };
 
 // The walker that a lane takes after `number`: of a resident graph the next that nobody has, so that lanes end together.
@@ -112,11 +116,21 @@ __device__ __forceinline__ void find_rows(Walker& w)
     w.back_count = (vertex_t)before.count;
 }
 
-// Whether the rows that the next step reads are in memory.
+// Whether the rows that the next step must have are in memory.
 __device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
 {
     const bool here = o.only < 0 ? is_loaded_row(w.row) : w.row >> OFFSET_BITS == o.only;
-    return here && (!MEMBERSHIP || w.back == NONE || is_loaded_row(w.back_row));
+    return here && (!MEMBERSHIP || ASKS_LATER || w.back == NONE || is_loaded_row(w.back_row));
+}
+
+// Leave a walk that is over (`last`), or has to wait.
+__device__ __forceinline__ void leave(const Walker& w, bool last, const Output& o)
+{
+    o.steps[w.number] = w.step;
+    if (!STREAMED) return;
+    o.at[w.number] = w.here;
+    o.previous[w.number] = w.back;
+    o.alive[w.number] = !last;
 }
 
 // Note where the walker stands; false when it takes no other step now: its walk is over (`ended` if it had no way on), or it waits.
@@ -125,12 +139,8 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     const bool last = ended || w.step == o.length;
     track.put(o, w.number, w.step, w.here, last);
     if (!last && (!STREAMED || is_ready(w, o))) return true;
-    o.steps[w.number] = w.step;
-    if (STREAMED) {
-        o.at[w.number] = w.here;
-        o.previous[w.number] = w.back;
-        o.alive[w.number] = !last;
-    }
+    leave(w, last, o);
+    if (ASKS_LATER) o.trials[w.number] = 0;
     if (ended && !PREFILLED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
     return false;
@@ -150,6 +160,7 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
 {
     for (; number < o.end; number = next_walker(o, number)) {
         if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
+        if (ASKS_LATER && o.asked[number]) continue;
         start(w, number, source);
         if (STREAMED) {
             take_up(w, o);
