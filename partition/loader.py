@@ -87,27 +87,38 @@ def array_digest(description: bytes, sums: bytes) -> str:
     return hashlib.sha256(description + sums).hexdigest()[:32]
 
 
-def read_array(array: StoredArray, out: np.ndarray, limit: Any = None) -> None:
-    """Fill ``out`` with the array; StoreError when a chunk is missing, of the wrong size or damaged, or a value is not in 0 .. ``limit``."""
-    if array.elements != out.size:
-        raise StoreError(f"{array.path}: expected {out.size:,} elements, found {array.elements:,}; {AGAIN}")
+def read_array(
+    array: StoredArray, out: np.ndarray, limit: Any = None, first: int = 0, elements: int | None = None
+) -> None:
+    """Fill ``out`` with the elements of the array from number ``first`` on.
+
+    ``elements``: the number that the array must have (default: those of ``out``, its whole). Of a plain chunk, the blocks that the elements touch are read
+    and checked; a compressed one is read as a whole. StoreError when a chunk is missing, of the wrong size or damaged, or a value is not in 0 .. ``limit``.
+    """
+    expected = out.size if elements is None else elements
+    if array.elements != expected:
+        raise StoreError(f"{array.path}: expected {expected:,} elements, found {array.elements:,}; {AGAIN}")
     if out.size == 0:
         return
+    last = first + out.size
 
     def read(number: int) -> None:
-        part = out[number * array.chunk : (number + 1) * array.chunk]
+        begin = number * array.chunk
+        low, high = max(first, begin), min(last, begin + array.chunk)
+        part = out[low - first : high - first]
         if array.plain:
-            _read_plain(array, number, part)
+            _read_plain(array, number, low - begin, part, whole=high == array.elements and low == begin)
         else:
-            _unpack(array, number, part)
+            _unpack(array, number, low - begin, part)
         if limit is not None:
             check_within(array.file(number), part, limit)
 
-    if array.chunks == 1:  # starting a thread takes longer than reading a small partition
-        read(0)
+    chunks = range(first // array.chunk, -(-last // array.chunk))
+    if len(chunks) == 1:  # starting a thread takes longer than reading a small partition
+        read(chunks[0])
         return
-    with ThreadPoolExecutor(min(THREADS, array.chunks)) as threads:
-        list(threads.map(read, range(array.chunks)))
+    with ThreadPoolExecutor(min(THREADS, len(chunks))) as threads:
+        list(threads.map(read, chunks))
 
 
 def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
@@ -118,15 +129,18 @@ def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
         raise StoreError(f"{file}: expected values from 0 to {limit}, found {values.min()} to {values.max()}; {AGAIN}")
 
 
-def read_ahead(path: Path) -> None:
-    """Ask the system to read the files of an array into its page cache. Errors are left to the reader."""
+def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:
+    """Ask the system to read ``count`` elements of ``item`` bytes, from number ``first`` on, into its page cache. Errors are left to the reader."""
     if not hasattr(os, "posix_fadvise"):
         return
+    last = first + count
     with suppress(OSError):
-        for file in (path / "c").iterdir():
-            handle = os.open(file, os.O_RDONLY)
-            try:
-                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_WILLNEED)
+        for number in range(first // array.chunk, -(-last // array.chunk)):
+            begin = number * array.chunk
+            low, high = (max(first, begin) - begin, min(last, begin + array.chunk) - begin) if array.plain else (0, 0)
+            handle = os.open(array.file(number), os.O_RDONLY)
+            try:  # a length of 0: to the end of the file
+                os.posix_fadvise(handle, low * item, (high - low) * item, os.POSIX_FADV_WILLNEED)
             finally:
                 os.close(handle)
 
@@ -144,21 +158,30 @@ def open_chunk(file: Path, stored: int | None = None) -> int:
     return handle
 
 
-def _read_plain(array: StoredArray, number: int, out: np.ndarray) -> None:
-    """Fill ``out`` from the beginning of a chunk's file. The bytes after it, which fill the last chunk, are checked too."""
+def _read_plain(array: StoredArray, number: int, first: int, out: np.ndarray, whole: bool) -> None:
+    """Fill ``out`` from element ``first`` of a chunk's file on. What is checked is read in whole blocks.
+
+    ``whole``: the elements are all that the last chunk holds; the bytes that fill its file are checked then, too.
+    """
+    from csaw.partition.checksums import BLOCK
+
     file, size = array.file(number), array.chunk * out.itemsize
     want, sums = out.view(np.uint8), array.sums_of(number, out.itemsize)
+    low, high = first * out.itemsize, first * out.itemsize + want.size
+    start, stop = low, high
+    if sums is not None:
+        start, stop = low // BLOCK * BLOCK, size if whole else min(-(-high // BLOCK) * BLOCK, size)
     handle = open_chunk(file, size)
     try:
-        for begin in range(0, size if sums is not None else want.size, PIECE):
-            end = min(begin + PIECE, size)
-            inside = min(max(want.size - begin, 0), end - begin)
-            piece = want[begin : begin + inside] if inside == end - begin else np.empty(end - begin, np.uint8)
+        for begin in range(start, stop, PIECE):
+            end = min(begin + PIECE, stop)
+            a, b = max(low, begin), min(high, end)  # of what is wanted
+            piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
             _fill(file, handle, piece, begin)
             if sums is not None:
                 _check_blocks(file, piece, begin, sums)
-            if inside < piece.size:
-                want[begin : begin + inside] = piece[:inside]
+            if (a, b) != (begin, end) and a < b:
+                want[a - low : b - low] = piece[a - begin : b - begin]
     finally:
         os.close(handle)
 
@@ -190,8 +213,8 @@ def damaged(file: Path, begin: int) -> StoreError:
     return StoreError(f"{file}: bytes from {begin:,} on have changed since they were written; {AGAIN}")
 
 
-def _unpack(array: StoredArray, number: int, out: np.ndarray) -> None:
-    """Fill ``out`` from a compressed chunk; zeros that fill the last chunk are left out."""
+def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> None:
+    """Fill ``out`` from element ``first`` of a compressed chunk on; zeros that fill the last chunk are left out."""
     from numcodecs import blosc
 
     from csaw.partition.checksums import file_sum
@@ -211,4 +234,4 @@ def _unpack(array: StoredArray, number: int, out: np.ndarray) -> None:
         whole = np.frombuffer(blosc.decompress(packed), out.dtype)
     except (RuntimeError, ValueError) as error:
         raise StoreError(f"{file} cannot be unpacked: {error}; {AGAIN}") from error
-    out[:] = whole[: out.size]
+    out[:] = whole[first : first + out.size]

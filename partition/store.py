@@ -8,6 +8,7 @@ Every byte is checked when it is read. An array's files have a checksum for each
 attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -98,9 +99,18 @@ class GraphStore:
 
     def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
         """Fill arrays [edges of the partition] with its neighbors (dense ids) and, unless None, its weights (float32); StoreError where a file has changed."""
-        read_array(self._array(number, "indices"), indices_out, self.limit_of("indices"))
-        if weights_out is not None:
-            read_array(self._array(number, "weights"), weights_out, self.limit_of("weights"))
+        self.read_part(number, 0, indices_out, weights_out)
+
+    def read_part(
+        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
+    ) -> None:
+        """As :meth:`read_partition`, for as many edges as the arrays hold, from number ``first`` of the partition on."""
+        edges = self.partitions[number].edges
+        whole = indices_out.size == edges
+        for name, out in (("indices", indices_out), ("weights", weights_out)):
+            if out is not None:
+                array = self._array(number, name) if whole else self.opened(number, name)
+                read_array(array, out, self.limit_of(name), first, edges)
 
     def limit_of(self, name: str) -> Any:
         """The largest value that the array ``name`` of a partition may hold; the least is 0."""
@@ -122,10 +132,12 @@ class GraphStore:
             self._opened[number, name] = self._array(number, name)
         return self._opened[number, name]
 
-    def read_ahead(self, number: int, weights: bool) -> None:
-        """Ask the system to read the files of partition ``number`` into its page cache. Nothing waits for it."""
-        for name in ("indices", "weights") if weights else ("indices",):
-            read_ahead(self.path / array_name(number, name))
+    def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
+        """Ask the system to read partition ``number`` into its page cache: ``count`` edges from number ``first`` on, or all. Nothing waits for it."""
+        count = self.partitions[number].edges if count is None else count
+        for name, item in (("indices", self.id_dtype.itemsize), ("weights", 4))[: 1 + weights]:
+            with suppress(StoreError):  # left to the reader
+                read_ahead(self.opened(number, name), item, first, count)
 
     def release(self) -> None:
         """Free memory that holds edges, which can be made again; a store on disk holds none."""

@@ -130,13 +130,19 @@ class DeviceRmat(GraphStore):
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()
 
-    def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
+    def read_offsets(self, number: int) -> np.ndarray:
+        part = self.partitions[number]
+        return self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
+
+    def read_part(
+        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
+    ) -> None:
         with self.lock, self.device:
             if self.held != self.range_of[number]:
                 self._hold(self.range_of[number])
-            part, first = self.partitions[number], self.range_of.index(self.range_of[number])
-            begin = part.first_edge - self.partitions[first].first_edge
-            span = slice(begin, begin + part.edges)
+            begins = self.partitions[self.range_of.index(self.range_of[number])].first_edge
+            begin = self.partitions[number].first_edge - begins + first
+            span = slice(begin, begin + indices_out.size)
             self.indices[span].get(out=indices_out)
             if weights_out is not None:
                 self.weights[span].get(out=weights_out)

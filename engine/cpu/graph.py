@@ -12,6 +12,7 @@ import numpy as np
 from csaw.engine.backend import check_bias
 from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kernels.access import GraphArrays
+from csaw.engine.cpu.places import Places
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
@@ -46,16 +47,11 @@ class HostGraph(Partitions):
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
         self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
-        first = np.array([p.first_vertex for p in store.partitions], np.int64)
-        part_of = np.empty(0, np.uint16)
-        if streamed:
-            number = (
-                np.uint16 if len(first) < 1 << 16 else np.uint32
-            )  # one more number than partitions, for single rows
-            part_of = np.repeat(np.arange(len(first)), np.diff(np.append(first, store.vertices))).astype(number)
+        self.places = Places(store.partitions, store.vertices if streamed else 0)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
-            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(first) + 1, np.uint8), part_of,
+            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions) + 1, np.uint8),
+            self.places.near, self.places.begins, self.places.alone,
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
@@ -77,10 +73,7 @@ class HostGraph(Partitions):
         return vertex, edges - self.indptr[vertex]
 
     def partition_of(self, vertices: np.ndarray) -> np.ndarray:
-        number = self.arrays.part_of[vertices]
-        if not self.rows.vertices.size:
-            return number
-        return np.where(number == self.rows.own, self.rows.partition_of(vertices), number)
+        return self.places.of(vertices)
 
     @cached_property
     def mean_row(self) -> float:
@@ -91,7 +84,7 @@ class HostGraph(Partitions):
 
     def can_read(self, vertices: np.ndarray) -> np.ndarray:
         """Whether the row of each vertex is in memory."""
-        return self.arrays.loaded[self.arrays.part_of[vertices]].view(bool)
+        return self.places.readable(vertices, self.arrays.loaded)
 
     def room_to_reach(self, batch: WaitingBatch) -> float:
         return self.rows.room_for(batch.needs())

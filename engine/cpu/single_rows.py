@@ -1,7 +1,5 @@
 """Single rows in host memory, each at the place it would have in its partition, on pages of its own."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.cpu.reserved import PAGE, Reserved
@@ -10,11 +8,7 @@ from csaw.engine.schedule.single_rows import SingleRows
 
 
 class HostRows(SingleRows):
-    """Single rows of a ``HostGraph``. In ``part_of`` they form a partition of their own, after the last one."""
-
-    def __init__(self, graph: Any) -> None:
-        super().__init__(graph)
-        self.own = len(graph.store.partitions)
+    """Single rows of a ``HostGraph``, which its ``places`` note. The last entry of its ``loaded`` says whether there are any."""
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
@@ -35,15 +29,15 @@ class HostRows(SingleRows):
             bads = np.zeros((vertices.size, 3), np.int64)
             list(graph.threads.map(graph.build_table, vertices.tolist(), (vertices + 1).tolist(), bads))
             graph.check(bads)
-        graph.arrays.part_of[vertices] = self.own
-        graph.arrays.loaded[self.own] = 1
+        graph.places.note(vertices)
+        graph.arrays.loaded[-1] = 1
         graph.transfer_bytes += int(graph.degrees(vertices).sum()) * graph.edge_bytes
 
     def forget(self) -> None:
-        graph, number = self.graph, self.partition_of(self.vertices)
-        graph.arrays.part_of[self.vertices] = number
-        graph.arrays.loaded[self.own] = 0
-        for part in np.unique(number).tolist():
+        graph = self.graph
+        graph.places.forget(self.vertices)
+        graph.arrays.loaded[-1] = 0
+        for part in np.unique(self.partition_of(self.vertices)).tolist():
             graph.release(part)
         self._huge(True)
 

@@ -61,9 +61,9 @@ class WideStore(GraphStore):
         super().__init__(store.path, store.attributes)
         self.id_dtype = np.dtype(np.uint64)
 
-    def read_partition(self, number, indices_out, weights_out=None):
+    def read_part(self, number, first, indices_out, weights_out=None):
         indices = np.empty(indices_out.size, np.uint32)
-        super().read_partition(number, indices, weights_out)
+        super().read_part(number, first, indices, weights_out)
         indices_out[:] = indices
 
 

@@ -38,25 +38,27 @@ WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
 class ColdStore(GraphStore):
-    """A store that notes which partitions are read, and drops them from the page cache."""
+    """A store that notes what is read of which partitions, (partition, first edge, edges), and drops them from the page cache."""
 
     def __init__(self, store: GraphStore) -> None:
         super().__init__(store.path, store.attributes)
-        self.reads: list[int] = []
+        self.reads: list[tuple[int, int, int]] = []
         _forget(self.path)
 
-    def read_partition(self, number: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None) -> None:
-        super().read_partition(number, indices_out, weights_out)
-        self.reads.append(number)
+    def read_part(
+        self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
+    ) -> None:
+        super().read_part(number, first, indices_out, weights_out)
+        self.reads.append((number, first, indices_out.size))
         _forget(self.opened(number, "indices").path.parent)
 
-    def seconds_of(self, reads: list[int]) -> float:
-        """Seconds to read these partitions again, one after the other."""
+    def seconds_of(self, reads: list[tuple[int, int, int]]) -> float:
+        """Seconds to read these parts of partitions again, one after the other."""
         _forget(self.path)
         room = np.empty(self.largest_partition, self.id_dtype)
         began = time.perf_counter()
-        for number in reads:
-            self.read_partition(number, room[: self.partitions[number].edges])
+        for number, first, edges in reads:
+            self.read_part(number, first, room[:edges])
         return time.perf_counter() - began
 
 
@@ -120,7 +122,7 @@ def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path
         reads = list(store.reads)
         before = _bytes_from_disk()
         alone = store.seconds_of(reads)
-        read_bytes = sum(store.partitions[number].edges for number in reads) * store.id_dtype.itemsize
+        read_bytes = sum(edges for *_, edges in reads) * store.id_dtype.itemsize
         if _bytes_from_disk() - before < read_bytes // 2:
             raise OptionError(
                 f"{store.path} is not on a disk, or stays in the disk's cache; choose a folder on a disk with --out"

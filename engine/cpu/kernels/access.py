@@ -7,7 +7,8 @@ table     id    [3 E]     alias entries {neighbor, its alias, threshold}, in pla
 sums      i64   [E]       running sums of a row's biases, if selection searches in them; possible u32 [V] number of its edges with a bias above zero
 strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
-loaded    u8    [P + 1]   whether each partition, and last the single rows, can be read; part_of u16 [V] partition of each vertex, or P for a single row
+loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
+near      u32   [V / 64 + 1] the partition of the first vertex of each block of 64; begins i64 [P + 1] the first vertex of each partition
 """
 
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.constants import STREAMED, TABLE, UNDIRECTED
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.partition.compile import inner, njit
+
+BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
 
 
 class GraphArrays(NamedTuple):
@@ -30,7 +33,9 @@ class GraphArrays(NamedTuple):
     strength: np.ndarray
     bloom: np.ndarray
     loaded: np.ndarray
-    part_of: np.ndarray
+    near: np.ndarray
+    begins: np.ndarray
+    alone: np.ndarray
 
 
 @inner
@@ -46,7 +51,9 @@ def borrowed(graph):
         borrow(graph.strength),
         borrow(graph.bloom),
         borrow(graph.loaded),
-        borrow(graph.part_of),
+        borrow(graph.near),
+        borrow(graph.begins),
+        borrow(graph.alone),
     )
 
 
@@ -77,7 +84,26 @@ def prefetch_edge(graph, position):
 @njit(inline="always")
 def is_loaded(graph, v):
     """Whether the row of v is in memory (NONE counts as loaded)."""
-    return (not STREAMED) or v < 0 or graph.loaded[graph.part_of[v]] != 0
+    return (not STREAMED) or v < 0 or graph.loaded[partition_of(graph.near, graph.begins, v)] != 0 or is_alone(graph, v)
+
+
+@njit(inline="always")
+def is_alone(graph, v):
+    """Whether the row of v is in memory by itself."""
+    return graph.loaded[graph.loaded.size - 1] != 0 and (graph.alone[v >> 3] >> (v & 7)) & 1 != 0
+
+
+@njit(inline="always")
+def partition_of(near, begins, v):
+    """The partition of v: that of its block, or found by a search among those that the block has."""
+    low, high = int64(near[v >> BLOCK_BITS]), int64(near[(v >> BLOCK_BITS) + 1])
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if begins[middle] <= v:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @njit(inline="always")
