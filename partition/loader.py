@@ -9,6 +9,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from csaw.partition.errors import StoreError
 THREADS = max(
     4, min(16, os.cpu_count() or 1)
 )  # that read and check chunks: from the page cache each is as fast as its core
+FEW = 2  # pieces, for which waking other threads takes longer than reading them
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS = "checksums"  # the file beside an array's zarr.json
 AGAIN = "make the store again with csaw partition"
@@ -107,18 +109,24 @@ def read_array(
         low, high = max(first, begin), min(last, begin + array.chunk)
         part = out[low - first : high - first]
         if array.plain:
-            _read_plain(array, number, low - begin, part, whole=high == array.elements and low == begin)
-        else:
-            _unpack(array, number, low - begin, part)
+            whole = high == array.elements and low == begin
+            _read_plain(array, number, low - begin, part, limit, whole=whole, spread=len(chunks) == 1)
+            return
+        _unpack(array, number, low - begin, part)
         if limit is not None:
             check_within(array.file(number), part, limit)
 
     chunks = range(first // array.chunk, -(-last // array.chunk))
-    if len(chunks) == 1:  # starting a thread takes longer than reading a small partition
+    if len(chunks) == 1:
         read(chunks[0])
-        return
-    with ThreadPoolExecutor(min(THREADS, len(chunks))) as threads:
-        list(threads.map(read, chunks))
+    else:
+        list(_readers(os.getpid()).map(read, chunks))
+
+
+@cache
+def _readers(process: int) -> ThreadPoolExecutor:
+    """The threads that read, of this ``process``: those of a process that was forked are not in the new one."""
+    return ThreadPoolExecutor(THREADS)
 
 
 def check_within(file: Path, values: np.ndarray, limit: Any) -> None:
@@ -158,10 +166,13 @@ def open_chunk(file: Path, stored: int | None = None) -> int:
     return handle
 
 
-def _read_plain(array: StoredArray, number: int, first: int, out: np.ndarray, whole: bool) -> None:
+def _read_plain(
+    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any, *, whole: bool, spread: bool
+) -> None:
     """Fill ``out`` from element ``first`` of a chunk's file on. What is checked is read in whole blocks.
 
-    ``whole``: the elements are all that the last chunk holds; the bytes that fill its file are checked then, too.
+    ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its file are checked then, too.
+    ``spread``: whether threads share the pieces.
     """
     from csaw.partition.checksums import BLOCK
 
@@ -171,17 +182,22 @@ def _read_plain(array: StoredArray, number: int, first: int, out: np.ndarray, wh
     start, stop = low, high
     if sums is not None:
         start, stop = low // BLOCK * BLOCK, size if whole else min(-(-high // BLOCK) * BLOCK, size)
-    handle = open_chunk(file, size)
+    handle, pieces = open_chunk(file, size), range(start, stop, PIECE)
+
+    def read(begin: int) -> None:
+        end = min(begin + PIECE, stop)
+        a, b = max(low, begin), min(high, end)  # of what is wanted
+        piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
+        _fill(file, handle, piece, begin)
+        if sums is not None:
+            _check_blocks(file, piece, begin, sums)
+        if (a, b) != (begin, end) and a < b:
+            want[a - low : b - low] = piece[a - begin : b - begin]
+        if limit is not None and a < b:
+            check_within(file, want[a - low : b - low].view(out.dtype), limit)
+
     try:
-        for begin in range(start, stop, PIECE):
-            end = min(begin + PIECE, stop)
-            a, b = max(low, begin), min(high, end)  # of what is wanted
-            piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
-            _fill(file, handle, piece, begin)
-            if sums is not None:
-                _check_blocks(file, piece, begin, sums)
-            if (a, b) != (begin, end) and a < b:
-                want[a - low : b - low] = piece[a - begin : b - begin]
+        list((_readers(os.getpid()).map if spread and len(pieces) > FEW else map)(read, pieces))
     finally:
         os.close(handle)
 
