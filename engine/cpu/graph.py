@@ -47,6 +47,9 @@ class HostGraph(Partitions):
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
         self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
+        self.streamed = streamed
+        # What holds edges of loaded partitions, with the number of elements of each.
+        self.edge_arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
         self.places = Places(store.partitions, store.vertices if streamed else 0)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
@@ -95,6 +98,7 @@ class HostGraph(Partitions):
 
     def reach(self, batch: WaitingBatch, room: float) -> bool:
         """Read the rows that the batch needs, as many as fit ``room`` bytes. False: the batch cannot advance."""
+        self.release_spare()
         return self.rows.read(batch.needs(), room)
 
     def load_all(self) -> None:
@@ -106,13 +110,15 @@ class HostGraph(Partitions):
         self.rows.drop()
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
+        for array, each in self.edge_arrays:
+            array.take(each * low, each * high)
         weights = self.weights.array[low:high] if self.weighted else None
         self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
             self._over_vertices(part, self.build_table)
-            self.indices.release(low, high)
+            self._drop(self.indices, low, high)
             if not self.keeps_weights:
-                self.weights.release(low, high)
+                self._drop(self.weights, low, high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
             self.weights.release(low, high)
@@ -131,16 +137,30 @@ class HostGraph(Partitions):
             self.coming = following
 
     def evict(self, number: int) -> None:
+        """Let the next partition have the memory of this one's edges."""
         self.arrays.loaded[number] = 0
-        self.release(number)
+        part = self.store.partitions[number]
+        for array, each in self.edge_arrays:
+            if array is self.entries or not self.table or (array is self.weights and self.keeps_weights):
+                array.spare_for_later(each * part.first_edge, each * (part.first_edge + part.edges))
+
+    def _drop(self, array: Reserved, low: int, high: int) -> None:
+        """Give up what only the building of a partition's table read."""
+        if self.streamed:
+            array.spare_for_later(low, high)
+        else:
+            array.release(low, high)
 
     def release(self, number: int) -> None:
         """Give back the memory of a partition's edges."""
         part = self.store.partitions[number]
-        low, high = part.first_edge, part.first_edge + part.edges
-        self.indices.release(low, high)
-        self.weights.release(low, high)
-        self.entries.release(ALIAS_IDS * low, ALIAS_IDS * high)
+        for array, each in self.edge_arrays:
+            array.release(each * part.first_edge, each * (part.first_edge + part.edges))
+
+    def release_spare(self) -> None:
+        """Give back the memory that evicted partitions left for others."""
+        for array, _ in self.edge_arrays:
+            array.release_spare()
 
     def sizes(self) -> np.ndarray:
         """int64 [partitions]: bytes that each one takes while it is loaded."""
