@@ -49,7 +49,20 @@ def check_own_hooks(backend: Specialization) -> None:
 
 
 def _graph(ids: np.dtype) -> Any:
-    kinds = [np.int64, ids, np.float32, ids, np.int64, np.uint32, np.float64, np.uint64, np.uint8, np.uint32, np.int64, np.uint8]
+    kinds = [
+        np.int64,
+        ids,
+        np.float32,
+        ids,
+        np.int64,
+        np.uint32,
+        np.float64,
+        np.uint64,
+        np.uint8,
+        np.uint32,
+        np.int64,
+        np.uint8,
+    ]
     return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
 
 
