@@ -6,6 +6,7 @@ from typing import Any
 from csaw.cli.graphs import GRAPH
 from csaw.cli.report import Line, Section, counted, lines_of, mean, plain, rate, seconds, share, size
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
+from csaw.engine.plan.parts import PARTS
 
 STARTS = {
     "all": "every vertex, one after the other",
@@ -44,9 +45,13 @@ PLACE = (
 )
 MEMORY = (
     Line("graph_bytes", "graph", size),
-    Line("fixed_bytes", "offsets and tables", size),
     Line("batch_bytes", "instances in flight", size),
     Line("scratch_edges", "candidates at a time", EDGES),
+)
+PARTS_OF_RUN = tuple(Line(name, text, size) for name, text in PARTS.items())
+PIECES = (
+    Line("pieces", "pieces that the graph is brought in"),
+    Line("piece_bytes", "largest piece", size),
 )
 BUDGETS = {"cpu": (Line("budget_bytes", "--memory", size),), "cuda": (Line("budget_bytes", "--gpu-memory", size),)}
 HOST = (Line("host_bytes", "host memory for partitions, at most", size),)
@@ -135,18 +140,23 @@ def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any
     """A request and the plan for it, as ``Request.as_dict`` and ``Plan.as_dict`` give them."""
     asked = [("graph", graph), ("--algo", str(request["algorithm"])), *lines_of(request, REQUEST)]
     kind = plan["device"].partition(":")[0]
-    memory = BUDGETS[kind] + MEMORY + (HOST if kind == "cuda" else ())
     refused = [(f"--residency {name}", reason) for name, reason in plan["refused"].items()]
     return [
         options_of(request["algorithm"], request["parameters"]),
         (SAMPLE, asked),
         (RUN, lines_of(plan, PLACE)),
-        ("Memory of each GPU" if kind == "cuda" else "Memory", lines_of(plan, memory, zeros=False)),
+        ("Memory of each GPU" if kind == "cuda" else "Memory", _memory(plan, kind)),
         (OUTPUT, lines_of({**request, **plan}, FORM)),
         (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
-        ("Expected of streaming", lines_of(plan["expected"], EXPECTED)),
+        ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], EXPECTED)),
         ("Faster residencies that cannot be used", refused),
     ]
+
+
+def _memory(plan: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
+    """The lines about the memory of a plan for a ``kind`` of device; what takes none is left out."""
+    lines = BUDGETS[kind] + MEMORY + (HOST if kind == "cuda" else ())
+    return lines_of(plan, lines, zeros=False) + lines_of(plan.get("fixed", {}), PARTS_OF_RUN, zeros=False)
 
 
 def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[Section]:

@@ -25,6 +25,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 from csaw.partition.shown import quoted
+from csaw.partition.split import Split
 
 log = logging.getLogger(__name__)
 DRAWS = 1
@@ -74,12 +75,23 @@ def prepare(
         return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options)
 
     devices = place(options.device, planned)
-    plan = planned(devices)
-    if devices and (units := transfer_units(plan, store)) < len(store.partitions):
+    store, plan = _cut(store, partial(planned, devices))
+    return Job(store, algorithm, sources, plan, devices)
+
+
+def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
+    """The graph in pieces of a size that suits the memory, and the plan for it. ``planned`` makes the plan for a store."""
+    plan = planned(store)
+    if plan.pieces and plan.piece_edges < store.largest_partition:
+        store = Split(store, plan.piece_edges)
+        return store, planned(store)
+    if plan.device != "cpu" and (units := transfer_units(plan, store)) < len(store.partitions):
         merged = Coalesced(store, units)
         with suppress(BudgetError):  # a unit may be larger than the largest partition
-            plan, store = planned(devices, merged), merged
-    return Job(store, algorithm, sources, plan, devices)
+            other = planned(merged)
+            if other.piece_edges >= merged.largest_partition:
+                return merged, other
+    return store, plan
 
 
 def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, resume: bool = False, overwrite: bool = False,

@@ -13,12 +13,16 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import member_slots, question_bytes
+from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight and the arrays that sampling them needs
 DEVICE_ROWS = 3  # copies of a sample on a GPU: as drawn, in order of instance, and of the batch before
 SCRATCH_EDGES, SCRATCH_BYTES = 1 << 25, 33  # candidates that a GPU selects from at a time, and scratch bytes of each
+BUILD_BYTES = 16  # of an edge while its alias table is made on a GPU
+PIECES_A_SHARE = 8  # of a pooled graph, on each GPU, where partitions are too large to be shared equally
 ALIAS_CHUNK = 1 << 27  # edges whose alias tables a GPU builds at a time
 # Random reads run at full rate within this much of a GPU's memory; over 100 GB they take twice as long (docs/tuning.md).
 NEAR_BYTES = 64 << 30
@@ -57,14 +61,18 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     if limits.layout is not None and limits.layout not in possible:
         raise OptionError(f"--layout {limits.layout} cannot serve this run; it can use {', '.join(possible)}")
     needs, edge = shape.needs, shape.needs.edge
-    build = 16 * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
-    fixed = 16 * (store.vertices + 1) + build + _least_scratch(shape)
+    build = BUILD_BYTES * min(store.edges, ALIAS_CHUNK + store.max_degree) if needs.alias_tables else 0
+    parts = _parts(shape) | {"table_scratch": build}
+    fixed = sum(parts.values())
     table = 4 * member_slots(store.edges, store.vertices)
     extra = {"search": 0, "filter": store.edges, "hash": 2 * table if needs.weighs_members else table}
     answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
     least = min(row, budget)
     ways = list(product(answers, (limits.layout,) if limits.layout else possible))
-    size = {way: store.edges * (edge.stored + edge.built(way[1])) + extra[way[0]] for way in ways}
+    sums = 4 * store.vertices  # the number of each row's biases above zero, beside running sums
+    size = {
+        way: store.edges * (edge.stored + edge.built(way[1])) + extra[way[0]] + way[1].has_sums * sums for way in ways
+    }
     near = [way for way in ways if size[way] - store.edges * edge.stored <= NEAR_BYTES]
     fitting = next((way for way in (*near, *ways) if fixed + size[way] + least <= budget), None)
     if fitting is None:
@@ -75,10 +83,13 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
         )
     membership, layout = fitting
     scratch, more = _scratch(shape, budget - fixed - size[fitting] - least)
+    parts["candidates"] += more
     fixed += more
     room = min(DEVICE_BATCH_BYTES, budget - fixed - size[fitting])
     batch = limits.batch or max(1, min(shape.most, room // row))
-    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * row, size[fitting], fixed, budget, scratch)
+    return MemoryPlan(
+        layout, membership, Residency.RESIDENT, batch, batch * row, size[fitting], fixed, budget, parts, scratch_edges=scratch
+    )  # fmt: skip
 
 
 def owners(store: Store, devices: int) -> list[int]:
@@ -98,19 +109,40 @@ def _pooled(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryPla
             raise OptionError(
                 f"--residency pooled: GPU {a.number} cannot read the memory of GPU {b.number} (nvidia-smi topo -p2p r); use --residency streamed"
             )
+    parts, edge = _parts(shape), shape.needs.edge.piece
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    fixed, graph = _fixed(shape), int(held.max()) * shape.needs.edge.piece
-    need = fixed + graph + min(row, budget)
-    if need > budget or held.min() == 0:
-        raise BudgetError(
-            f"{store.path}: its {len(store.partitions)} partitions, spread over {count} GPUs, take {need:,} bytes on one of them and {budget:,} are allowed; "
-            f"raise --gpu-memory, name more GPUs, or make smaller partitions with csaw partition --partition-size"
-        )
+    most, largest, share = _shared_pieces(shape, held, budget - sum(parts.values()) - min(row, budget))
+    graph = share * edge
+    parts["table_scratch"] = _build_bytes(shape) * largest
+    need = sum(parts.values()) + graph + min(row, budget)
+    if need > budget or (most == store.largest_partition and held.min() == 0):
+        least = {"the graph's share": graph, **parts, "samples in flight": min(row, budget)}
+        raise refuse_least(store.path, budget, "--gpu-memory", least, " or name more GPUs")
     scratch, more = _scratch(shape, budget - need)
-    fixed += more
+    parts["candidates"] += more
+    fixed = sum(parts.values())
     in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
     return MemoryPlan(
-        _piece_layout(shape), "search", Residency.POOLED, in_flight, in_flight * row, graph, fixed, budget, scratch
+        _piece_layout(shape), "search", Residency.POOLED, in_flight, in_flight * row, graph, fixed, budget, parts, len(store.partitions), most,
+        largest * edge, scratch,
+    )  # fmt: skip
+
+
+def _shared_pieces(shape: Shape, held: np.ndarray, room: int) -> tuple[int, int, int]:
+    """Most edges of a piece of several rows of a pooled graph, edges of the largest piece, and edges of the largest share that a GPU holds.
+
+    ``held``: each GPU's edges with the partitions as they are, which stay so if the shares have room. Smaller pieces make shares more equal.
+    """
+    store, edge, build = shape.store, shape.needs.edge.piece, _build_bytes(shape)
+    whole, share = store.largest_partition, int(held.max())
+    if held.min() > 0 and share * edge + whole * build <= room:
+        return whole, whole, share
+    most = max(1, store.edges // (PIECES_A_SHARE * held.size))
+    largest = min(max(most, store.max_degree), whole)
+    return (
+        (most, largest, min(-(-store.edges // held.size) + largest, store.edges))
+        if largest < whole
+        else (whole, whole, share)
     )
 
 
@@ -133,11 +165,17 @@ def _scratch(shape: Shape, left: int) -> tuple[int, int]:
     return least + more, more * SCRATCH_BYTES
 
 
-def _fixed(shape: Shape) -> int:
-    """Bytes on a GPU beside the pieces of a graph: offsets, row sums, least scratch memory, and room to build a partition's alias table."""
+def _parts(shape: Shape) -> dict[str, int]:
+    """Bytes on a GPU beside edges, samples in flight and making tables, by the names of PARTS."""
+    vertices = shape.store.vertices
+    sums = 8 * vertices if shape.needs.row_weights else 0
+    return {"offsets": 8 * (vertices + 1), "row_sums": sums, "candidates": _least_scratch(shape)}
+
+
+def _build_bytes(shape: Shape) -> int:
+    """Bytes of an edge while the alias tables of its piece are made."""
     needs = shape.needs
-    table = (16 + needs.edge.stored) * shape.store.largest_partition if needs.alias_tables else 0
-    return 16 * (shape.store.vertices + 1) + table + _least_scratch(shape)
+    return BUILD_BYTES + needs.edge.stored if needs.alias_tables else 0
 
 
 def _piece_layout(shape: Shape) -> GraphLayout:
@@ -152,20 +190,25 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     """
     store, needs, edge, budget = shape.store, shape.needs, shape.needs.edge, limits.device_bytes
     refuse_far(shape, "--gpu-memory")
-    row = shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0)
-    slots, slot, fixed = needs.partitions_at_once, store.largest_partition * edge.piece, _fixed(shape)
-    batch = (limits.batch or 1) * row
-    need = fixed + slots * slot + batch
-    if need > budget:
-        raise BudgetError(
-            f"{store.path}: {slots} partition(s) of {slot:,} bytes, {fixed:,} for offsets and {batch:,} for "
-            f"samples in flight are needed on {devices[0].name} and {budget:,} are allowed; raise --gpu-memory to {need:,}, make smaller partitions "
-            f"with csaw partition --partition-size, or use --device cpu"
-        )
-    scratch, more = _scratch(shape, budget - need)
-    fixed += more
-    most = min(DEVICE_BATCH_BYTES, budget // 4, budget - fixed - slots * slot)
-    in_flight = limits.batch or max(1, min(shape.most, most // row))
+    row, parts, slots = (
+        shape.row * DEVICE_ROWS + (question_bytes(edge.id) if needs.asks_later else 0),
+        _parts(shape),
+        needs.partitions_at_once,
+    )
+    cut = Cut(store, edge.piece, _build_bytes(shape), slots, uniform=True)
+    free, one = budget - sum(parts.values()), (limits.batch or 1) * row
+    if cut.least_bytes + one > free:
+        least = {f"{slots} piece(s) with a row of {cut.least_edges:,} edges": cut.least_bytes, **parts}
+        least["samples in flight"] = one
+        raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
+    scratch, more = _scratch(shape, free - cut.least_bytes - one)
+    free, parts["candidates"] = free - more, parts["candidates"] + more
+    room_of_batch = min(DEVICE_BATCH_BYTES, budget // 4, free // 2, free - cut.least_bytes)
+    in_flight = limits.batch or max(1, min(shape.most, room_of_batch // row))
+    most = cut.most_edges(free - in_flight * row)
+    largest = cut.largest(most)
+    parts["table_scratch"] = cut.scratch_bytes(largest)
+    fixed, slot = sum(parts.values()), largest * edge.piece
     residency = limits.residency or (
         Residency.STREAMED if store.edges * edge.kept <= limits.host_bytes // 2 else Residency.DISK
     )
@@ -178,8 +221,9 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
         in_place = costs.READ_BYTES
     expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
     return MemoryPlan(
-        _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, scratch, expected
-    )
+        _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, parts, len(store.partitions), most, slot, scratch,
+        expected,
+    )  # fmt: skip
 
 
 def _layouts(shape: Shape) -> tuple[GraphLayout, ...]:

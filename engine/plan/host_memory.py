@@ -11,6 +11,8 @@ from csaw.engine.plan.costs import expected, met_row, row_cost
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
+from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -23,7 +25,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     _refuse_what_is_for_gpus(shape, limits)
     store, budget = shape.store, limits.host_bytes
     filters = store.edges if shape.needs.second_order else 0  # 8 bits an edge
-    fixed = 8 * (store.vertices + 1) + 2 * store.vertices + filters
+    parts = _parts(shape) | {"filters": filters}
+    fixed = sum(parts.values())
     at_once = min(BATCH_BYTES, budget // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
     rows = store.edges * shape.needs.edge.reserved
@@ -37,9 +40,9 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
             f"or run without --residency"
         )
     if streams or whole > budget:
-        return _from_disk(shape, limits, layout, graph, fixed)
+        return _from_disk(shape, limits, layout, graph)
     membership = "filter" if filters else "search"
-    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed, budget)
+    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed, budget, parts)
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
@@ -73,26 +76,37 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
     return GraphLayout.CSR
 
 
-def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int, fixed: int) -> MemoryPlan:
-    """Plan to stream partitions from disk. BudgetError if the partitions that one step needs do not fit beside a batch."""
+def _parts(shape: Shape) -> dict[str, int]:
+    """Bytes beside edges and samples in flight that any residency needs, by the names of PARTS."""
+    vertices = shape.store.vertices
+    return {"offsets": 8 * (vertices + 1), "row_sums": 8 * vertices if shape.needs.row_weights else 0}
+
+
+def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) -> MemoryPlan:
+    """Plan to stream the graph from disk in pieces. BudgetError if the pieces that one step needs do not fit beside a batch, however small they are."""
     refuse_far(shape, "--memory")
-    store, needs, budget, per_edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge.reserved
-    row = shape.row + (question_bytes(needs.edge.id) if needs.asks_later else 0)
-    largest, slots = store.largest_partition * per_edge, needs.partitions_at_once
-    least = (limits.batch or 1) * row
-    need = fixed + slots * largest + least
-    if need > budget:
-        raise BudgetError(
-            f"{store.path}: {slots} partition(s) of {largest:,} bytes, {fixed:,} for offsets and {least:,} for "
-            f"samples in flight exceed the budget of {budget:,} bytes; raise --memory to {need:,}, or make "
-            f"smaller partitions with csaw partition --partition-size"
-        )
-    residency, most = limits.residency or Residency.DISK, min(budget // 4, budget - fixed - slots * largest) // row
-    batch = limits.batch or max(1, min(shape.request.instances, most))
-    room = (budget - fixed - batch * row) // max(largest, 1)
-    one = row_cost(shape, per_edge) if limits.policy.in_place and store.is_plain else None
+    store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
+    row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
+    parts = _parts(shape) | {"places": store.vertices // 5}
+    slots = needs.partitions_at_once
+    cut = Cut(store, edge.reserved, edge.stored if needs.alias_tables else 0, slots, uniform=False)
+    free, one = budget - sum(parts.values()), (limits.batch or 1) * row
+    if cut.least_bytes + one > free:
+        least = {f"{slots} piece(s) with a row of {cut.least_edges:,} edges": cut.least_bytes, **parts}
+        raise refuse_least(store.path, budget, "--memory", {**least, "samples in flight": one})
+    batch = limits.batch or max(
+        1, min(shape.request.instances, min(budget // 4, free // 2, free - cut.least_bytes) // row)
+    )
+    most = cut.most_edges(free - batch * row)
+    largest = cut.largest(most)
+    parts["table_scratch"] = cut.scratch_bytes(largest)
+    fixed, count = sum(parts.values()), len(store.partitions)
+    residency = limits.residency or Residency.DISK
+    room = (budget - fixed - batch * row) * count // max(store.edges * cut.edge, 1)
+    alone = row_cost(shape, cut.edge) if limits.policy.in_place and store.is_plain else None
     return MemoryPlan(
-        layout, "search", residency, batch, batch * row, graph, fixed, budget, expected=expected(shape, room, batch, per_edge, residency, one)
+        layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
+        expected=expected(shape, room, batch, cut.edge, residency, alone),
     )  # fmt: skip
 
 

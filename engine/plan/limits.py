@@ -53,6 +53,10 @@ class MemoryPlan:
     graph_bytes: int
     fixed_bytes: int
     budget_bytes: int
+    fixed: dict[str, int]
+    pieces: int = 0
+    piece_edges: int = 0
+    piece_bytes: int = 0
     scratch_edges: int = 0
     expected: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)

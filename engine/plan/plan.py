@@ -52,6 +52,10 @@ class Plan:
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
+    fixed: dict[str, int]  # what fixed_bytes consist of: see PARTS in limits.py
+    pieces: int  # partitions of a streamed graph, as they are brought into memory; 0 if nothing is streamed
+    piece_edges: int  # most edges of a piece of several rows: larger partitions are to be split
+    piece_bytes: int  # of memory that the largest piece takes
     scratch_edges: int  # candidates that fit in a GPU's scratch memory at a time
     batch_bytes: int
     budget_bytes: int
@@ -77,7 +81,7 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes")}
+        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "piece_edges")}
         return shown | {"select": self.select}
 
 

@@ -57,10 +57,12 @@ def test_a_plan_says_the_layout_of_the_graph_and_the_form_of_the_sample_apart(sa
 
 def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
     plan = {"device": "cuda:0", "budget_bytes": 8 << 30, "graph_bytes": 5 << 30, "policy": {"batching": False}, "host_bytes": 1 << 20,
-            "expected": {"transfers": 1234, "bytes": 3 << 30, "seconds": 0.0625}, "refused": {"resident": "too large"}}  # fmt: skip
+            "fixed": {"offsets": 3 << 20, "table_scratch": 0}, "pieces": 37, "piece_bytes": 64 << 20, "expected": {"transfers": 1234, "bytes": 3 << 30, "seconds": 0.0625}, "refused": {"resident": "too large"}}  # fmt: skip
     request = {"algorithm": "deepwalk", "parameters": {}, "sources": "list 0f x 2", "weighted": False}
     found = {heading: dict(lines) for heading, lines in plan_sections("g.zarr", request, plan)}
     assert found["Expected of streaming"] == {
+        "pieces that the graph is brought in": "37",
+        "largest piece": "64 MiB",
         "loads of partitions": "1,234",
         "loaded": "3 GiB",
         "time for loading": "62.5 ms",
@@ -70,6 +72,7 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
         "--gpu-memory": "8 GiB",
         "graph": "5 GiB",
         "host memory for partitions, at most": "1 MiB",
+        "offsets of rows, 8 bytes a vertex": "3 MiB",
     }
     assert found["Baselines of the papers, for comparison"] == {"--batching": "off"}
     assert found["What to sample"]["--sources"] == "a list of vertices (digest 0f); 2 for each instance"
@@ -100,10 +103,10 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     said("datasets", "generate", "karate", "k.zarr")
     job = prepare("k.zarr", "deepwalk", walk_length=2, device="cpu")
     results = execute(job, "w.zarr")
-    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
+    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.PIECES, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
               runs.SELECTION, runs.LOADING)  # fmt: skip
     known = {line.key for group in groups for line in group}
-    shown_otherwise = {"algorithm", "parameters", "policy", "expected", "refused", "plan"}
+    shown_otherwise = {"algorithm", "parameters", "policy", "expected", "refused", "plan", "fixed", "fixed_bytes"}
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known
     assert {line.key for line in runs.POLICY} == job.plan.as_dict()["policy"].keys() <= options().keys()
 

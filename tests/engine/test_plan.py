@@ -72,7 +72,7 @@ def test_the_memory_that_a_refusal_asks_for_is_enough(tmp_path, algo, device):
         prepare(store, algo, **given, **{budget: 1000})
     asked = int(re.search(r"raise --[a-z-]+ to ([0-9,]+)", str(refusal.value))[1].replace(",", ""))
     plan = prepare(store, algo, **given, **{budget: asked}).plan
-    assert plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 12 <= asked
+    assert plan.fixed_bytes + plan.batch_bytes + plan.needs.partitions_at_once * plan.piece_bytes <= asked
     with pytest.raises(BudgetError):
         prepare(store, algo, **given, **{budget: asked - 1})
 

@@ -1,0 +1,28 @@
+"""What a run needs beside edges and samples in flight, part by part, and the error for a budget that does not hold it."""
+
+from pathlib import Path
+
+from csaw.partition.errors import BudgetError
+
+PARTS = {
+    "offsets": "offsets of rows, 8 bytes a vertex",
+    "places": "partitions of vertices, a fifth of a byte a vertex",
+    "row_sums": "sums of rows' weights, 8 bytes a vertex",
+    "ids": "original ids, until they are written",
+    "filters": "filters of edges, a byte an edge",
+    "table_scratch": "making the tables of a piece",
+    "candidates": "candidates that are selected from",
+}
+"""What a run needs beside edges and samples in flight: the names of MemoryPlan.fixed, in words."""
+
+
+def refuse_least(path: Path, budget: int, option: str, parts: dict[str, int], otherwise: str = "") -> BudgetError:
+    """The error for a ``budget`` that does not hold the least that a run needs, which is ``parts``: bytes by what they are for.
+
+    ``option``: the option to raise. ``otherwise``: other ways out.
+    """
+    listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
+    need = sum(parts.values())
+    return BudgetError(
+        f"{path}: the least that this run needs is {need:,} bytes: {'; '.join(listed)}. {budget:,} are allowed; raise {option} to {need:,}{otherwise}"
+    )

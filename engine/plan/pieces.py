@@ -1,0 +1,58 @@
+"""How a streamed graph is cut into pieces, the partitions that are brought into memory, so that a budget of any size has room for some."""
+
+from dataclasses import dataclass
+
+from csaw.engine.contracts import Store
+
+SLOTS = 4  # pieces that should fit at once: with fewer, each piece that is brought takes the place of one that walkers come back to
+MOST_PIECES = 1 << 11  # that a graph is cut into, or so: more would each cost more than their bytes
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What decides the size of pieces.
+
+    edge: bytes of an edge in a piece. scratch: bytes of an edge while the tables of a piece are made, one piece at a time.
+    together: pieces that a step needs at once. uniform: whether each piece takes the memory of the largest one.
+    """
+
+    store: Store
+    edge: int
+    scratch: int
+    together: int
+    uniform: bool
+
+    @property
+    def least_edges(self) -> int:
+        """Edges of the largest piece where pieces are as small as they can be: those of the longest row."""
+        return self.largest(self._fewest)
+
+    @property
+    def least_bytes(self) -> int:
+        """Least memory for pieces."""
+        return self._bytes(self.least_edges, self.together)
+
+    def most_edges(self, room: int) -> int:
+        """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where SLOTS such pieces fit, else as many
+        as let SLOTS fit."""
+        whole = self.store.largest_partition
+        all_of_it = self.store.edges * self.edge + whole * self.scratch
+        if min(self._bytes(whole, SLOTS), all_of_it) <= room:
+            return whole
+        return min(max(room // self._bytes(1, SLOTS), self.least_edges if self.uniform else self._fewest), whole)
+
+    def largest(self, most: int) -> int:
+        """Edges of the largest piece if those of several rows have at most ``most``: a row is never cut."""
+        return min(max(most, self.store.max_degree), self.store.largest_partition)
+
+    def scratch_bytes(self, largest: int) -> int:
+        """Bytes for making the tables of the largest piece."""
+        return largest * self.scratch
+
+    @property
+    def _fewest(self) -> int:
+        return max(1, -(-self.store.edges // MOST_PIECES))
+
+    def _bytes(self, edges: int, pieces: int) -> int:
+        """Bytes of so many pieces of this many edges, and for making the tables of one."""
+        return edges * (pieces * self.edge + self.scratch)
