@@ -188,7 +188,7 @@ def _read_plain(
         end = min(begin + PIECE, stop)
         a, b = max(low, begin), min(high, end)  # of what is wanted
         piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
-        _fill(file, handle, piece, begin)
+        fill(file, handle, piece, begin)
         if sums is not None:
             _check_blocks(file, piece, begin, sums)
         if (a, b) != (begin, end) and a < b:
@@ -202,7 +202,8 @@ def _read_plain(
         os.close(handle)
 
 
-def _fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
+def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
+    """Fill ``out`` (uint8) from byte ``begin`` of a file on; StoreError, with its name, when it cannot be read or ends before."""
     done = 0
     while done < out.size:
         try:
@@ -238,7 +239,7 @@ def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> Non
     file, handle = array.file(number), open_chunk(array.file(number))
     try:
         packed = np.empty(os.fstat(handle).st_size, np.uint8)
-        _fill(file, handle, packed, 0)
+        fill(file, handle, packed, 0)
     finally:
         os.close(handle)
     if array.sums is not None and (number >= array.sums.size or file_sum(packed) != array.sums[number]):

@@ -142,7 +142,7 @@ class CpuBackend(Backend):
 
     def close(self) -> None:
         self.stop.set()
-        self.graph.rows.close()
+        self.graph.close()
         self.threads.shutdown(wait=False, cancel_futures=True)  # a hook may have no end
 
     def _constants(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.backend import check_bias
 from csaw.engine.contracts import Partitions, WaitingBatch
+from csaw.engine.cpu.kept_tables import KeptTables
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
 from csaw.engine.cpu.reserved import Reserved
@@ -47,9 +48,11 @@ class HostGraph(Partitions):
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
         self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
-        self.streamed = streamed
-        # What holds edges of loaded partitions, with the number of elements of each.
+        # What holds edges, with the number of elements of each: of a partition while its table is made, and while it is loaded.
         self.edge_arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
+        beside = ((self.weights, 1),) if self.keeps_weights else ()
+        self.lasting = ((self.entries, ALIAS_IDS), *beside) if self.table else self.edge_arrays
+        self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
@@ -108,48 +111,64 @@ class HostGraph(Partitions):
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""
         self.rows.drop()
+        if self.kept is not None and number in self.kept:
+            self._take(number, self.lasting)
+            self.kept.read(number, self._columns(number, self.lasting))
+        else:
+            self._make(number)
+        self.arrays.loaded[number] = 1
+        self.coming = None if number == self.coming else self.coming
+        self.transfers += 1
+        self.transfer_bytes += self.store.partitions[number].edges * self.edge_bytes
+
+    def _columns(self, number: int, arrays: Iterable[tuple[Reserved, int]]) -> list[np.ndarray]:
+        """The parts of ``arrays`` that hold a partition."""
+        part = self.store.partitions[number]
+        return [array.array[each * part.first_edge : each * (part.first_edge + part.edges)] for array, each in arrays]
+
+    def _take(self, number: int, arrays: Iterable[tuple[Reserved, int]]) -> None:
+        """Move memory of partitions that left to where a partition is about to be written."""
+        part = self.store.partitions[number]
+        for array, each in arrays:
+            array.take(each * part.first_edge, each * (part.first_edge + part.edges))
+
+    def _make(self, number: int) -> None:
+        """Read a partition and build the tables, sums and filters that kernels read."""
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        for array, each in self.edge_arrays:
-            array.take(each * low, each * high)
+        self._take(number, self.edge_arrays)
         weights = self.weights.array[low:high] if self.weighted else None
         self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
             self._over_vertices(part, self.build_table)
-            self._drop(self.indices, low, high)
-            if not self.keeps_weights:
-                self._drop(self.weights, low, high)
+            if self.kept is not None:
+                self.kept.keep(number, self._columns(number, self.lasting))
+            for array, _ in self.edge_arrays:
+                if (array, 1) not in self.lasting and array is not self.entries:
+                    (array.release if self.kept is None else array.spare_for_later)(low, high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
             self.weights.release(low, high)
         if self.bloom.array.size:
             self.kernels.build_bloom(self.arrays, self.bloom.array, part.first_vertex, part.last_vertex)
-        self.arrays.loaded[number] = 1
-        self.coming = None if number == self.coming else self.coming
-        self.transfers += 1
-        self.transfer_bytes += part.edges * self.edge_bytes
 
     def ahead(self, waiting: dict[int, int]) -> None:
         """Let the system read the partition that most instances wait for into its page cache meanwhile: 1.2 times as fast from a cold disk."""
         following = max(waiting, key=waiting.__getitem__, default=None)
-        if following is not None and following != self.coming:
+        if following is None or following == self.coming:
+            return
+        if self.kept is not None and following in self.kept:
+            self.kept.ahead(following)
+        else:
             self.store.read_ahead(following, self.weighted)
-            self.coming = following
+        self.coming = following
 
     def evict(self, number: int) -> None:
         """Let the next partition have the memory of this one's edges."""
         self.arrays.loaded[number] = 0
         part = self.store.partitions[number]
-        for array, each in self.edge_arrays:
-            if array is self.entries or not self.table or (array is self.weights and self.keeps_weights):
-                array.spare_for_later(each * part.first_edge, each * (part.first_edge + part.edges))
-
-    def _drop(self, array: Reserved, low: int, high: int) -> None:
-        """Give up what only the building of a partition's table read."""
-        if self.streamed:
-            array.spare_for_later(low, high)
-        else:
-            array.release(low, high)
+        for array, each in self.lasting:
+            array.spare_for_later(each * part.first_edge, each * (part.first_edge + part.edges))
 
     def release(self, number: int) -> None:
         """Give back the memory of a partition's edges."""
@@ -161,6 +180,12 @@ class HostGraph(Partitions):
         """Give back the memory that evicted partitions left for others."""
         for array, _ in self.edge_arrays:
             array.release_spare()
+
+    def close(self) -> None:
+        """Give back threads and files."""
+        self.rows.close()
+        if self.kept is not None:
+            self.kept.close()
 
     def sizes(self) -> np.ndarray:
         """int64 [partitions]: bytes that each one takes while it is loaded."""
