@@ -43,7 +43,7 @@ def _duration(seconds: float) -> str:
 def _beside(row: Row) -> str:
     plain = f"{100 * row['of_plain_write']:.0f} % of a plain write" if "of_plain_write" in row else limits_text(row)
     times = f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
-    return ", ".join(filter(None, (times, plain)))
+    return ", ".join(filter(None, (times, plain, row.get("note", ""))))
 
 
 def filled(page: str, folder: Path) -> str:
