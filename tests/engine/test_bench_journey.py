@@ -47,13 +47,14 @@ EVERY = [HELP, SMALL, GENERATE, TEXT, MIDDLE_MEMORY, SMALL_MEMORY, MEMBERS, MEMB
          IN_MEMORY]  # fmt: skip
 
 
-def test_a_quick_journey_prints_its_stages_beside_limits_and_goals(tmp_path):
+def test_a_quick_journey_on_a_named_graph_prints_its_stages_beside_limits_and_goals(tmp_path):
     file = tmp_path / "rows.json"
-    line = ["bench", "--quick", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
+    line = ["bench", "rmat:scale=8", "--quick", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
     done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path), "--json", str(file)], catch_exceptions=False)
     rows = measured(json.loads(file.read_text()), suite="journey")
     assert [row["work"] for row in rows] == [MEMBERS, MEMBER]
     for row in rows:
+        assert row["graph"] == "text of rmat:scale=8"
         assert row["met"] is (row["rate"] >= row["goal"] > 0)
         assert row["limits"].keys() == {"a plain read", "a plain write"}
         assert all(0 < seconds < row["seconds"] for seconds in row["limits"].values())
