@@ -180,3 +180,16 @@ def test_the_ingest_of_pyarrow_finds_each_edge_once_in_order_of_rows(tmp_path):
     assert ingest_child.pyarrow()(str(text), str(tmp_path / "graph")) == 3
     assert np.load(tmp_path / "graph.indptr.npy").tolist() == [0, 2, 2, 3]
     assert np.load(tmp_path / "graph.indices.npy").tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_samples_to_memory_go_to_the_disk_where_memory_has_no_room_and_the_row_says_so(tmp_path, monkeypatch, room):
+    seen = []
+    monkeypatch.setattr(journey, "turn", lambda context, places, *given: seen.append(places) or TURN)
+    monkeypatch.setattr(journey, "SHARED_MEMORY", tmp_path / "memory")
+    (tmp_path / "memory").mkdir()
+    monkeypatch.setattr(journey.shutil, "disk_usage", lambda path: SimpleNamespace(free=10**12 if room else 10))
+    (tmp_path / "disk").mkdir()
+    (row,) = journey.rows(Context([], quick=True, only="to memory", out=tmp_path / "disk"))
+    assert seen[0].memory.is_relative_to(tmp_path / ("memory" if room else "disk"))
+    assert ("has no room" in row.get("note", "")) is not room
