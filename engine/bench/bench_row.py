@@ -4,6 +4,8 @@ Every row has ``suite``. Beside that
 
     a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
                     gathers/s), repeats, and columns of the suite's own
+                    goal is the rate to be reached, met says whether it was; limits has the seconds of the least that
+                    the work can take, by name
     a gap           work, graph, not_measured: the reason
     a verdict       claim, holds (true, false, null if it cannot be decided), found
     the machine     the first row, suite ``machine``: csaw, device, threads, command, date
@@ -43,6 +45,26 @@ def short(rate: float, unit: str = "") -> str:
     scale, prefix = next(((scale, p) for scale, p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if rate >= scale), (1.0, ""))
     number = f"{rate / scale:.3g}" if rate / scale < 999.5 else f"{rate / scale:,.0f}"
     return " ".join(filter(None, (number, prefix, unit)))
+
+
+def goal_text(row: Row, unit: str = "") -> str:
+    """The goal of a figure as text, of commands the time that one may take; empty without a goal."""
+    if not row.get("goal"):
+        return ""
+    return f"{1 / row['goal']:.3g} s" if row["unit"] == "commands/s" else short(row["goal"], unit)
+
+
+def met_text(row: Row) -> str:
+    """Whether the figure meets its goal, as text; empty if the row does not say."""
+    return {None: "", True: "met", False: "missed"}[row.get("met")]
+
+
+def limits_text(row: Row) -> str:
+    """The slowest of the figure's limits, and the share of its seconds that this limit takes; empty without limits."""
+    if not row.get("limits"):
+        return ""
+    name, seconds = max(row["limits"].items(), key=lambda limit: limit[1])
+    return f"{100 * seconds / row['seconds']:.0f} % of {name}"
 
 
 def spread(row: Row) -> str:

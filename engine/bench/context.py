@@ -27,6 +27,7 @@ class Context:
     instances: int | None = None
     quick: bool = False
     only: str = ""
+    chosen: bool = False  # whether the graphs are the user's, not this program's
     memory: int | None = None  # budgets, bytes
     gpu_memory: int | None = None
     out: Path = Path()

@@ -5,7 +5,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,27 @@ def plain_write(folder: Path, size: int) -> float:
         list(writers.map(lambda part: _write_synced(Path(name, str(part[0])), part[1]), enumerate(parts)))
         sync(Path(name))
         return time.perf_counter() - began
+
+
+def plain_read(files: Iterable[Path]) -> float:
+    """Seconds to read files whole, in pieces of 32 MiB by as many threads as write; files that were just written are in the page cache."""
+    sizes = [(file, file.stat().st_size) for file in files]
+    pieces = [
+        (file, begin, min(FILE_BYTES, size - begin)) for file, size in sizes for begin in range(0, size, FILE_BYTES)
+    ]
+    with ThreadPoolExecutor(WRITERS) as readers:
+        began = time.perf_counter()
+        list(readers.map(_read_piece, pieces))
+        return time.perf_counter() - began
+
+
+def _read_piece(piece: tuple[Path, int, int]) -> None:
+    file, begin, size = piece
+    with open(file, "rb", buffering=0) as source:
+        source.seek(begin)
+        room = memoryview(bytearray(size))
+        while room and (found := source.readinto(room)):
+            room = room[found:]
 
 
 def _write_synced(path: Path, data: bytes) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from csaw.engine.bench import baseline, plots
-from csaw.engine.bench.bench_row import MACHINE, Row, measured, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, goal_text, limits_text, measured, met_text, short, spread
 from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
 from csaw.partition.errors import FormatError
 
@@ -24,7 +24,7 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "of the ceiling": lambda row: (
         f"{100 * row['of_ceiling']:.0f} %" if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
     ),
-    "goal": lambda row: short(row["goal"]) if row.get("goal") else "",
+    "goal": lambda row: ", ".join(filter(None, (goal_text(row), met_text(row)))),
     "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
     "efficiency": lambda row: f"{row['efficiency']:.2f}" if row.get("efficiency", 1.0) != 1.0 else "",
@@ -41,9 +41,9 @@ def _duration(seconds: float) -> str:
 
 
 def _beside(row: Row) -> str:
-    if "of_plain_write" in row:
-        return f"{100 * row['of_plain_write']:.0f} % of a plain write"
-    return f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
+    plain = f"{100 * row['of_plain_write']:.0f} % of a plain write" if "of_plain_write" in row else limits_text(row)
+    times = f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
+    return ", ".join(filter(None, (times, plain, row.get("note", ""))))
 
 
 def filled(page: str, folder: Path) -> str:

@@ -35,7 +35,8 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
     named = (
         of_paper(paper, gpu, max_edges) if paper else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
     )
-    return Context(named, devices, threads or processors(), 1 if quick else repeats, quick=quick, **more)
+    return Context(named, devices, threads or processors(), 1 if quick else repeats, quick=quick,
+                   chosen=bool(graphs or paper), **more)  # fmt: skip
 
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:

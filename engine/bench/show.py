@@ -1,7 +1,7 @@
 """Bench rows as lines of text for a terminal."""
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import MACHINE, Row, short, spread
+from csaw.engine.bench.bench_row import MACHINE, Row, goal_text, limits_text, met_text, short, spread
 from csaw.partition.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
@@ -58,8 +58,10 @@ def _details(row: Row) -> list[str]:
         said.append(f"{100 * row['of_limit']:.0f} % of it copies or kernels alone")
     if "peak_mib" in row:
         said.append(f"peak {row['peak_mib']:,} MiB")
+    if row.get("limits"):
+        said.append(limits_text(row))
     if row.get("goal"):
-        said.append(f"goal {short(row['goal'], row['unit'])}")
+        said.append(" ".join(filter(None, ("goal", goal_text(row, row["unit"]), met_text(row)))))
     return said + ([row["note"]] if "note" in row else [])
 
 

@@ -46,8 +46,9 @@ def bench(*arguments, folder):
     return done.exit_code, done.output, json.loads(file.read_text()) if file.exists() else []
 
 
-# The suite of selection compiles a kernel for each method, detector and algorithm: a minute.
-SUITES = [pytest.param(name, marks=pytest.mark.slow) if name == "selection" else name for name in suites.names()]
+# The suite of selection compiles a kernel for each method, detector and algorithm: a minute. The journey starts thirty processes.
+SLOW = ("selection", "journey")
+SUITES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in suites.names()]
 
 
 @pytest.mark.parametrize("name", SUITES)

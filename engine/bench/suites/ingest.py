@@ -1,4 +1,4 @@
-"""Text edge list to CSR on disk: csaw against pandas with SciPy and polars with a sort, each in a fresh process, in turns.
+"""Text edge list to CSR on disk: csaw against pandas with SciPy, polars, pyarrow with NumPy, and DuckDB, each in a fresh process, in turns.
 
 No paper has this: both leave reading out. The graph is this suite's own, R-MAT scale 20 as text, directed, 16.8 M rows, in the page cache.
 """
@@ -23,6 +23,8 @@ NAMES = {
     "csaw": "csaw",
     "pandas": "pandas read_csv, SciPy CSR, np.save",
     "polars": "polars read_csv, unique, sort, np.save",
+    "pyarrow": "pyarrow read_csv, NumPy sort, np.save",
+    "duckdb": "DuckDB read_csv, distinct, order by, np.save",
 }
 SPEC, QUICK_SPEC = (f"rmat:scale={scale},edge_factor=16,undirected=0" for scale in (20, 10))
 

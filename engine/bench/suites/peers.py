@@ -20,6 +20,7 @@ from csaw.engine.bench.bench_row import Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peer_process import PEERS, Child, PeerError
+from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.store import Graph, GraphStore
@@ -35,7 +36,7 @@ WORKS: dict[str, Row] = {
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
 NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-READERS = ("pandas", "polars")  # these belong to the suite ingest
+READERS = tuple(name for name in INGEST if name != FIRST)  # these belong to the suite ingest
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 

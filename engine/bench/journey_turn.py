@@ -1,0 +1,112 @@
+"""One turn of a journey: every stage once, in order, each beside its limits on the same machine at the same time."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.journey_stages import MEMBER, MEMBERS, Places, Stage, needed, stages
+from csaw.engine.bench.machine import plain_read, plain_write
+from csaw.partition.errors import CsawError
+
+READ, WRITE, SAMPLING = "a plain read", "a plain write", "its sampling"
+PARTS, GZIP_LEVEL = 16, 1
+GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x04\xff"
+
+
+class Timed(NamedTuple):
+    """One run of a stage: its seconds, the bytes that its rate counts (0: it counts commands), and the seconds of each of its limits."""
+
+    seconds: float
+    bytes: int
+    limits: dict[str, float]
+
+
+def turn(context: Context, places: Places, spec: str, small_memory: str) -> dict[str, Timed]:
+    """Run the stages that are wanted once, in empty folders; removing gigabytes of an earlier turn would take as long as a stage itself."""
+    for folder in places:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    every = stages(context, places, spec, small_memory)
+    packed = {places.gzip(name): places.text for name in (MEMBERS, MEMBER)}
+    out: dict[str, Timed] = {}
+    for stage in needed(every, context.only, packed):
+        if not stage.missing:
+            if stage.name in (MEMBERS, MEMBER):
+                write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
+            out[stage.name] = _timed(stage, places)
+    return out
+
+
+def _timed(stage: Stage, places: Places) -> Timed:
+    seconds = run([sys.executable, "-m", "csaw.cli", *stage.command])
+    if stage.start:
+        name, code = stage.start
+        return Timed(seconds, 0, {name: run([sys.executable, "-c", code])})
+    limits = {READ: plain_read(file for path in stage.reads for file in _files(path))} if stage.reads else {}
+    size = sum(file.stat().st_size for file in _files(stage.counts)) if stage.counts else 0
+    if stage.leaves:
+        left = sum(file.stat().st_size for file in _files(stage.leaves))
+        if stage.command[0] == "sample":
+            limits[SAMPLING] = _sampling_seconds(stage.leaves)
+        if stage.leaves.parent == places.memory:
+            shutil.rmtree(stage.leaves)  # before as much is written again
+        limits[WRITE] = plain_write(stage.leaves.parent, left)
+    return Timed(seconds, size, limits)
+
+
+def run(command: list[str]) -> float:
+    """Seconds that a command takes; CsawError with its words if it fails."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    began = time.perf_counter()
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    seconds = time.perf_counter() - began
+    if done.returncode:
+        said = done.stderr.strip() or f"it ended with status {done.returncode}"
+        raise CsawError(f"{' '.join(command[2:])}: {said}")
+    return seconds
+
+
+def _sampling_seconds(walks: Path) -> float:
+    return float(json.loads((walks / "results" / "zarr.json").read_text())["attributes"]["sampling_seconds"])
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+
+
+def write_gzip(text: Path, out: Path, threads: int, *, members: bool) -> None:
+    """Write a text as gzip of level 1 that is packed in 16 parts side by side: each a member of its own, or all in one member."""
+    data = np.memmap(text, np.uint8, "r")
+    parts = np.array_split(data, PARTS)
+    with ThreadPoolExecutor(threads) as packers, open(out, "wb") as file:
+        if members:
+            file.writelines(packers.map(_member, parts))
+        else:
+            ends = [False] * (PARTS - 1) + [True]
+            file.write(GZIP_HEAD)
+            file.writelines(packers.map(_deflated, parts, ends))
+            file.write(_tail(data))
+
+
+def _member(part: np.ndarray) -> bytes:
+    return GZIP_HEAD + _deflated(part, True) + _tail(part)
+
+
+def _deflated(part: np.ndarray, ends: bool) -> bytes:
+    """The part as deflate blocks that end at a whole byte; ``ends``: with the last one."""
+    packer = zlib.compressobj(GZIP_LEVEL, wbits=-zlib.MAX_WBITS)
+    return packer.compress(part.data) + packer.flush(zlib.Z_FINISH if ends else zlib.Z_SYNC_FLUSH)
+
+
+def _tail(data: np.ndarray) -> bytes:
+    return zlib.crc32(data.data).to_bytes(4, "little") + (data.size % (1 << 32)).to_bytes(4, "little")
