@@ -15,13 +15,12 @@ from csaw.engine.cpu.kernels.constants import (
     MEMBERSHIP,
     SIMPLE,
     STREAMED,
-    TABLE,
     UNDIRECTED,
     WEIGHTED,
     edge_bias,
 )
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, goes_on, neighbor_by_alias, save
+from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -155,12 +154,8 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             if decided[j]:
                 goal[j] = back[j]
                 continue
-            dst = int64(-1)
-            if counts[j] > 0:
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+            count = uint64(counts[j])
+            dst = drawn_neighbor(graph, uint64(rows[j]) + below(words[j], count), count, words[j])
             goal[j] = dst
             if dst < 0 or (dst != back[j] and coin[j] * high < low):
                 decided[j] = 1
