@@ -29,7 +29,8 @@ class Walks:
         self.alive = np.full(sources.size, self.length > 0, np.uint8)
         self.waiting = np.flatnonzero(self.alive)  # walkers that have not ended
         self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
-        self.out[:, 0] = sources
+        if self.length == 0:  # kernels write the sources of walkers that move: threads then share the first touch of this memory
+            self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""

@@ -126,6 +126,7 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             w = todo[taken]
             lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
             instance[lanes], steps[lanes], trial[lanes] = uint64(first + w), uint64(step[w]), uint64(0)
+            out[uint64(w), 0] = source[w]
             lanes += 1
             taken += 1
         if lanes == 0:

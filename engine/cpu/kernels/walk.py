@@ -18,7 +18,7 @@ from csaw.engine.cpu.kernels.constants import (
     dead_end,
     update,
 )
-from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, draw64, philox
 from csaw.partition.compile import inner, njit
@@ -105,7 +105,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
     Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for its next one, while
     the rows that the group before it came to arrive. So requests are spread over time, and arithmetic runs beside them.
     """
-    graph = borrowed(graph)
+    graph, at, prev, step, alive, out = borrowed(graph), borrow(at), borrow(prev), borrow(step), borrow(alive), borrow(out)
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
@@ -132,6 +132,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 if taken < todo.size:
                     w = todo[taken]
                     lane[j], here[j], back[j], instance[j], steps[j] = w, at[w], prev[w], uint64(first + w), step[w]
+                    out[uint64(w), 0] = source[w]
                     prefetch(graph.indptr, uint64(here[j]))
                     taken += 1
             draw_words(group, seed, instance, steps, words)
@@ -147,6 +148,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
     biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
+        out[uint64(w), 0] = source[w]
         going = True
         while going:
             row = graph.indptr[v]
