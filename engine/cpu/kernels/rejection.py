@@ -19,7 +19,7 @@ from csaw.engine.cpu.kernels.constants import (
     WEIGHTED,
     edge_bias,
 )
-from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
@@ -112,7 +112,8 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
     ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is drawn apart, so the
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
     """
-    graph = borrowed(graph)
+    graph, out = borrowed(graph), borrow(out)
+    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     low, high, returning = bounds
     apart = returning > high
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)

@@ -105,7 +105,8 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
     Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for its next one, while
     the rows that the group before it came to arrive. So requests are spread over time, and arithmetic runs beside them.
     """
-    graph, at, prev, step, alive, out = borrowed(graph), borrow(at), borrow(prev), borrow(step), borrow(alive), borrow(out)
+    graph, out = borrowed(graph), borrow(out)
+    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
     instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
