@@ -28,13 +28,15 @@ class Walks:
         self.prev = np.full(sources.size, -1, np.int64)
         self.step = np.zeros(sources.size, np.int64)
         self.alive = np.full(sources.size, self.length > 0, np.uint8)
-        self.waiting = np.flatnonzero(
-            self.alive
-        )  # walkers that have not ended; of these, `asking` wait with questions, and `walking` with none
+        # Walkers that have not ended; of these, `asking` wait with questions, and `walking` with none.
+        self.waiting = np.flatnonzero(self.alive)
         self.walking, self.asking = self.waiting, self.waiting[:0]
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
-        self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
-        self.out[:, 0] = sources
+        self.out = backend.recycled.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
+        if (
+            self.length == 0
+        ):  # otherwise kernels write the sources, so that threads share the first touch of this memory
+            self.out[:, 0] = sources
 
     def _no_questions(self, walkers: int) -> tuple[np.ndarray, ...]:
         """The arrays trials, asked, candidates, coins and sure of kernels/questions.py."""

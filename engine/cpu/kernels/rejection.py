@@ -7,7 +7,14 @@ depends on the row alone, and rejected trials carry no information about the acc
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, can_ask, neighbor_at, prefetch_edge, prefetch_membership
+from csaw.engine.cpu.kernels.access import (
+    borrowed,
+    can_ask,
+    neighbor_at,
+    prefetch_edge,
+    prefetch_membership,
+    row_to_search,
+)
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     EXTREME,
@@ -17,13 +24,12 @@ from csaw.engine.cpu.kernels.constants import (
     QUESTIONS,
     SIMPLE,
     STREAMED,
-    TABLE,
     UNDIRECTED,
     WEIGHTED,
     edge_bias,
 )
-from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, goes_on, neighbor_by_alias, save
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -36,11 +42,29 @@ TRY_ON = -2  # returned instead of a vertex
 
 
 @inner
+def search_side_by_side(graph, lanes, low, high, goal):
+    """For each lane, move ``low`` to the first position in [low, high) whose neighbor is at least ``goal``; none waits for another's memory reads."""
+    searching = True
+    while searching:
+        searching = False
+        for j in range(lanes):
+            if low[j] < high[j]:
+                searching = True
+                middle = (low[j] + high[j]) >> 1
+                if neighbor_at(graph, middle) < goal[j]:
+                    low[j] = middle + 1
+                else:
+                    high[j] = middle
+                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
+                if WEIGHTED and low[j] == high[j]:
+                    prefetch(graph.weights, uint64(low[j]))
+
+
+@inner
 def find_returns(graph, lanes, here, back, fresh, rows, counts, low, high, goal, returns):
     """For each ``fresh`` lane, one that takes up a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
 
-    The lanes search side by side, so that none waits for another's memory reads; ``low``, ``high`` and ``goal`` are scratch. An undirected
-    edge that is not repeated weighs the same from both ends, so the shorter row is searched.
+    ``low``, ``high`` and ``goal`` are scratch. An undirected edge that is not repeated weighs the same from both ends, so the shorter row is searched.
     """
     # True if the walk must have come along that edge, so that its weight is 1.
     known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
@@ -57,20 +81,8 @@ def find_returns(graph, lanes, here, back, fresh, rows, counts, low, high, goal,
             if end - first < counts[j]:
                 low[j], high[j], goal[j] = first, end, here[j]
         prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-    searching = not known
-    while searching:
-        searching = False
-        for j in range(lanes):
-            if low[j] < high[j]:
-                searching = True
-                middle = (low[j] + high[j]) >> 1
-                if neighbor_at(graph, middle) < goal[j]:
-                    low[j] = middle + 1
-                else:
-                    high[j] = middle
-                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-                if WEIGHTED and low[j] == high[j]:
-                    prefetch(graph.weights, uint64(low[j]))
+    if not known:
+        search_side_by_side(graph, lanes, low, high, goal)
     for j in range(lanes):
         if known or not fresh[j] or back[j] < 0 or counts[j] == 0:
             continue
@@ -127,7 +139,8 @@ def walk_by_rejection(
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
     For ``trials`` to ``sure`` see questions.py.
     """
-    graph = borrowed(graph)
+    graph, out = borrowed(graph), borrow(out)
+    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     low, high, returning = bounds
     apart = returning > high
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
@@ -144,6 +157,7 @@ def walk_by_rejection(
             instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
             trial[lanes] = uint64(trials[w]) if ASKS_LATER else uint64(0)
             fresh[lanes], asks[lanes] = 1, 0
+            out[uint64(w), 0] = source[w]
             lanes += 1
             taken += 1
         if lanes == 0:
@@ -172,12 +186,8 @@ def walk_by_rejection(
             if decided[j]:
                 goal[j] = back[j]
                 continue
-            dst = int64(-1)
-            if counts[j] > 0:
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+            count = uint64(counts[j])
+            dst = drawn_neighbor(graph, uint64(rows[j]) + below(words[j], count), count, words[j])
             goal[j] = dst
             if dst < 0 or (dst != back[j] and coin[j] * high < low):
                 decided[j] = 1
