@@ -13,7 +13,6 @@ from csaw.engine.cpu.kernels.access import (
     neighbor_at,
     prefetch_edge,
     prefetch_membership,
-    row_to_search,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
