@@ -17,6 +17,7 @@ from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
+from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan import costs
@@ -40,6 +41,7 @@ class CpuBackend(Backend):
         check_own_hooks(self)
         self.tallied = np.zeros(len(TALLY), np.int64)
         self.threads = ThreadPoolExecutor(plan.threads)
+        self.recycled = Recycled()
         self.kernels = Kernels(self._constants(), self.hooks())
         clock = time.perf_counter()
         self.graph = self._load_graph()

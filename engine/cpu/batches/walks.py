@@ -28,8 +28,11 @@ class Walks:
         self.step = np.zeros(sources.size, np.int64)
         self.alive = np.full(sources.size, self.length > 0, np.uint8)
         self.waiting = np.flatnonzero(self.alive)  # walkers that have not ended
-        self.out = np.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
-        self.out[:, 0] = sources
+        self.out = backend.recycled.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
+        if (
+            self.length == 0
+        ):  # otherwise kernels write the sources, so that threads share the first touch of this memory
+            self.out[:, 0] = sources
 
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""

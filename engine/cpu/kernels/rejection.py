@@ -15,13 +15,12 @@ from csaw.engine.cpu.kernels.constants import (
     MEMBERSHIP,
     SIMPLE,
     STREAMED,
-    TABLE,
     UNDIRECTED,
     WEIGHTED,
     edge_bias,
 )
-from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, goes_on, neighbor_by_alias, save
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -113,7 +112,8 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
     ``bounds``: (low, high, back) of Walk.bias_range. If back > high, the part of the return edge's bias above high is drawn apart, so the
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
     """
-    graph = borrowed(graph)
+    graph, out = borrowed(graph), borrow(out)
+    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     low, high, returning = bounds
     apart = returning > high
     lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
@@ -127,6 +127,7 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             w = todo[taken]
             lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
             instance[lanes], steps[lanes], trial[lanes] = uint64(first + w), uint64(step[w]), uint64(0)
+            out[uint64(w), 0] = source[w]
             lanes += 1
             taken += 1
         if lanes == 0:
@@ -155,12 +156,8 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, source, 
             if decided[j]:
                 goal[j] = back[j]
                 continue
-            dst = int64(-1)
-            if counts[j] > 0:
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
+            count = uint64(counts[j])
+            dst = drawn_neighbor(graph, uint64(rows[j]) + below(words[j], count), count, words[j])
             goal[j] = dst
             if dst < 0 or (dst != back[j] and coin[j] * high < low):
                 decided[j] = 1

@@ -8,7 +8,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, TABLE, UNIFORM
+from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, UNIFORM
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import (
     by_inverse_transform,
@@ -18,7 +18,7 @@ from csaw.engine.cpu.kernels.select import (
     uniform_distinct,
     with_replacement,
 )
-from csaw.engine.cpu.kernels.walk import neighbor_by_alias
+from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
 from csaw.engine.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
 from csaw.partition.compile import inner, njit
@@ -222,10 +222,8 @@ def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacit
             size_here = 0
             for n in range(capacity[i] if counts[j] > 0 else 0):
                 word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], word)
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
+                count = uint64(counts[j])
+                dst = drawn_neighbor(graph, uint64(rows[j]) + below(word, count), count, word)
                 if dst < 0:
                     break
                 out[start[i] + size_here] = dst

@@ -18,12 +18,13 @@ from csaw.engine.cpu.kernels.constants import (
     dead_end,
     update,
 )
-from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.random import SHIFT, below, draw64, philox
 from csaw.partition.compile import inner, njit
 
 LANES = 64
+GROUP = 16  # of these lanes take turns in walk_by_edge
 
 
 @njit(inline="always")
@@ -55,66 +56,89 @@ def save(w, here, then, taken, length, at, prev, step, alive, out):
     step[w] = taken
     alive[w] = then >= 0 and taken < length
     if then < 0:
-        for rest in range(taken + 1, length + 1):
-            out[w, rest] = out.dtype.type(-1)
+        for rest in range(uint64(taken + 1), uint64(length + 1)):  # unsigned: a negative index would count from the end
+            out[uint64(w), rest] = out.dtype.type(-1)
     else:
         at[w], prev[w] = then, here
 
 
 @njit(inline="always")
-def neighbor_by_alias(graph, row, count, word):
-    """Draw a neighbor by the row's alias table, with one word for bucket and coin; -1 if all biases are zero."""
-    entry = 3 * (row + int64(below(word, uint64(count))))
+def neighbor_by_alias(graph, spot, count, word):
+    """The neighbor that the alias entry at ``spot``, of a row of ``count``, and the coin in ``word`` decide on; -1 if all biases are zero."""
+    entry = uint64(3) * uint64(spot)
     coin = (word * uint64(count)) >> SHIFT
-    dst = graph.table[entry] if coin < uint64(graph.table[entry + 2]) else graph.table[entry + 1]
+    dst = graph.table[entry] if coin < uint64(graph.table[entry + uint64(2)]) else graph.table[entry + uint64(1)]
     return int64(-1) if dst == graph.table.dtype.type(-1) else int64(dst)
+
+
+@njit(inline="always")
+def drawn_neighbor(graph, spot, count, word):
+    """The neighbor that ``word``, which chose ``spot`` in a row of ``count`` edges, draws; -1 if there is none."""
+    if count == uint64(0):
+        return int64(-1)
+    return neighbor_by_alias(graph, spot, count, word) if TABLE else neighbor_at(graph, spot)
+
+
+@njit(inline="always")
+def draw_words(group, seed, instance, steps, words):
+    """Draw the random words of a group's next steps. Nothing else is in the loop, so that it runs in vector registers."""
+    for j in range(uint64(group), uint64(group + GROUP)):
+        w0, w1, _, _ = philox(seed, instance[j], steps[j], uint64(0))
+        words[j] = (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
+def request_edges(group, graph, here, words, counts, spots):
+    """Find the edges that the words of a group choose, and ask for their memory lines."""
+    for j in range(uint64(group), uint64(group + GROUP)):
+        v = uint64(here[j])
+        row = uint64(graph.indptr[v])
+        counts[j] = uint64(graph.indptr[v + uint64(1)]) - row
+        spots[j] = row + below(words[j], counts[j])
+        prefetch_edge(graph, spots[j])
 
 
 @njit(nogil=True)
 def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, step, alive, out, bad):
-    """Walks whose bias is uniform or in the alias table: one neighbor a draw."""
-    graph = borrowed(graph)
-    lane, here, back = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-    rows, counts = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    lanes, taken = 0, 0
-    while True:
-        while lanes < LANES and taken < todo.size:
-            w = todo[taken]
-            lane[lanes], here[lanes], back[lanes] = w, at[w], prev[w]
-            instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
-            lanes += 1
-            taken += 1
-        if lanes == 0:
-            return
-        for j in range(lanes):
-            w0, w1, _, _ = philox(seed, instance[j], steps[j], uint64(0))
-            words[j] = (w0 << SHIFT) | w1
-        for j in range(lanes):
-            v = uint64(here[j])
-            rows[j] = graph.indptr[v]
-            counts[j] = graph.indptr[v + uint64(1)] - rows[j]
-            prefetch_edge(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
-        for j in range(lanes - 1, -1, -1):
-            v, dst = here[j], int64(-1)
-            if counts[j] > 0:
-                if TABLE:
-                    dst = neighbor_by_alias(graph, rows[j], counts[j], words[j])
-                else:
-                    dst = neighbor_at(graph, uint64(rows[j]) + below(words[j], uint64(counts[j])))
-            w, t = lane[j], int64(steps[j])
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
-            if then >= 0:
-                t += 1
-                out[w, t] = then
-                prefetch(graph.indptr, uint64(then))
-            if goes_on(graph, v, then, t, length):
-                here[j], back[j], steps[j] = then, v, uint64(t)
-            else:
-                save(w, v, then, t, length, at, prev, step, alive, out)
-                lanes -= 1
-                lane[j], here[j], back[j] = lane[lanes], here[lanes], back[lanes]
-                instance[j], steps[j] = instance[lanes], steps[lanes]
+    """Walks whose bias is uniform or in the alias table: one neighbor a draw.
+
+    Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for its next one, while
+    the rows that the group before it came to arrive. So requests are spread over time, and arithmetic runs beside them.
+    """
+    graph, out = borrowed(graph), borrow(out)
+    at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
+    lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
+    lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
+    instance, steps, words = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.empty(LANES, np.uint64)
+    counts, spots = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
+    taken, ended, before = 0, 0, lanes - GROUP
+    while ended < todo.size:
+        for group in range(0, lanes, GROUP):
+            for j in range(uint64(group), uint64(group + GROUP)):
+                w = lane[j]
+                if w >= 0:
+                    v, t = here[j], int64(steps[j])
+                    dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
+                    then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
+                    if then >= 0:
+                        t += 1
+                        out[uint64(w), uint64(t)] = then
+                        prefetch(graph.indptr, uint64(then))
+                    if goes_on(graph, v, then, t, length):
+                        here[j], back[j], steps[j] = then, v, uint64(t)
+                        continue
+                    save(w, v, then, t, length, at, prev, step, alive, out)
+                    lane[j] = -1
+                    ended += 1
+                if taken < todo.size:
+                    w = todo[taken]
+                    lane[j], here[j], back[j], instance[j], steps[j] = w, at[w], prev[w], uint64(first + w), step[w]
+                    out[uint64(w), 0] = source[w]
+                    prefetch(graph.indptr, uint64(here[j]))
+                    taken += 1
+            draw_words(group, seed, instance, steps, words)
+            request_edges(before, graph, here, words, counts, spots)
+            before = group
 
 
 @njit(nogil=True)
@@ -125,6 +149,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
     biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
+        out[uint64(w), 0] = source[w]
         going = True
         while going:
             row = graph.indptr[v]
