@@ -12,7 +12,6 @@ EXCEPTIONS = {
     "engine/cpu/kernels/select.py:successive": LOOP,
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",
     "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,
-    "engine/cpu/kernels/walk.py:walk_by_edge": LOOP,
     "partition/numbers.py:parse_weight": LOOP,
     "partition/text.py:parse_block": LOOP,
 }
