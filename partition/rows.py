@@ -120,6 +120,10 @@ class TextRows:
             if self.progress:
                 self.progress(end, self.ranges.size)
 
+    def piece_bytes(self, *piece: Any) -> int:
+        """How much memory a piece takes until its rows are taken: rows of small numbers take twice their text at most."""
+        return 2 * (len(piece[0]) if len(piece) == 1 else piece[1] - piece[0])
+
     def parse(self, *piece: Any) -> "bytes | Parsed":
         """A block as columns, or of words as it is."""
         block = self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0]
