@@ -17,15 +17,16 @@ import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.ids import StringNumbering, number
+from csaw.partition.ids import number
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew, processors
 from csaw.partition.reciprocity import reciprocity
 from csaw.partition.replace import GRAPH, Draft, check
-from csaw.partition.rows import TextRows
+from csaw.partition.rows import WORD_PIECE_BYTES, TextRows
 from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
+from csaw.partition.word_numbers import StringNumbering
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
 
 PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
@@ -156,9 +157,8 @@ class _Ingest:
         return number(self.raw, [low, high], big, self.path, self.crew)
 
     def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[Any, ...]]:
-        for src, dst, weights, *bounds in self.rows:
-            if strings is not None:
-                src, dst = strings.provisional(src), strings.provisional(dst)
+        rows = self.rows if strings is None else self.crew.in_order(strings.numbered, self.rows, WORD_PIECE_BYTES)
+        for src, dst, weights, *bounds in rows:
             if src.size and not (bounds and bounds[0]):
                 bounds = [(min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max())))]
             if src.size:
