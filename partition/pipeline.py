@@ -17,6 +17,7 @@ import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.first_run import compiling_aside
 from csaw.partition.ids import number
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew, processors
@@ -45,13 +46,17 @@ def ingest(
     files = files_of(path)
     _check_out(out, options)
     crew, budget = _crew(options), _budget(out, options)
-    with closing(_reader(files, options, crew, budget, progress)) as rows, crew:
+    with (
+        compiling_aside(crew.threads),
+        closing(_reader(files, options, crew, budget, progress)) as rows,
+        crew,
+    ):
         return _ingested(_name(files), rows, out, options, crew, budget, files)
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
     """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has."""
-    with _crew(options) as crew:
+    with _crew(options) as crew, compiling_aside(crew.threads):
         return _ingested(name, rows, out, options, crew, _budget(out, options))
 
 
