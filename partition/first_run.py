@@ -31,13 +31,19 @@ def deal_edges() -> None:
             numbering, 1, numbering.dense(ends.copy()), crew, undirected=False, drop_loops=False, weighted=False
         )
         rows.fill(raw, dealt, 1)
-    dealt.gather(rows.ends[:, 0], rows.ends[:, 1])
 
 
 def build_rows() -> None:
-    """Make a row of an edge."""
-    ends, none = np.zeros((3, 1), np.uint32), np.empty(0, np.float32)
-    csr.build_rows(ends[0], ends[1], none, 0, 1, 1, csr.FIRST, np.empty(2, np.int64), ends[2], none.copy())
+    """Make a row without edges."""
+    ends, none, place = (
+        np.zeros((1, 2), np.int64),
+        np.empty(0, np.float32),
+        (np.zeros(1, np.int64), np.zeros(1, np.int32)),
+    )
+    cuts, vertices = np.array([0, 1]), 1
+    csr.build_buckets(
+        place, place, place, ends, cuts, vertices, csr.FIRST, 4, np.empty(2, np.int64), np.empty(0, np.uint32), none
+    )
 
 
 def write_store() -> None:
@@ -55,9 +61,9 @@ class Share(NamedTuple):
 
 
 SHARES = {  # those that a run needs last first
-    "rows": Share(build_rows, (csr.build_rows,)),
+    "rows": Share(build_rows, (csr.build_buckets,)),
     "store": Share(write_store, (checksums.block_sums, checksums.first_damaged, checksums.all_within, csr.count_present)),
-    "deal": Share(deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees, spool._gather)),
+    "deal": Share(deal_edges, (csr.mark, csr.rank_seen, csr.rank_by_table, csr.count_buckets, csr.deal, csr.count_degrees)),
 }  # fmt: skip
 
 

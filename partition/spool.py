@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.core.typing import signature
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner
 from csaw.partition.errors import StoreError
 from csaw.partition.parallel import Backlog
 
@@ -44,13 +44,13 @@ class Stored:
         while rest:
             done = os.preadv(self.handle, [rest], position)
             if done <= 0:
-                raise _shorter()
+                raise shorter()
             rest, position = rest[done:], position + done
         return out
 
 
 class Spool:
-    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or ``gather`` a part of each. Several threads may read."""
+    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or have kernels :func:`gather` parts of a column from its ``places``. Several threads may read."""
 
     def __init__(self, budget: Budget, jobs: Backlog | None = None) -> None:
         self.budget, self.jobs = budget, jobs or Backlog()
@@ -114,17 +114,6 @@ class Spool:
         self.kept_bytes -= size
         self.budget.left += size
 
-    def gather(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of each piece the rows from its ``lows`` to before its ``highs``, joined."""
-        found = []
-        for (addresses, handles), column in zip(self.places, self.pieces[0], strict=True):
-            item = column.dtype.itemsize
-            out = np.empty(int((highs - lows).sum()), column.dtype)
-            if not _gather(addresses, handles, lows * item, (highs - lows) * item, out.view(np.uint8)):
-                raise _shorter()
-            found.append(out)
-        return tuple(found)
-
     def close(self) -> None:
         self.jobs.drop()
         self.let_go(self.kept_bytes)
@@ -134,8 +123,8 @@ class Spool:
         self.files = []
 
 
-@njit(nogil=True)
-def _gather(addresses, handles, begins, counts, out):
+@inner
+def gather(addresses, handles, begins, counts, out):
     """Bytes of memory or files, joined; whether they could be read."""
     to = out.ctypes.data
     for i in range(addresses.size):
@@ -190,5 +179,5 @@ class _full_disk_named:
             ) from error
 
 
-def _shorter() -> StoreError:
+def shorter() -> StoreError:
     return StoreError("a temporary file has become shorter; run it again")

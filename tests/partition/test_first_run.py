@@ -93,7 +93,7 @@ def test_processes_share_what_is_not_cached_and_none_outlives_the_run(tmp_path, 
     (tmp_path / "e").write_text("1 2\n1\n")
     with pytest.raises(FormatError, match="e:2"):
         ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(threads=cores))
-    assert begun == [] or not first_run.is_cached(first_run.csr.build_rows)
+    assert begun == [] or not first_run.is_cached(first_run.csr.build_buckets)
     monkeypatch.setattr(first_run, "is_cached", lambda kernel: False)
     begun.clear()
     with pytest.raises(FormatError, match="e:2"):
