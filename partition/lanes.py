@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from csaw.partition.parallel import Crew
 
-AHEAD = 2  # sources that are open at once, for each thread
+AHEAD, MOST_OPEN = 2, 64  # sources that are open at once, for each thread and together
 
 
 class Source(NamedTuple):
@@ -34,7 +34,7 @@ class Lanes:
     def in_order(self, work: Callable[..., Any], sources: Sequence[Source]) -> Iterator[Any]:
         """``work(*arguments)`` of each piece of each source in turn; an error of a source comes behind what it gave before."""
         lanes: list[deque[tuple[int, Future | None]]] = [deque() for _ in sources]
-        readers = ThreadPoolExecutor(max(1, min(self.crew.threads, len(sources))))
+        readers = ThreadPoolExecutor(max(1, min(self.crew.threads, len(sources), MOST_OPEN)))
         try:
             for number, source in enumerate(sources):
                 readers.submit(self._read, number, source, lanes[number], work)
@@ -78,7 +78,7 @@ class Lanes:
         self._put(lane, 0, None)
 
     def _may_begin(self, number: int, source: Source) -> bool:
-        ahead = 0 if source.waits else AHEAD * self.crew.threads
+        ahead = 0 if source.waits else min(AHEAD * self.crew.threads, MOST_OPEN)
         with self.change:
             self.change.wait_for(lambda: self.stopped or number <= self.turn + ahead)
             return not self.stopped
