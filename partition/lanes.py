@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from csaw.partition.parallel import Crew
 
-AHEAD, MOST_OPEN = 2, 64  # sources that are open at once, for each thread and together
+AHEAD, MOST_OPEN = 2, 64  # sources that are open, and pieces in work, for each thread; sources together
 
 
 class Source(NamedTuple):
@@ -30,6 +30,7 @@ class Lanes:
         self.change = Condition()
         self.turn, self.stopped = 0, False
         self.held: dict[int, int] = {}  # bytes that wait, by source
+        self.working = 0  # pieces that are not done: their text is in memory
 
     def in_order(self, work: Callable[..., Any], sources: Sequence[Source]) -> Iterator[Any]:
         """``work(*arguments)`` of each piece of each source in turn; an error of a source comes behind what it gave before."""
@@ -70,7 +71,9 @@ class Lanes:
                 for size, arguments in source.open():
                     if not self._has_room(number, size):
                         return
-                    self._put(lane, size, self.crew.pool.submit(work, *arguments))
+                    job = self.crew.pool.submit(work, *arguments)
+                    job.add_done_callback(self._is_done)
+                    self._put(lane, size, job)
         except Exception as error:  # noqa: BLE001 - handed on
             failed: Future = Future()
             failed.set_exception(error)
@@ -89,12 +92,19 @@ class Lanes:
         def free() -> bool:
             own = self.held.get(number, 0)
             in_turn = number == self.turn and (own == 0 or own + size <= self.crew.work_bytes // 4)
-            return self.stopped or in_turn or sum(self.held.values()) + size <= self.room()
+            has_room = in_turn or sum(self.held.values()) + size <= self.room()
+            return self.stopped or (has_room and self.working < AHEAD * self.crew.threads)
 
         with self.change:
             self.change.wait_for(free)
             self.held[number] = self.held.get(number, 0) + size
+            self.working += 1
             return not self.stopped
+
+    def _is_done(self, _: Future) -> None:
+        with self.change:
+            self.working -= 1
+            self.change.notify_all()
 
     def _put(self, lane: deque[tuple[int, Future | None]], size: int, job: Future | None) -> None:
         with self.change:

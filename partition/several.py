@@ -115,12 +115,14 @@ class Several:
         sources = [
             Source(partial(self._pieces, number), waits=not _lasts(file)) for number, file in enumerate(self.files)
         ]
+        ended = iter(range(len(sources)))
         for rows, parsed in Lanes(self.crew, lambda: self.budget.left).in_order(_parsed, sources):
             if parsed is not END:
                 yield rows.checked(parsed)
                 continue
             rows.end()
             rows.close()
+            del self.kept[next(ended)]  # the memory, too, that its rows are in
             self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
             for name in self.counts:
                 self.counts[name] += rows.counts[name]

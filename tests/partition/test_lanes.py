@@ -9,6 +9,9 @@ from csaw.partition import IngestOptions, blocks, ingest, pipeline
 from csaw.partition.errors import FormatError
 from csaw.partition.lanes import Lanes, Source
 from csaw.partition.parallel import Crew
+from csaw.partition.rows import TextRows
+from csaw.partition.several import Several
+from csaw.partition.spool import Budget
 
 
 def pairs(values, size=1):
@@ -123,3 +126,22 @@ def test_part_files_are_the_graph_of_their_joined_text_within_any_memory(tmp_pat
     assert {store.fingerprint for store in stores} == {joined.fingerprint}
     assert len({str(store.report) for store in stores}) == 1
     assert (stores[0].report["spilled_bytes"] > 0) == (kept == 0)
+
+
+def test_a_file_whose_rows_were_taken_is_let_go(tmp_path):
+    names = [str(tmp_path / f"part-{k}") for k in range(6)]
+    for name in names:
+        (tmp_path / name).write_text("1 2\n2 3\n")
+    options = IngestOptions()
+    with Crew(2, 1 << 20) as crew:
+        several = Several(
+            names,
+            lambda file, progress: TextRows(file, options, crew, progress),
+            None,
+            crew,
+            Budget(1 << 20, tmp_path),
+            None,
+        )
+        for number, _ in enumerate(several):
+            assert min(several.kept) >= number
+        assert several.kept == {}
