@@ -124,13 +124,14 @@ class Buckets:
 
     def _build(self, begin: int, end: int, policy: int, name: str) -> tuple[Rows, Facts, int]:
         """The rows of the buckets begin .. end - 1."""
-        cuts, ends = self.cuts[begin : end + 1], np.ascontiguousarray(self.ends[:, begin : end + 1])
-        entries = int((ends[:, -1] - ends[:, 0]).sum())
-        indptr, indices = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64), np.empty(entries, self.numbering.dtype)
-        kept_weights = np.empty(entries, np.float32) if self.weighted else NO_WEIGHTS
-        src, dst, weights = (*self.dealt.places, self.dealt.places[0])[:3]
+        cuts, ends = self.cuts[begin : end + 1], np.ascontiguousarray(self.ends[:, begin : end + 1].T)
+        sizes = (ends[1:] - ends[:-1]).sum(axis=1)
+        (entries, most), dtype = (int(sizes.sum()), int(sizes.max())), self.numbering.dtype
+        indptr, indices = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64), np.empty(entries, dtype)
+        kept_weights = np.empty(entries * self.weighted, np.float32)
+        work = np.empty(most, dtype), np.empty(most, dtype), np.empty(most * self.weighted, np.float32)
         kept, merged, repeats, largest = build_buckets(
-            src, dst, weights, ends, cuts, self.degrees.size, policy, indices.itemsize, indptr, indices, kept_weights
+            *self.dealt.places, ends, sizes, cuts, self.degrees.size, policy, indptr, indices, kept_weights, *work
         )
         if kept < 0:
             raise shorter()

@@ -109,31 +109,41 @@ def count_degrees(src, degrees):
 
 @njit(nogil=True)
 def build_buckets(
-    src_places, dst_places, weight_places, ends, cuts, vertices, duplicates, item, indptr, indices, out_weights
+    addresses,
+    handles,
+    ends,
+    sizes,
+    cuts,
+    vertices,
+    duplicates,
+    indptr,
+    indices,
+    out_weights,
+    src_room,
+    dst_room,
+    weight_room,
 ):
     """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows` does, entries -1 where a file is too short.
 
-    ``..._places`` are (addresses, handles) of dealt columns, as ``gather`` takes them; bucket k is the entries ``ends[:, k]`` to before ``ends[:, k + 1]`` of
-    their pieces and the rows ``cuts[k]`` to before ``cuts[k + 1]``. Outputs hold as many entries as there are.
+    ``addresses`` and ``handles`` [columns, pieces] say where dealt columns are, as ``gather`` takes them; bucket k is the entries ``ends[k]`` to before ``ends[k + 1]`` of their
+    pieces, ``sizes[k]`` together, and the rows ``cuts[k]`` to before ``cuts[k + 1]``. ``..._room`` is for the largest bucket; outputs hold all entries.
     """
-    sizes = (ends[:, 1:] - ends[:, :-1]).sum(axis=0)
-    src, dst = np.empty(sizes.max(), indices.dtype), np.empty(sizes.max(), indices.dtype)
-    weights = np.empty(sizes.max() if out_weights.size > 0 else 0, np.float32)
-    kept, merged, repeats, largest = 0, 0, False, 0
+    kept, merged, repeats, largest = np.int64(0), np.int64(0), False, np.int64(0)
     for k in range(sizes.size):
-        begins, counts, n = ends[:, k].copy(), ends[:, k + 1] - ends[:, k], sizes[k]
-        good = gather(src_places[0], src_places[1], begins * item, counts * item, src[:n].view(np.uint8))
-        good &= gather(dst_places[0], dst_places[1], begins * item, counts * item, dst[:n].view(np.uint8))
-        if out_weights.size > 0:
-            good &= gather(weight_places[0], weight_places[1], begins * 4, counts * 4, weights[:n].view(np.uint8))
-        if not good:
-            return -1, merged, repeats, largest
-        starts = indptr[cuts[k] - cuts[0] : cuts[k + 1] - cuts[0] + 1]
-        found = build_rows(src[:n], dst[:n], weights[:n], cuts[k], cuts[k + 1] - cuts[k], vertices, duplicates, starts,
-                           indices[kept : kept + n], out_weights[kept : kept + n])  # fmt: skip
-        starts += kept
-        kept += found[0]
-        merged, repeats, largest = merged + found[1], repeats or found[2], max(largest, found[3])
+        n, first, last = sizes[k], cuts[k], cuts[k + 1]
+        src, dst, weights = src_room[:n], dst_room[:n], weight_room[:n]
+        for column in range(3 if weights.size > 0 else 2):
+            item, to = (
+                (src.itemsize, (src if column == 0 else dst).ctypes.data) if column < 2 else (4, weights.ctypes.data)
+            )
+            if not gather(addresses[column], handles[column], ends[k], ends[k + 1], item, to):
+                return np.int64(-1), merged, repeats, largest
+        starts = indptr[first - cuts[0] : last - cuts[0] + 1]
+        found = build_rows(src, dst, weights, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n])  # fmt: skip
+        for row in range(starts.size):
+            starts[row] += kept
+        kept, merged = kept + found[0], merged + found[1]
+        repeats, largest = repeats or found[2], max(largest, found[3])
     return kept, merged, repeats, largest
 
 

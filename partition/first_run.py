@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.partition import buckets, checksums, csr, ids, reciprocity, spool, write
+from csaw.partition import buckets, checksums, csr, reciprocity, spool, write
 from csaw.partition.compile import awaited, is_cached
+from csaw.partition.ids import number
 from csaw.partition.parallel import Crew, processors
 
 
@@ -26,7 +27,7 @@ def deal_edges() -> None:
     raw, dealt = spool.Spool(budget), spool.Spool(budget)
     raw.append(ends, ends.copy())
     with Crew(1, 0) as crew:
-        numbering = ids.number(raw, [0, 0], False, "", crew)
+        numbering = number(raw, [0, 0], False, "", crew)
         rows = buckets.Buckets(
             numbering, 1, numbering.dense(ends.copy()), crew, undirected=False, drop_loops=False, weighted=False
         )
@@ -35,14 +36,15 @@ def deal_edges() -> None:
 
 def build_rows() -> None:
     """Make a row without edges."""
-    ends, none, place = (
-        np.zeros((1, 2), np.int64),
+    addresses, handles = np.zeros((2, 1), np.int64), np.zeros((2, 1), np.int32)
+    size, ids, none, indptr = (
+        np.zeros(1, np.int64),
+        np.empty(0, np.uint32),
         np.empty(0, np.float32),
-        (np.zeros(1, np.int64), np.zeros(1, np.int32)),
+        np.empty(2, np.int64),
     )
-    cuts, vertices = np.array([0, 1]), 1
     csr.build_buckets(
-        place, place, place, ends, cuts, vertices, csr.FIRST, 4, np.empty(2, np.int64), np.empty(0, np.uint32), none
+        addresses, handles, addresses, size, np.array([0, 1]), 1, csr.FIRST, indptr, ids, none, ids, ids, none
     )
 
 

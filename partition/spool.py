@@ -58,9 +58,10 @@ class Spool:
         self.rows = self.kept_bytes = self.stored = 0
         self.files: list[Any] = []
         self.ends = [0] * FILES
-        self.places: list[
-            tuple[np.ndarray, np.ndarray]
-        ] = []  # of each column: addresses or places in a file, and handles
+        self.places = (
+            np.empty((0, 0), np.int64),
+            np.empty((0, 0), np.int32),
+        )  # of columns and pieces: addresses or places in files, and handles
 
     def append(self, *columns: np.ndarray) -> None:
         """The next piece. Which ones go to files depends on their order and sizes alone."""
@@ -94,11 +95,10 @@ class Spool:
     def settle(self) -> None:
         """Nothing more is appended: wait for what is being written."""
         self.jobs.finish()
-        self.places = []
-        for column in zip(*self.pieces, strict=True):
-            addresses = [c.start if isinstance(c, Stored) else c.ctypes.data for c in column]
-            handles = [c.handle if isinstance(c, Stored) else IN_MEMORY for c in column]
-            self.places.append((np.array(addresses, np.int64), np.array(handles, np.int32)))
+        columns = list(zip(*self.pieces, strict=True))
+        addresses = [[c.start if isinstance(c, Stored) else c.ctypes.data for c in column] for column in columns]
+        handles = [[c.handle if isinstance(c, Stored) else IN_MEMORY for c in column] for column in columns]
+        self.places = np.array(addresses, np.int64), np.array(handles, np.int32)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Pieces; a slice of a column is an array."""
@@ -124,17 +124,17 @@ class Spool:
 
 
 @inner
-def gather(addresses, handles, begins, counts, out):
-    """Bytes of memory or files, joined; whether they could be read."""
-    to = out.ctypes.data
+def gather(addresses, handles, begins, ends, item, to):
+    """Entries ``begins`` to before ``ends``, of ``item`` bytes, of all pieces of a column, joined at address ``to``; whether they could be read."""
     for i in range(addresses.size):
+        place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
         if handles[i] == IN_MEMORY:
-            _copy(to, addresses[i] + begins[i], counts[i])
-            to += counts[i]
+            _copy(to, place, count)
+            to += count
             continue
         done = 0
-        while done < counts[i]:
-            got = _pread(handles[i], to, counts[i] - done, addresses[i] + begins[i] + done)
+        while done < count:
+            got = _pread(handles[i], to, count - done, place + done)
             if got <= 0:
                 return False
             done += got
