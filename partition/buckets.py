@@ -9,14 +9,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from csaw.partition.csr import SUM, build_rows, count_buckets, count_degrees, deal
+from csaw.partition.csr import SUM, build_buckets, count_buckets, count_degrees, deal
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
-from csaw.partition.spool import Spool, grouped
+from csaw.partition.spool import Spool, grouped, shorter
 from csaw.partition.write import Facts
 
 BUCKET_ENTRIES = 1 << 16
 MOST_BUCKETS = 1 << 10
+TOGETHER_BYTES, SHARES = (
+    16 << 20,
+    8,
+)  # neighboring buckets are a piece of work, of so many bytes at most, so many for a thread at least
 STRIPES, STRIDE = 64, 37  # degrees are counted in parts that threads take one by one
 NO_WEIGHTS = np.empty(0, np.float32)
 
@@ -110,24 +114,32 @@ class Buckets:
 
     def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, Facts, int]]:
         """Rows in order of the vertices, what a store says of them, and the number of repeats merged in each bucket."""
-        work = ((number, policy, name) for number in range(self.cuts.size - 1))
-        held = 3 * self.entry_bytes * self.entries // (self.cuts.size - 1)
-        yield from self.crew.in_order(self._build, work, held)
+        count = self.cuts.size - 1
+        held = 3 * self.entry_bytes * self.entries // count
+        room = min(TOGETHER_BYTES, self.crew.work_bytes // (2 * self.crew.threads))
+        together = max(1, min(room // held, count // (SHARES * self.crew.threads)))
+        work = ((first, min(first + together, count), policy, name) for first in range(0, count, together))
+        yield from self.crew.in_order(self._build, work, held * together)
         self.dealt.close()
 
-    def _build(self, number: int, policy: int, name: str) -> tuple[Rows, Facts, int]:
-        first, last = self.cuts[number : number + 2].tolist()
-        src, dst, *weights = self.dealt.gather(self.ends[:, number], self.ends[:, number + 1])
-        given = weights[0] if weights else NO_WEIGHTS
-        indptr, indices, kept_weights = np.empty(last - first + 1, np.int64), np.empty_like(dst), np.empty_like(given)
-        kept, merged, repeats, largest = build_rows(
-            src, dst, given, first, last - first, self.degrees.size, policy, indptr, indices, kept_weights
+    def _build(self, begin: int, end: int, policy: int, name: str) -> tuple[Rows, Facts, int]:
+        """The rows of the buckets begin .. end - 1."""
+        cuts, ends = self.cuts[begin : end + 1], np.ascontiguousarray(self.ends[:, begin : end + 1].T)
+        sizes = (ends[1:] - ends[:-1]).sum(axis=1)
+        (entries, most), dtype = (int(sizes.sum()), int(sizes.max())), self.numbering.dtype
+        indptr, indices = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64), np.empty(entries, dtype)
+        kept_weights = np.empty(entries * self.weighted, np.float32)
+        work = np.empty(most, dtype), np.empty(most, dtype), np.empty(most * self.weighted, np.float32)
+        kept, merged, repeats, largest = build_buckets(
+            *self.dealt.places, ends, sizes, cuts, self.degrees.size, policy, indptr, indices, kept_weights, *work
         )
+        if kept < 0:
+            raise shorter()
         if policy == SUM and not np.isfinite(kept_weights[:kept]).all():
             raise FormatError(
                 f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
             )
-        return Rows(first, indptr, indices[:kept], kept_weights[:kept]), Facts(largest, repeats), merged
+        return Rows(int(cuts[0]), indptr, indices[:kept], kept_weights[:kept]), Facts(largest, repeats), merged
 
 
 def cut_rows(built: Iterator[tuple[Rows, Facts]], cuts: np.ndarray) -> Iterator[tuple[Rows, Facts, bool]]:

@@ -5,6 +5,8 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from subprocess import Popen
+from time import sleep
 from typing import Any
 
 import numba
@@ -21,6 +23,10 @@ def cache_dir() -> Path:
 
 
 numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
+
+
+POLL_SECONDS = 0.005
+awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
 
 
 class _LockedCacheFile(IndexDataCacheFile):
@@ -41,13 +47,26 @@ class _Cache(FunctionCache):
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
+        self.function = function
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _LockedCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
+            child = awaited.get(self.function)
+            while child is not None:
+                ended = child.poll() is not None  # before the look, so that the last one finds all that it left
+                found = self._load_overload(sig, target_context)
+                if ended or found is not None:
+                    return found
+                sleep(POLL_SECONDS)
             return self._load_overload(sig, target_context)
+
+
+def is_cached(dispatcher: Any) -> bool:
+    """Whether there is machine code of this function on disk, for any types."""
+    return bool(dispatcher._cache._cache_file._load_index())
 
 
 def njit(function: Callable | None = None, **options: Any) -> Any:

@@ -6,6 +6,7 @@ A bucket is small enough to be sorted in the processor's cache: all passes over 
 import numpy as np
 
 from csaw.partition.compile import inner, njit
+from csaw.partition.spool import gather
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
@@ -107,6 +108,46 @@ def count_degrees(src, degrees):
 
 
 @njit(nogil=True)
+def build_buckets(
+    addresses,
+    handles,
+    ends,
+    sizes,
+    cuts,
+    vertices,
+    duplicates,
+    indptr,
+    indices,
+    out_weights,
+    src_room,
+    dst_room,
+    weight_room,
+):
+    """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows` does, entries -1 where a file is too short.
+
+    ``addresses`` and ``handles`` [columns, pieces] say where dealt columns are, as ``gather`` takes them; bucket k is the entries ``ends[k]`` to before ``ends[k + 1]`` of their
+    pieces, ``sizes[k]`` together, and the rows ``cuts[k]`` to before ``cuts[k + 1]``. ``..._room`` is for the largest bucket; outputs hold all entries.
+    """
+    kept, merged, repeats, largest = np.int64(0), np.int64(0), False, np.int64(0)
+    for k in range(sizes.size):
+        n, first, last = sizes[k], cuts[k], cuts[k + 1]
+        src, dst, weights = src_room[:n], dst_room[:n], weight_room[:n]
+        for column in range(3 if weights.size > 0 else 2):
+            item, to = (
+                (src.itemsize, (src if column == 0 else dst).ctypes.data) if column < 2 else (4, weights.ctypes.data)
+            )
+            if not gather(addresses[column], handles[column], ends[k], ends[k + 1], item, to):
+                return np.int64(-1), merged, repeats, largest
+        starts = indptr[first - cuts[0] : last - cuts[0] + 1]
+        found = build_rows(src, dst, weights, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n])  # fmt: skip
+        for row in range(starts.size):
+            starts[row] += kept
+        kept, merged = kept + found[0], merged + found[1]
+        repeats, largest = repeats or found[2], max(largest, found[3])
+    return kept, merged, repeats, largest
+
+
+@inner
 def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, indices, out_weights):
     """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
 

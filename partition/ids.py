@@ -10,7 +10,6 @@ from csaw.partition.csr import fill_slots, mark, rank_by_slots, rank_by_table, r
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
 from csaw.partition.spool import Spool, grouped
-from csaw.partition.words import Words
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
 TABLE_SLICE = 1 << 20  # of it, for a thread
@@ -101,34 +100,6 @@ def _distinct(raw: Spool, dtype: np.dtype, crew: Crew) -> np.ndarray:
             merged[place], job = None, crew.pool.submit(both, waiting, job)
     whole = [job.result() for job in merged if job is not None]
     return np.unique(np.concatenate([np.empty(0, dtype), *whole]))
-
-
-class StringNumbering:
-    """Dense ids of string ids, ranked by their bytes. While rows are read, strings get provisional numbers."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[bytes, int] = {}
-
-    def provisional(self, words: list[bytes]) -> np.ndarray:
-        numbers = self.numbers
-        return np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
-
-    def finish(self) -> None:
-        self.words = sorted(self.numbers)
-        self.rank = np.empty(len(self.words), np.uint32)
-        self.rank[[self.numbers[word] for word in self.words]] = np.arange(len(self.words))
-        self.dtype = np.dtype(np.uint32)
-
-    @property
-    def vertices(self) -> int:
-        return len(self.words)
-
-    @property
-    def vertex_ids(self) -> Words:
-        return Words.of(self.words)
-
-    def dense(self, ids: np.ndarray) -> np.ndarray:
-        return self.rank[ids]
 
 
 def number(raw: Spool, bounds: list[int], big: bool, path: str, crew: Crew) -> Numbering:

@@ -17,15 +17,17 @@ import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.ids import StringNumbering, number
+from csaw.partition.first_run import compiling_aside
+from csaw.partition.ids import number
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew, processors
 from csaw.partition.reciprocity import reciprocity
 from csaw.partition.replace import GRAPH, Draft, check
-from csaw.partition.rows import TextRows
+from csaw.partition.rows import WORD_PIECE_BYTES, TextRows
 from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
+from csaw.partition.word_numbers import StringNumbering
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
 
 PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
@@ -43,15 +45,19 @@ def ingest(
     """Make the store ``out`` from the edge list or table at ``path``; of a list, and of a folder's files in order of their names, one graph."""
     files = files_of(path)
     _check_out(out, options)
-    crew = _crew(options)
-    with closing(_reader(files, options, crew, progress)) as rows, crew:
-        return _ingested(_name(files), rows, out, options, crew, files)
+    crew, budget = _crew(options), _budget(out, options)
+    with (
+        compiling_aside(crew.threads),
+        closing(_reader(files, options, crew, budget, progress)) as rows,
+        crew,
+    ):
+        return _ingested(_name(files), rows, out, options, crew, budget, files)
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
     """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has."""
-    with _crew(options) as crew:
-        return _ingested(name, rows, out, options, crew)
+    with _crew(options) as crew, compiling_aside(crew.threads):
+        return _ingested(name, rows, out, options, crew, _budget(out, options))
 
 
 def _crew(options: IngestOptions) -> Crew:
@@ -62,14 +68,18 @@ def _memory(options: IngestOptions) -> int:
     return options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
+def _budget(out: str | Path, options: IngestOptions) -> Budget:
+    return Budget(int(_memory(options) * KEPT_SHARE), Path(out).parent)
+
+
 def _ingested(
-    name: str, rows: Any, out: str | Path, options: IngestOptions, crew: Crew, files: Sequence[str] = ()
+    name: str, rows: Any, out: str | Path, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str] = ()
 ) -> GraphStore:
     _check_out(out, options)
     with Draft(
         out, GRAPH, overwrite=options.overwrite
     ) as draft:  # from now on, so that of two writers one ends at once
-        made = _Ingest(name, rows, options, crew, Path(out).parent, files)
+        made = _Ingest(name, rows, options, crew, budget, files)
         try:
             return made.run(draft)
         finally:
@@ -84,13 +94,17 @@ def _check_out(out: str | Path, options: IngestOptions) -> None:
     check(Path(out), GRAPH, options.overwrite)
 
 
-def _reader(files: list[str], options: IngestOptions, crew: Crew, progress: Callable | None) -> Any:
+def _reader(files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable | None) -> Any:
     from csaw.partition.tables import TableRows, is_table
 
     def opened(file: str, progress: Callable | None) -> Any:
         return TableRows(file, options) if is_table(file) else TextRows(file, options, crew, progress)
 
-    return opened(files[0], progress) if len(files) == 1 else Several(files, opened, options.directed, crew, progress)
+    return (
+        opened(files[0], progress)
+        if len(files) == 1
+        else Several(files, opened, options.directed, crew, budget, progress)
+    )
 
 
 def _name(files: list[str]) -> str:
@@ -99,12 +113,12 @@ def _name(files: list[str]) -> str:
 
 class _Ingest:
     def __init__(
-        self, path: str, rows: Any, options: IngestOptions, crew: Crew, folder: Path, files: Sequence[str]
+        self, path: str, rows: Any, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str]
     ) -> None:
         self.files = files
         self.path, self.rows, self.options, self.crew, self.memory = path, rows, options, crew, _memory(options)
-        self.budget = Budget(int(self.memory * KEPT_SHARE), folder)
-        self.raw, self.dealt = (Spool(self.budget, crew.backlog()) for _ in range(2))
+        self.budget = budget
+        self.raw, self.dealt = (Spool(budget, crew.backlog()) for _ in range(2))
         self.undirected = rows.shape.undirected if options.directed is None else not options.directed
         self.weighted = rows.weighted
         self.samples: list[np.ndarray] = []
@@ -148,9 +162,8 @@ class _Ingest:
         return number(self.raw, [low, high], big, self.path, self.crew)
 
     def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[Any, ...]]:
-        for src, dst, weights, *bounds in self.rows:
-            if strings is not None:
-                src, dst = strings.provisional(src), strings.provisional(dst)
+        rows = self.rows if strings is None else self.crew.in_order(strings.numbered, self.rows, WORD_PIECE_BYTES)
+        for src, dst, weights, *bounds in rows:
             if src.size and not (bounds and bounds[0]):
                 bounds = [(min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max())))]
             if src.size:

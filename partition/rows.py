@@ -9,12 +9,13 @@ import numpy as np
 
 from csaw.partition import numbers, plain
 from csaw.partition import text as parser
-from csaw.partition.blocks import Blocks
+from csaw.partition.blocks import BLOCK, Blocks
 from csaw.partition.cells import empty_cell, row_shown
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
 from csaw.partition.ranges import Ranges
 from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
+from csaw.partition.word_cells import CutRows
 from csaw.partition.word_rows import WordRows
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SHORTEST_ROW = 4  # bytes: two digits, a separator and the end of the line, which the last row may lack
 ROOM_BYTES = 32 << 20  # of a thread at most
+NUMBER_BYTES, WORD_BYTES = 2, 6  # that a byte of text takes until its rows are taken, with small numbers or short words
+WORD_PIECE_BYTES = WORD_BYTES * BLOCK
 LONGEST_HEAD = 64 << 20  # comments and blank lines before the first row
 WRONG = {
     numbers.NOT_A_NUMBER: "a number in each column that is read (words as ids: --ids string)",
@@ -102,7 +105,7 @@ class TextRows:
         return {"ids": ids, **places, "columns": self.shape.columns or "any"} | said
 
     def __iter__(self) -> Iterator[tuple]:
-        for parsed in self.crew.in_order(self.parse, self.pieces()):
+        for parsed in self.crew.in_order(self.parse, self.pieces(), WORD_PIECE_BYTES if self.shape.strings else 1):
             yield self.checked(parsed)
         self.end()
 
@@ -120,17 +123,22 @@ class TextRows:
             if self.progress:
                 self.progress(end, self.ranges.size)
 
-    def parse(self, *piece: Any) -> "bytes | Parsed":
-        """A block as columns, or of words as it is."""
+    def piece_bytes(self, *piece: Any) -> int:
+        """How much memory a piece takes until its rows are taken."""
+        share = WORD_BYTES if self.shape.strings else NUMBER_BYTES
+        return share * (len(piece[0]) if len(piece) == 1 else piece[1] - piece[0])
+
+    def parse(self, *piece: Any) -> "Parsed | CutRows | bytes":
+        """A block as columns, or as it is where rows of words are not plain."""
         block = self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0]
         if self.shape.strings:
-            return bytes(block)
+            return self.words.cut(bytes(block))
         parsed = self._parse_to(np.uint32, block)
         return self._parse_to(np.uint64, block) if parsed.counts[plain.WIDE] else parsed
 
-    def checked(self, parsed: "bytes | Parsed") -> tuple:
+    def checked(self, parsed: "Parsed | CutRows | bytes") -> tuple:
         """The next block's rows, after what is wrong with them is counted or raised as FormatError."""
-        return self._checked(parsed) if isinstance(parsed, Parsed) else self.words.parse(parsed)
+        return self._checked(parsed) if isinstance(parsed, Parsed) else self.words.counted(parsed)
 
     def end(self) -> None:
         """What can only be said of the whole file."""

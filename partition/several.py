@@ -1,14 +1,17 @@
-"""Several files as one graph: their rows one after the other, in the order of the files, if all of them are of one kind."""
+"""Several files as one graph, read side by side: their rows one after the other, in the order of the files, if all of them are of one kind."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from csaw.partition.errors import FormatError, OptionError, StoreError
+from csaw.partition.lanes import Lanes, Source
 from csaw.partition.parallel import Crew
 from csaw.partition.shown import quoted, shown
 from csaw.partition.sniff import Shape
+from csaw.partition.spool import Budget
 
 PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
 END = object()  # behind the last piece of a file
@@ -62,13 +65,16 @@ class Several:
         opened: Open,
         directed: bool | None,
         crew: Crew,
+        budget: Budget,
         progress: Callable[[int, int], None] | None,
     ) -> None:
         self.files, self.opened, self.directed, self.crew, self.progress = files, opened, directed, crew, progress
+        self.budget = budget
         self.sizes = [Path(file).stat().st_size if _lasts(file) else 0 for file in files]
+        self.done = [0] * len(files)  # bytes read of each
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
         self.warnings: list[str] = []
-        self.kept: dict[int, Any] = {}  # what cannot be opened again
+        self.kept: dict[int, Any] = {}  # files that are open
         self.weighted = False
         self.shape = Shape()
         try:
@@ -106,27 +112,39 @@ class Several:
             self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
 
     def __iter__(self) -> Iterator[tuple]:
-        for rows, parsed in self.crew.in_order(_parsed, self._pieces()):
+        sources = [
+            Source(partial(self._pieces, number), waits=not _lasts(file)) for number, file in enumerate(self.files)
+        ]
+        ended = iter(range(len(sources)))
+        for rows, parsed in Lanes(self.crew, lambda: self.budget.left).in_order(_parsed, sources):
             if parsed is not END:
                 yield rows.checked(parsed)
                 continue
             rows.end()
             rows.close()
-            self.kept = {number: other for number, other in self.kept.items() if other is not rows}
+            del self.kept[next(ended)]  # the memory, too, that its rows are in
             self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
             for name in self.counts:
                 self.counts[name] += rows.counts[name]
 
-    def _pieces(self) -> Iterable[tuple[Any, Any]]:
-        for number, file in enumerate(self.files):
-            rows = self.kept.get(number) or self.opened(file, self._progress_of(number))
-            self.kept[number] = rows
-            yield from ((rows, piece) for piece in rows.pieces())
-            yield rows, END
+    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[Any, Any]]]:
+        """The pieces of a file and how much room they take, and its end."""
+        rows = self.kept.get(number) or self.opened(self.files[number], self._progress_of(number))
+        self.kept[number] = rows
+        for piece in rows.pieces():
+            yield rows.piece_bytes(*piece), (rows, piece)
+        yield 0, (rows, END)
 
     def _progress_of(self, number: int) -> Callable[[int, int], None] | None:
-        before, total, tell = sum(self.sizes[:number]), sum(self.sizes), self.progress
-        return (lambda done, _: tell(before + done, total)) if tell else None
+        if self.progress is None:
+            return None
+        total, tell = sum(self.sizes), self.progress
+
+        def done_of_file(done: int, _: int) -> None:
+            self.done[number] = done
+            tell(sum(self.done), total)
+
+        return done_of_file
 
     def close(self) -> None:
         """Let go of all files."""

@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.core.typing import signature
 
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner
 from csaw.partition.errors import StoreError
 from csaw.partition.parallel import Backlog
 
@@ -44,13 +44,13 @@ class Stored:
         while rest:
             done = os.preadv(self.handle, [rest], position)
             if done <= 0:
-                raise _shorter()
+                raise shorter()
             rest, position = rest[done:], position + done
         return out
 
 
 class Spool:
-    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or ``gather`` a part of each. Several threads may read."""
+    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or have kernels :func:`gather` parts of a column from its ``places``. Several threads may read."""
 
     def __init__(self, budget: Budget, jobs: Backlog | None = None) -> None:
         self.budget, self.jobs = budget, jobs or Backlog()
@@ -58,9 +58,10 @@ class Spool:
         self.rows = self.kept_bytes = self.stored = 0
         self.files: list[Any] = []
         self.ends = [0] * FILES
-        self.places: list[
-            tuple[np.ndarray, np.ndarray]
-        ] = []  # of each column: addresses or places in a file, and handles
+        self.places = (
+            np.empty((0, 0), np.int64),
+            np.empty((0, 0), np.int32),
+        )  # of columns and pieces: addresses or places in files, and handles
 
     def append(self, *columns: np.ndarray) -> None:
         """The next piece. Which ones go to files depends on their order and sizes alone."""
@@ -94,11 +95,10 @@ class Spool:
     def settle(self) -> None:
         """Nothing more is appended: wait for what is being written."""
         self.jobs.finish()
-        self.places = []
-        for column in zip(*self.pieces, strict=True):
-            addresses = [c.start if isinstance(c, Stored) else c.ctypes.data for c in column]
-            handles = [c.handle if isinstance(c, Stored) else IN_MEMORY for c in column]
-            self.places.append((np.array(addresses, np.int64), np.array(handles, np.int32)))
+        columns = list(zip(*self.pieces, strict=True))
+        addresses = [[c.start if isinstance(c, Stored) else c.ctypes.data for c in column] for column in columns]
+        handles = [[c.handle if isinstance(c, Stored) else IN_MEMORY for c in column] for column in columns]
+        self.places = np.array(addresses, np.int64), np.array(handles, np.int32)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Pieces; a slice of a column is an array."""
@@ -114,17 +114,6 @@ class Spool:
         self.kept_bytes -= size
         self.budget.left += size
 
-    def gather(self, lows: np.ndarray, highs: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of each piece the rows from its ``lows`` to before its ``highs``, joined."""
-        found = []
-        for (addresses, handles), column in zip(self.places, self.pieces[0], strict=True):
-            item = column.dtype.itemsize
-            out = np.empty(int((highs - lows).sum()), column.dtype)
-            if not _gather(addresses, handles, lows * item, (highs - lows) * item, out.view(np.uint8)):
-                raise _shorter()
-            found.append(out)
-        return tuple(found)
-
     def close(self) -> None:
         self.jobs.drop()
         self.let_go(self.kept_bytes)
@@ -134,18 +123,18 @@ class Spool:
         self.files = []
 
 
-@njit(nogil=True)
-def _gather(addresses, handles, begins, counts, out):
-    """Bytes of memory or files, joined; whether they could be read."""
-    to = out.ctypes.data
+@inner
+def gather(addresses, handles, begins, ends, item, to):
+    """Entries ``begins`` to before ``ends``, of ``item`` bytes, of all pieces of a column, joined at address ``to``; whether they could be read."""
     for i in range(addresses.size):
+        place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
         if handles[i] == IN_MEMORY:
-            _copy(to, addresses[i] + begins[i], counts[i])
-            to += counts[i]
+            _copy(to, place, count)
+            to += count
             continue
         done = 0
-        while done < counts[i]:
-            got = _pread(handles[i], to, counts[i] - done, addresses[i] + begins[i] + done)
+        while done < count:
+            got = _pread(handles[i], to, count - done, place + done)
             if got <= 0:
                 return False
             done += got
@@ -190,5 +179,5 @@ class _full_disk_named:
             ) from error
 
 
-def _shorter() -> StoreError:
+def shorter() -> StoreError:
     return StoreError("a temporary file has become shorter; run it again")

@@ -58,6 +58,10 @@ class TableRows:
         """Its batches."""
         return ((batch,) for batch in chain([self.first], self.batches))
 
+    def piece_bytes(self, batch: Any) -> int:
+        """How much memory a batch takes."""
+        return int(batch.nbytes)
+
     def parse(self, batch: Any) -> Any:
         """A batch as it is: pyarrow's own threads have read it."""
         return batch

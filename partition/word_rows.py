@@ -1,11 +1,13 @@
 """Rows of a text file whose ids are words."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from csaw.partition.cells import cells, empty_cell, fitted, is_blank, row_shown
 from csaw.partition.errors import FormatError
+from csaw.partition.plain import BLANK, LINES, ROWS
+from csaw.partition.word_cells import CutRows, cut_rows
 
 if TYPE_CHECKING:
     from csaw.partition.sniff import Shape
@@ -29,8 +31,26 @@ class WordRows:
         lines = f"{self.comments_like_rows} lines that begin with # or % look like rows, the first is line {self.like_row_line}"
         return [f"{lines}; they were read as comments, put quotes around such an id"]
 
+    def cut(self, block: bytes) -> CutRows | bytes:
+        """The rows of a block, cut by any thread; the block itself where not all of them are plain."""
+        shape = self.shape
+        if shape.separator is None:
+            return block
+        places = (shape.read.source, shape.read.target, shape.read.weight)
+        return cut_rows(block, shape.newline, ord(shape.separator), shape.columns, places) or block
+
+    def counted(self, given: CutRows | bytes) -> tuple[Any, Any, np.ndarray | None]:
+        """Sources, targets, and weights where there are any, of the next block."""
+        if isinstance(given, bytes):
+            return self.parse(given)
+        self.counts["lines"] += int(given.counts[LINES])
+        self.counts["blank"] += int(given.counts[BLANK])
+        self.counts["edges"] += int(given.counts[ROWS])
+        self.rows += int(given.counts[ROWS])
+        return given.sources, given.targets, given.weights if self.shape.read.weight >= 0 else None
+
     def parse(self, block: bytes) -> tuple[list[bytes], list[bytes], np.ndarray | None]:
-        """Sources, targets, and weights where there are any."""
+        """The same, line by line."""
         source, target, column = self.shape.read.source, self.shape.read.target, self.shape.read.weight
         sources, targets, weights = [], [], []
         lines = block.split(bytes([self.shape.newline]))
