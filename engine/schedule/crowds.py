@@ -7,15 +7,11 @@ import numpy as np
 from csaw.engine.contracts import Array, Partitions
 
 
-def crowds_of_one(xp: Any, graph: Partitions, needs: list[Array]) -> np.ndarray:
+def rows_of(count: np.ndarray) -> np.ndarray:
     """What instances wait for where one partition at a time serves them: as ``crowds``, each partition needed with itself.
 
-    ``needs``: vertices whose rows are waited for; an instance that either of two rows serves has one in two of the arrays.
+    ``count`` [partitions]: instances that each would serve; one that either of two serves is counted at both.
     """
-    count = xp.zeros(graph.loaded.size, np.int64)
-    for vertices in needs:
-        count += xp.bincount(graph.partition_of(vertices), minlength=graph.loaded.size)
-    count = count if xp is np else count.get()
     part = np.flatnonzero(count)
     return np.stack([part, part, count[part]], axis=1)
 

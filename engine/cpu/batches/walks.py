@@ -8,7 +8,7 @@ from csaw.engine.backend import ALL
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.crowds import crowds, crowds_of_one
+from csaw.engine.schedule.crowds import crowds, rows_of
 
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
@@ -47,8 +47,12 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""
-        if self.backend.asks_later:
-            return crowds_of_one(np, self.backend.graph, [self.at[self.walking], *self._answers()])
+        if self.backend.needs.partitions_at_once == 1:
+            graph, parts = self.backend.graph, self.backend.graph.loaded.size
+            needs = [self.at[self.walking], *self._answers()] if self.backend.asks_later else [self.at[self.waiting]]
+            return rows_of(
+                np.sum([np.bincount(graph.partition_of(vertices), minlength=parts) for vertices in needs], axis=0)
+            )
         return crowds(np, self.backend.graph, self.needs())
 
     def _answers(self) -> list[np.ndarray]:

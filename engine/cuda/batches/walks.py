@@ -13,7 +13,7 @@ from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.crowds import crowds, crowds_of_one
+from csaw.engine.schedule.crowds import crowds, rows_of
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
@@ -35,6 +35,7 @@ class Walks:
         self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
+        self.still = self.rest = 0  # walkers that waited when `wants` was asked, and the steps that they had left
         self.taken = cupy.zeros(1, np.uint64)  # number of walkers that lanes took after their first ones
         self.at: Array = None  # vertices where walkers wait for partitions
         self.previous: Array = None
@@ -75,9 +76,14 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""
-        if self.backend.asks_later:
-            walking, answers = self._waiting()
-            return crowds_of_one(cupy, self.backend.partitions, [walking, *answers])
+        parts, n = self.backend.partitions.loaded.size, self.source.size
+        counts = cupy.zeros(parts + 2, np.uint64)
+        blocks = min(-(-n // BLOCK), 4 * self.backend.kernels.device.processors)
+        output = self._output(slice(0, n), ALL_PARTITIONS)
+        self.backend.kernels.launch("count_waiting", blocks, BLOCK, output, parts, counts)
+        *waiting, self.still, self.rest = counts.get().tolist()
+        if self.backend.needs.partitions_at_once == 1:
+            return rows_of(np.array(waiting, np.int64))
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array, ...]:
@@ -98,8 +104,7 @@ class Walks:
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """Cost of one step of each waiting walker, and of all their steps, without loading partitions, as bytes a copy moves in the same time."""
-        waiting, rest = int(self.alive.sum()), int(((self.length - self.lengths) * self.alive).sum())
-        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
+        return self.backend.bytes_of_picks(self.still), self.backend.bytes_of_picks(self.rest)
 
     def advance(self) -> None:
         backend = self.backend

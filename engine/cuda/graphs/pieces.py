@@ -86,12 +86,8 @@ class Pieces:
 
     def build_table(self, builder: Kernels, part: Partition) -> None:
         """Build the alias tables of a partition whose arrays are placed."""
-        self.build_tables(builder, [(part.first_vertex, part.last_vertex, part.first_edge, part.number)], part.edges)
-
-    def build_tables(self, builder: Kernels, spans: list[tuple[int, int, int, int]], edges: int) -> None:
-        """Build alias tables of spans of rows, each (first vertex, end vertex, first edge, piece whose arrays are placed) of at most ``edges`` edges."""
-        there = [(first, last, origin, self.pieces["entries"][piece]) for first, last, origin, piece in spans]
-        build_alias(builder, there, edges, self.strength, self.check)
+        span = (part.first_vertex, part.last_vertex, part.first_edge, self.pieces["entries"][part.number])
+        build_alias(builder, [span], part.edges, self.strength, self.check)
 
     def tell(self) -> None:
         """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream."""

@@ -158,6 +158,31 @@ def build_alias(
     for first, last, origin, entries in spans:
         for block, blocks in blocks_of(last - first, builder.device).items():
             builder.launch(
-                "build_alias", blocks, block, first, last, builder.params, origin, need, spare, entries, strength, bad
+                "build_alias",
+                blocks,
+                block,
+                first,
+                last,
+                None,
+                None,
+                builder.params,
+                origin,
+                need,
+                spare,
+                entries,
+                strength,
+                bad,
             )
+    check(bad)
+
+
+def build_alias_of_rows(
+    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable
+) -> None:
+    """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows before each."""
+    bad, need, spare = cupy.zeros(3, np.int64), cupy.empty(edges, np.uint64), cupy.empty(edges, np.uint64)
+    for block, blocks in blocks_of(rows.size, builder.device).items():
+        builder.launch(
+            "build_alias", blocks, block, 0, rows.size, rows, starts, builder.params, 0, need, spare, None, strength, bad
+        )  # fmt: skip
     check(bad)

@@ -8,6 +8,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.pieces import OFFSET
+from csaw.engine.cuda.graphs.resident import build_alias_of_rows
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.schedule.single_rows import SingleRows
 
@@ -65,10 +66,7 @@ class DeviceRows(SingleRows):
         graph.readable[pieces], graph.used = 1, last
         graph.tell()
         if table is not None:
-            spans = zip(
-                vertices.tolist(), (vertices + 1).tolist(), begin.tolist(), range(pieces.start, last), strict=True
-            )
-            graph.build_tables(graph.builder, list(spans), int(degree.max()))
+            build_alias_of_rows(graph.builder, at, cupy.asarray(start), edges, graph.strength, graph.check)
         graph.transfer_bytes += edges * graph.stored_bytes
 
     def _read(self, begin: np.ndarray, start: np.ndarray, edges: int, arrays: tuple[Array, Array]) -> None:

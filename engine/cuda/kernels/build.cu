@@ -79,11 +79,16 @@ __device__ __forceinline__ i64 reaching(const u64* sums, i64 count, u64 value)
 // Alias tables of the rows [first, last), bit for bit those of the CPU's sweep (engine/cpu/kernels/weigh.py), all buckets at once. The sweep is a merge of
 // two running sums: what light buckets need, and what heavy ones have to spare; an index in one is found by its value in the other.
 // `need` and `spare` hold both sums of every edge from `origin` on; `entries` are those of the whole graph, as if they were.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, Params params, i64 origin, u64* need, u64* spare, void* entries, double* strength, i64* bad)
+// With `rows`, those are the rows rows[first] .. rows[last - 1], each a piece with entries of its own, whose sums begin at starts[..].
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, const i64* rows, const i64* starts, Params params, i64 origin, u64* need, u64* spare,
+                                                                    void* entries, double* strength, i64* bad)
 {
-    FOR_ROWS(v, first, last) {
+    for (i64 k = first + blockIdx.x; k < last; k += gridDim.x) {
+        const i64 v = rows ? rows[k] : k;
         const Place place = locate(v);
         const i64 count = place.count;
+        if ((count >= HUB) != (blockDim.x > 32)) continue;
+        void* const table = rows ? (void*)piece_of(place.row).entries : entries;
         const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
         const double largest = largest_bias(params, 0, row, bad);
         if (largest < 0.0) return;
@@ -94,13 +99,13 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         total = group_sum(total);
         if (strength && threadIdx.x == 0) strength[v] = total > 0 ? ldexp((double)total, -shift) : 0.0;
         if (total == 0) {
-            for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(entries, place, i, -1, 0);
+            for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(table, place, i, -1, 0);
             continue;
         }
         const i64 whole = count << 32, bucket = 1ll << 32;
         const double ratio = (double)whole / (double)total;
         const auto share = [=](i64 upto) { return upto == total ? whole : min(whole, (i64)((double)upto * ratio)); };
-        const i64 from = offset_of(place.row) - origin;
+        const i64 from = rows ? starts[k] : offset_of(place.row) - origin;
         u64 *needs = need + from, *spares = spare + from;
         i64 before = 0, needed = 0, spared = 0;
         for (i64 base = 0; base < count; base += blockDim.x) {
@@ -121,14 +126,14 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
             const u64 lack = needs[i] - (i ? needs[i - 1] : 0), extra = spares[i] - (i ? spares[i - 1] : 0);
             if (lack > 0) {  // light: filled up from the first heavy bucket that still has something
                 const u64 taken = needs[i] - lack;
-                write_alias(entries, place, i, reaching(spares, count, taken > 1 ? taken : 1), (u64)bucket - lack);
+                write_alias(table, place, i, reaching(spares, count, taken > 1 ? taken : 1), (u64)bucket - lack);
                 continue;
             }
             // heavy: the light bucket that takes more than it has makes it light, and the next heavy one fills it up
             const i64 drained = extra ? reaching(needs, count, spares[i] + 1) : count;
             const i64 next = drained < count ? reaching(spares, count, spares[i] + 1) : count;
-            if (next < count) write_alias(entries, place, i, next, (u64)bucket + spares[i] - needs[drained]);
-            else write_alias(entries, place, i, i, 0);
+            if (next < count) write_alias(table, place, i, next, (u64)bucket + spares[i] - needs[drained]);
+            else write_alias(table, place, i, i, 0);
         }
         group_sync();
     }

@@ -213,6 +213,39 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
     }
 }
 
+// What waiting walkers need: counts[p] of them would be served by partition p, an asking walker perhaps by either of two; then come the number of those
+// that wait, and of the steps that they have left.
+extern "C" __global__ __launch_bounds__(256) void count_waiting(Output o, i64 partitions, u64* counts)
+{
+    constexpr int NEAR_COUNTS = 1024;
+    __shared__ u32 near[NEAR_COUNTS];
+    for (int i = threadIdx.x; i < NEAR_COUNTS; i += blockDim.x) near[i] = 0;
+    __syncthreads();
+    const auto count = [&](i64 v) {
+        const i64 part = GRAPH.indptr[v] >> OFFSET_BITS;
+        if (part < NEAR_COUNTS) atomicAdd(near + part, 1u);
+        else if (part < partitions) atomicAdd(counts + part, 1ull);
+    };
+    i64 waiting = 0, left = 0;
+    for (i64 n = o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x; n < o.end; n += (i64)gridDim.x * blockDim.x) {
+        if (!o.alive[n]) continue;
+        ++waiting;
+        left += o.length - o.steps[n];
+        if (ASKS_LATER && o.asked[n]) {
+            count(o.previous[n]);
+            if (UNDIRECTED) count(o.candidates[n * QUESTIONS]);
+        } else {
+            count(o.at[n]);
+        }
+    }
+    waiting = group_sum(waiting);
+    left = group_sum(left);
+    if (threadIdx.x == 0) { atomicAdd(counts + partitions, (u64)waiting); atomicAdd(counts + partitions + 1, (u64)left); }
+    __syncthreads();
+    for (int i = threadIdx.x; i < NEAR_COUNTS && i < partitions; i += blockDim.x)
+        if (near[i]) atomicAdd(counts + i, (u64)near[i]);
+}
+
 // Sums over all walks: steps, and walks that ended early.
 extern "C" __global__ void count_walks(Output o, u64* edges, u64* dead)
 {
