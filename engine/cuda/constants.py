@@ -3,7 +3,6 @@
 from csaw.engine.plan.detectors import CODES
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
-from csaw.engine.plan.needs import CTPS_PICKS
 
 WARP = 32
 BLOCK = 256  # threads of a block in most launches
@@ -19,7 +18,7 @@ OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above t
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "GROUP_BUCKETS": GROUP_BUCKETS,
-    "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS, "CTPS_PICKS": CTPS_PICKS,
+    "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS, 
     "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],
 } | {layout.name: layout.code for layout in GraphLayout}  # fmt: skip

@@ -13,7 +13,7 @@ from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
 
-CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a thread compares them with each other
+CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 WEIGHT_BYTES, SUM_BYTES = 4, 8  # of an edge's weight, and of a running sum
 
 
