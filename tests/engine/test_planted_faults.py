@@ -203,7 +203,7 @@ STEPS = ("walk.py", "philox(seed, instance[j], steps[j], uint64(0))")
 # name: (algorithm, options, what is planted: a hook or a line of a kernel, the right law)
 WALK_FAULTS = {
     "weights ignored": ("deepwalk", {}, (Deepwalk, "edge_bias", ignores_weights), first_order(by_weight)),
-    "alias never taken": ("deepwalk", {}, ("walk.py", "if coin < uint64(graph.table[entry + 2])", "if True"), first_order(by_weight)),
+    "alias never taken": ("deepwalk", {}, ("walk.py", "if coin < uint64(graph.table[entry + uint64(2)])", "if True"), first_order(by_weight)),
     "same draw at every step": ("deepwalk", {}, (*STEPS, "philox(seed, instance[j], uint64(0), uint64(0))"), first_order(by_weight)),
     "same draw for all": ("deepwalk", {}, (*STEPS, "philox(seed, uint64(0), steps[j], uint64(0))"), first_order(by_weight)),
     "degree of the wrong end": ("biased", {"bias": "degree"}, (Biased, "edge_bias", by_own_degree), first_order(lambda rows, v, w: len(rows[v]))),
