@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from csaw.engine.backend import check_bias
+from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
@@ -18,7 +18,6 @@ from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
-VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 PIECES, PIECE_EDGES = (
     32,
     1 << 12,

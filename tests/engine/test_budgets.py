@@ -19,7 +19,9 @@ from csaw.engine.run import execute, prepare
 from csaw.engine.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, StoreError
+from csaw.partition.mapped import Mapped
 from csaw.partition.split import Split
+from csaw.partition.words import Words
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 FEW_STEPS = {"walk_length": 6}
@@ -63,6 +65,36 @@ def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(tmp_
         assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
         assert job.plan.pieces == len(job.store.partitions)
         assert memory > fewest or (job.plan.pieces > 20 and results["evictions"] > 0)
+
+
+IDS = {
+    "narrow": np.arange(500) * 3 + 7,
+    "wide": np.arange(500) * 2**40,
+    "negative": np.arange(500) * 3 - 700,
+    "large": np.arange(500, dtype=np.uint64) + np.uint64(2**64 - 501),
+    "words": np.array([f"v{k:04d}" for k in range(500)], object),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_original_ids_that_stay_on_disk_are_written_as_others_are(tmp_path, kind):
+    graph = random_store(tmp_path / "g.zarr", vertices=500, edges=6000).load()
+    path = write_graph(tmp_path / "g.zarr", graph.indptr, graph.indices, directed=False, vertex_ids=IDS[kind], overwrite=True).path  # fmt: skip
+    given = {"seed": 5, "device": "cpu", "sources": IDS[kind][[3, 400]], "walk_length": 6}
+    kept = prepare(path, "deepwalk", **given)
+    assert kept.plan.fixed["ids"] == kept.store.id_bytes > 0
+    execute(kept, tmp_path / "r.zarr")
+    whole = kept.plan.fixed_bytes + kept.plan.graph_bytes + kept.plan.batch_bytes
+    for budget in (
+        {"memory": least(path, "deepwalk", residency="disk", **given), "residency": "disk"},
+        {"memory": whole - 1},
+    ):
+        job = prepare(path, "deepwalk", **budget, **given)
+        assert (job.plan.fixed["ids"], job.plan.residency) == (0, budget.get("residency", "resident"))
+        ids = job.written_ids
+        assert isinstance(ids.text if isinstance(ids, Words) else ids, Mapped)
+        execute(job, tmp_path / "s.zarr", overwrite=True)
+        assert_same(stored_arrays(tmp_path / "r.zarr"), stored_arrays(tmp_path / "s.zarr"))
 
 
 def test_a_damaged_block_ends_a_run_in_pieces(tmp_path):
