@@ -13,7 +13,7 @@ from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
-from csaw.engine.cpu.reserved import Reserved
+from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
@@ -54,6 +54,8 @@ class HostGraph(Partitions):
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
+        if streamed:
+            self.huge_pages(True)
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read ahead
@@ -134,12 +136,30 @@ class HostGraph(Partitions):
         self.release(number)
 
     def release(self, number: int) -> None:
-        """Give back the memory of a partition's edges."""
-        part = self.store.partitions[number]
+        """Give back the memory of a partition's edges, and pages that it shares with partitions that are not in memory either."""
+        parts, part = self.store.partitions, self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        self.indices.release(low, high)
-        self.weights.release(low, high)
-        self.entries.release(ALIAS_IDS * low, ALIAS_IDS * high)
+        if not self.rows.vertices.size:  # these may be in such pages
+            if number > 0 and not self.loaded[number - 1]:
+                low = max(parts[number - 1].first_edge, low - PAGE)
+            if number + 1 < len(parts) and not self.loaded[number + 1]:
+                high = min(high + parts[number + 1].edges, high + PAGE)
+        for array, each in self.edge_arrays():
+            array.release(each * low, each * high)
+
+    def edge_arrays(self) -> list[tuple[Reserved, int]]:
+        """The arrays that take memory for the edges of a loaded partition, each with its number of elements an edge."""
+        arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
+        return [(array, each) for array, each in arrays if array.array.size]
+
+    def huge_pages(self, wanted: bool) -> None:
+        """Choose whether partitions that are loaded from now on take huge pages: those inside a partition, which no other one fills."""
+        for array, each in self.edge_arrays():
+            array.huge_pages(False)
+            for part in self.store.partitions if wanted else ():
+                first, edges = each * part.first_edge, each * part.edges
+                if edges * array.item >= HUGE:
+                    array.huge_pages(True, first, first + edges)
 
     def sizes(self) -> np.ndarray:
         """int64 [partitions]: bytes that each one takes while it is loaded."""

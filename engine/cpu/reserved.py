@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
-PAGE = mmap.PAGESIZE
+PAGE, HUGE = mmap.PAGESIZE, 2 << 20
 
 
 class Reserved:
@@ -15,14 +15,22 @@ class Reserved:
         self.item = np.dtype(dtype).itemsize
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         self.memory = mmap.mmap(-1, max(count * self.item, 1), flags=flags)
-        self.huge_pages(True)
         self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
+        self.huge_pages(True)
 
-    def huge_pages(self, wanted: bool) -> None:
-        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used."""
-        if hasattr(mmap, "MADV_HUGEPAGE"):
+    def huge_pages(self, wanted: bool, first: int = 0, last: int | None = None) -> None:
+        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used.
+
+        Given elements ``first`` and ``last``, only those pages that lie between the two.
+        """
+        begin, length = 0, len(self.memory)
+        if last is not None:
+            address = self.array.ctypes.data
+            begin = first * self.item + -(address + first * self.item) % HUGE
+            length = (address + last * self.item) // HUGE * HUGE - address - begin
+        if hasattr(mmap, "MADV_HUGEPAGE") and length > 0:
             with suppress(OSError):  # a system without huge pages
-                self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE)
+                self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE, begin, length)
 
     def release(self, first: int, last: int) -> None:
         """Give back the whole pages between elements ``first`` and ``last``; their elements read as zero from then on."""
