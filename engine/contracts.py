@@ -54,6 +54,10 @@ class Store(Protocol):
         """Ask the system to read a partition's files into its page cache."""
 
     @property
+    def unpack_bytes(self) -> int:
+        """Bytes of memory that reading a part of a partition takes beside it."""
+
+    @property
     def id_bytes(self) -> int:
         """Bytes of memory that the original ids take, unless they are mapped."""
 

@@ -19,6 +19,7 @@ from csaw.partition.errors import StoreError
 THREADS = max(
     4, min(16, os.cpu_count() or 1)
 )  # that read and check chunks: from the page cache each is as fast as its core
+UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS = "checksums"  # the file beside an array's zarr.json
 AGAIN = "make the store again with csaw partition"
@@ -117,7 +118,8 @@ def read_array(
     if len(chunks) == 1:  # starting a thread takes longer than reading a small partition
         read(chunks[0])
         return
-    with ThreadPoolExecutor(min(THREADS, len(chunks))) as threads:
+    most = THREADS if array.plain or out.size == array.elements else UNPACKERS
+    with ThreadPoolExecutor(min(most, len(chunks))) as threads:
         list(threads.map(read, chunks))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.store import GraphStore, Partition
+from csaw.partition.store import WEIGHT_BYTES, GraphStore, Partition
 from csaw.partition.words import Words
 
-WEIGHT_BYTES, OFFSET_BYTES = 4, 8
+OFFSET_BYTES = 8
 
 
 class Recut(GraphStore):
@@ -72,6 +72,10 @@ class Recut(GraphStore):
         part = self.partitions[number]
         for at, edge, span in self._spans(part.first_edge + first, part.edges if count is None else count):
             self.store.read_ahead(at, weights, edge, span.stop - span.start)
+
+    @property
+    def unpack_bytes(self) -> int:
+        return self.store.unpack_bytes
 
     @property
     def id_bytes(self) -> int:

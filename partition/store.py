@@ -18,12 +18,13 @@ import numpy as np
 
 from csaw.partition.attributes import IDENTITY, STRING, checked
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.loader import AGAIN, StoredArray, open_array, read_ahead, read_array
+from csaw.partition.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array
 from csaw.partition.mapped import map_array
 from csaw.partition.nodes import read_group
 from csaw.partition.replace import require_not_aside
 from csaw.partition.words import Words
 
+WEIGHT_BYTES = 4
 IDS_AT_A_TIME = 1 << 21
 LARGEST_WEIGHT = np.finfo(np.float32).max
 
@@ -134,6 +135,14 @@ class GraphStore:
         """Whether the files of partitions are uncompressed, so that parts of them can be read."""
         return all(self.opened(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
 
+    @property
+    def unpack_bytes(self) -> int:
+        """Bytes of memory that reading a part of a partition takes beside it: compressed chunks, and what they hold; 0 where chunks are not compressed."""
+        largest = max(self.partitions, key=lambda part: part.edges).number
+        items = (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + self.weighted]
+        chunks = [(self.opened(largest, name), item) for name, item in items]
+        return max(0 if array.plain else 2 * UNPACKERS * array.chunk * item for array, item in chunks)
+
     def opened(self, number: int, name: str) -> StoredArray:
         """The array ``name`` of partition ``number``; it stays open, for reading in parts."""
         if (number, name) not in self._opened:
@@ -143,7 +152,7 @@ class GraphStore:
     def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
         """Ask the system to read partition ``number`` into its page cache: ``count`` edges from number ``first`` on, or all. Nothing waits for it."""
         count = self.partitions[number].edges if count is None else count
-        for name, item in (("indices", self.id_dtype.itemsize), ("weights", 4))[: 1 + weights]:
+        for name, item in (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + weights]:
             with suppress(StoreError):  # left to the reader
                 read_ahead(self.opened(number, name), item, first, count)
 

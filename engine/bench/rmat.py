@@ -30,6 +30,7 @@ class DeviceRmat(GraphStore):
     """
 
     is_plain = False
+    unpack_bytes = 0
 
     def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
         self.rmat, self.device, self.lock = rmat, cupy.cuda.Device(device.number), threading.Lock()

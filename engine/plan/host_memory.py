@@ -96,7 +96,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     """Plan to stream the graph from disk in pieces. BudgetError if the pieces that one step needs do not fit beside a batch, however small they are."""
     refuse_far(shape, "--memory")
     store, row, budget, edge = shape.store, shape.row, limits.host_bytes, shape.needs.edge
-    parts = _parts(shape) | {"places": store.vertices // 5}
+    parts = _parts(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
     slots = 2 if shape.needs.second_order else 1
     cut = Cut(store, edge.reserved, edge.stored if shape.needs.alias_tables else 0, slots, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row

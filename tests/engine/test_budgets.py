@@ -68,6 +68,7 @@ def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(tmp_
         assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
         assert job.plan.pieces == len(job.store.partitions)
         assert memory > fewest or (job.plan.pieces > 20 and results["evictions"] > 0)
+        assert bool(job.plan.fixed["chunks"]) == bool(compression)
 
 
 IDS = {
