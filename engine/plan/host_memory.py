@@ -103,8 +103,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     parts["ids"] = ids if ids <= (budget - sum(parts.values()) - cut.least_bytes - one) // IDS_SHARE else 0
     free = budget - sum(parts.values())
     if cut.least_bytes + one > free:
-        least = {f"{slots} piece(s) with a row of {cut.least_edges:,} edges": cut.least_bytes, **parts}
-        raise refuse_least(store.path, budget, "--memory", {**least, "samples in flight": one})
+        raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
     batch = limits.batch or max(
         1, min(shape.request.instances, min(budget // 4, free // 2, free - cut.least_bytes) // row)
     )

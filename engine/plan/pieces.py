@@ -34,6 +34,12 @@ class Cut:
         """Least memory for pieces."""
         return self._bytes(self.least_edges, self.together)
 
+    @property
+    def least(self) -> dict[str, int]:
+        """The least memory for pieces, by what it holds in words."""
+        row = ", as many as the longest row has" if self.least_edges == self.store.max_degree else ""
+        return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
+
     def most_edges(self, room: int) -> int:
         """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where SLOTS such pieces fit, else as many
         as let SLOTS or MORE_SLOTS fit."""
