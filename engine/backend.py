@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from csaw.engine.batches.traversals import Traversals
 
 ALL = slice(None)
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
 
 
@@ -92,7 +93,9 @@ class Backend(Specialization, ABC):
     @cached_property
     def isolated(self) -> int:
         """Vertices without a neighbor."""
-        return int((self.graph.degrees(self.xp.arange(self.store.vertices)) == 0).sum())
+        cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
+        spans = ((first, min(first + VERTICES_AT_A_TIME, self.store.vertices)) for first in cuts)
+        return sum(int((self.graph.degrees(self.xp.arange(*span)) == 0).sum()) for span in spans)
 
     # Costs of reading rows where they are, for the scheduler
 

@@ -53,6 +53,14 @@ class Store(Protocol):
     def read_ahead(self, number: int, weights: bool) -> None:
         """Ask the system to read a partition's files into its page cache."""
 
+    @property
+    def unpack_bytes(self) -> int:
+        """Bytes of memory that reading a part of a partition takes beside it."""
+
+    @property
+    def id_bytes(self) -> int:
+        """Bytes of memory that the original ids take, unless they are mapped."""
+
     def stored_ids(self) -> np.ndarray | Words | None:
         """The original id of each vertex; None where they are 0, 1, 2, ..."""
 

@@ -63,7 +63,7 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
 def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
-    identifiers = Identifiers.choose(job.store.id_dtype, job.store.stored_ids(), job.plan.request.ids)
+    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
     size, subgraphs = job.plan.batch, job.plan.sample_layout == "subgraphs"
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):

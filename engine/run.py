@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
@@ -26,6 +28,7 @@ from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 from csaw.partition.shown import quoted
 from csaw.partition.split import Split
+from csaw.partition.words import Words
 
 log = logging.getLogger(__name__)
 DRAWS = 1
@@ -41,6 +44,11 @@ class Job:
     sources: Sources
     plan: Plan
     devices: Devices = ()
+
+    @property
+    def written_ids(self) -> np.ndarray | Words | None:
+        """The original ids by which samples are written; None where there are none, or they are not needed."""
+        return None if self.plan.request.ids == "dense" else self.store.stored_ids()
 
 
 def prepare(
@@ -76,6 +84,8 @@ def prepare(
 
     devices = place(options.device, planned)
     store, plan = _cut(store, partial(planned, devices))
+    if not plan.keeps_ids(store.id_bytes):
+        store.map_ids()
     return Job(store, algorithm, sources, plan, devices)
 
 
@@ -136,7 +146,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     plan = job.plan
     with SampleWriter(
         out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
-        dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
+        dense_dtype=job.store.id_dtype, vertex_ids=job.written_ids, ids=plan.request.ids, resume=resume, overwrite=overwrite,
     ) as writer:  # fmt: skip
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}

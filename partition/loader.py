@@ -21,6 +21,7 @@ THREADS = max(
     4, min(16, os.cpu_count() or 1)
 )  # that read and check chunks: from the page cache each is as fast as its core
 FEW = 2  # pieces, for which waking other threads takes longer than reading them
+UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 SUMS = "checksums"  # the file beside an array's zarr.json
 AGAIN = "make the store again with csaw partition"
@@ -119,8 +120,12 @@ def read_array(
     chunks = range(first // array.chunk, -(-last // array.chunk))
     if len(chunks) == 1:
         read(chunks[0])
-    else:
+        return
+    if array.plain or out.size == array.elements:
         list(_readers(os.getpid()).map(read, chunks))
+        return
+    with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
+        list(threads.map(read, chunks))
 
 
 @cache

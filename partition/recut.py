@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.store import GraphStore, Partition
+from csaw.partition.store import WEIGHT_BYTES, GraphStore, Partition
 from csaw.partition.words import Words
 
-WEIGHT_BYTES, OFFSET_BYTES = 4, 8
+OFFSET_BYTES = 8
 
 
 class Recut(GraphStore):
@@ -50,14 +50,17 @@ class Recut(GraphStore):
     def read_indptr(self) -> np.ndarray:
         return self.store.read_indptr()
 
-    def read_offsets(self, number: int) -> np.ndarray:
-        part, pieces = self.partitions[number], [np.zeros(1, np.int64)]
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
+        part = self.partitions[number]
+        offsets = np.zeros(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         for one in self.store.partitions:
             low, high = max(one.first_vertex, part.first_vertex), min(one.last_vertex, part.last_vertex)
             if low < high:
-                offsets = self.store.read_offsets(one.number)[low - one.first_vertex : high - one.first_vertex + 1]
-                pieces.append(offsets[1:] - offsets[0] + pieces[-1][-1])
-        return np.concatenate(pieces)
+                rows = self.store.read_offsets(one.number)[low - one.first_vertex : high - one.first_vertex + 1]
+                offsets[low - part.first_vertex : high - part.first_vertex + 1] = (
+                    rows + one.first_edge - part.first_edge
+                )
+        return offsets
 
     def read_part(
         self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
@@ -69,6 +72,17 @@ class Recut(GraphStore):
         part = self.partitions[number]
         for at, edge, span in self._spans(part.first_edge + first, part.edges if count is None else count):
             self.store.read_ahead(at, weights, edge, span.stop - span.start)
+
+    @property
+    def unpack_bytes(self) -> int:
+        return self.store.unpack_bytes
+
+    @property
+    def id_bytes(self) -> int:
+        return self.store.id_bytes
+
+    def map_ids(self) -> None:
+        self.store.map_ids()
 
     def stored_ids(self) -> np.ndarray | Words | None:
         return self.store.stored_ids()

@@ -18,11 +18,14 @@ import numpy as np
 
 from csaw.partition.attributes import IDENTITY, STRING, checked
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.loader import AGAIN, StoredArray, open_array, read_ahead, read_array
+from csaw.partition.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array
+from csaw.partition.mapped import map_array
 from csaw.partition.nodes import read_group
 from csaw.partition.replace import require_not_aside
 from csaw.partition.words import Words
 
+WEIGHT_BYTES = 4
+IDS_AT_A_TIME = 1 << 21
 LARGEST_WEIGHT = np.finfo(np.float32).max
 
 
@@ -71,6 +74,7 @@ class GraphStore:
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
         self.checksums = bool(self._digests)  # whether bytes are compared with them
+        self._maps_ids = False
         self._opened: dict[tuple[int, str], StoredArray] = {}  # arrays that were read in part
 
     @property
@@ -82,14 +86,19 @@ class GraphStore:
         """Offsets of all rows, int64 [V + 1]."""
         out = np.zeros(self.vertices + 1, np.int64)
         for part in self.partitions:
-            out[part.first_vertex : part.last_vertex + 1] = self.read_offsets(part.number) + part.first_edge
+            offsets = out[part.first_vertex : part.last_vertex + 1]
+            self.read_offsets(part.number, offsets)
+            offsets += part.first_edge
         return out
 
-    def read_offsets(self, number: int) -> np.ndarray:
-        """Offsets of the rows of partition ``number``, int64 [its vertices + 1], from 0; StoreError when they do not rise to the number of its edges."""
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
+        """Offsets of the rows of partition ``number``, int64 [its vertices + 1], from 0, in ``out`` if given.
+
+        StoreError when they do not rise to the number of its edges.
+        """
         part = self.partitions[number]
         array = self._array(number, "indptr")
-        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64)
+        offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         read_array(array, offsets)
         if offsets[0] != 0 or offsets[-1] != part.edges or (offsets[1:] < offsets[:-1]).any():
             raise StoreError(
@@ -126,6 +135,14 @@ class GraphStore:
         """Whether the files of partitions are uncompressed, so that parts of them can be read."""
         return all(self.opened(0, name).plain for name in ("indices", "weights")[: 1 + self.weighted])
 
+    @property
+    def unpack_bytes(self) -> int:
+        """Bytes of memory that reading a part of a partition takes beside it: compressed chunks, and what they hold; 0 where chunks are not compressed."""
+        largest = max(self.partitions, key=lambda part: part.edges).number
+        items = (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + self.weighted]
+        chunks = [(self.opened(largest, name), item) for name, item in items]
+        return max(0 if array.plain else 2 * UNPACKERS * array.chunk * item for array, item in chunks)
+
     def opened(self, number: int, name: str) -> StoredArray:
         """The array ``name`` of partition ``number``; it stays open, for reading in parts."""
         if (number, name) not in self._opened:
@@ -135,7 +152,7 @@ class GraphStore:
     def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
         """Ask the system to read partition ``number`` into its page cache: ``count`` edges from number ``first`` on, or all. Nothing waits for it."""
         count = self.partitions[number].edges if count is None else count
-        for name, item in (("indices", self.id_dtype.itemsize), ("weights", 4))[: 1 + weights]:
+        for name, item in (("indices", self.id_dtype.itemsize), ("weights", WEIGHT_BYTES))[: 1 + weights]:
             with suppress(StoreError):  # left to the reader
                 read_ahead(self.opened(number, name), item, first, count)
 
@@ -151,24 +168,45 @@ class GraphStore:
             self.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return Graph(self.read_indptr(), indices, weights)
 
+    @property
+    def id_bytes(self) -> int:
+        """Bytes of memory that the original ids take at most, unless they are mapped: numbers as they are stored, and in four bytes as they are written."""
+        if self.id_kind == IDENTITY:
+            return 0
+        if self.id_kind != STRING:
+            return self.vertices * (np.dtype(self.id_kind).itemsize + 4)
+        return self._open("vertex_ids").elements + 8 * (self.vertices + 1)
+
+    def map_ids(self) -> None:
+        """From now on, leave the original ids on disk and let the system read those that are used, where their files allow it."""
+        self._maps_ids = True
+        for name in ("id_arrays", "_ids"):
+            vars(self).pop(name, None)
+
     @cached_property
     def id_arrays(self) -> list[np.ndarray]:
         """Original ids as they are stored: no array, one array of numbers, or the bytes of the strings and their offsets."""
         if self.id_kind == IDENTITY:
             return []
         if self.id_kind != STRING:
-            ids = np.empty(self.vertices, np.dtype(self.id_kind))
             array = self._open("vertex_ids")
-            read_array(array, ids)
-            if (ids[1:] <= ids[:-1]).any():
-                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
-            return [ids]
-        offsets = np.empty(self.vertices + 1, np.int64)
+            return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, rising=True)]
         text = self._open("vertex_ids")
-        read_array(self._open("vertex_id_offsets"), offsets)
-        letters = np.empty(text.elements, np.uint8)
-        read_array(text, letters)
-        return [letters, offsets]
+        offsets = self._read_ids(self._open("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
+        return [self._read_ids(text, np.dtype(np.uint8), text.elements), offsets]
+
+    def _read_ids(self, array: StoredArray, dtype: np.dtype, count: int, rising: bool = False) -> np.ndarray:
+        """An array of ids, read and checked; StoreError where ids do not rise. Arrays that are mapped are checked a piece at a time before."""
+        mapped = map_array(array, dtype) if self._maps_ids else None
+        out = np.empty(count if mapped is None else min(count, IDS_AT_A_TIME), dtype)
+        last = out[:0]
+        for first in range(0, max(count, 1), max(out.size, 1)):
+            piece = out[: min(out.size, count - first)]
+            read_array(array, piece, first=first, elements=count)
+            if rising and ((piece[1:] <= piece[:-1]).any() or (piece[:1] <= last).any()):
+                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
+            last = piece[-1:].copy()
+        return out if mapped is None else mapped
 
     @cached_property
     def _ids(self) -> np.ndarray | Words | None:

@@ -30,6 +30,7 @@ class DeviceRmat(GraphStore):
     """
 
     is_plain = False
+    unpack_bytes = 0
 
     def __init__(self, spec: str, rmat: Rmat, device: Device, most_keys: int | None = None) -> None:
         self.rmat, self.device, self.lock = rmat, cupy.cuda.Device(device.number), threading.Lock()
@@ -130,9 +131,12 @@ class DeviceRmat(GraphStore):
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()
 
-    def read_offsets(self, number: int) -> np.ndarray:
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
         part = self.partitions[number]
-        return self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
+        offsets = self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
+        if out is not None:
+            out[:] = offsets
+        return offsets
 
     def read_part(
         self, number: int, first: int, indices_out: np.ndarray, weights_out: np.ndarray | None = None
@@ -151,6 +155,13 @@ class DeviceRmat(GraphStore):
         with self.lock, self.device:
             self.held, self.indices, self.weights = -1, None, None
             cupy.get_default_memory_pool().free_all_blocks()
+
+    @property
+    def id_bytes(self) -> int:
+        return self.originals.nbytes
+
+    def map_ids(self) -> None:
+        """Ids that are in memory stay there."""
 
     def stored_ids(self) -> np.ndarray:
         return self.originals

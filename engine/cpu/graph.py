@@ -9,17 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from csaw.engine.backend import check_bias
+from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kept_tables import KeptTables
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
-from csaw.engine.cpu.reserved import Reserved
+from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
-VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 PIECES, PIECE_EDGES = (
     32,
     1 << 12,
@@ -49,7 +48,8 @@ class HostGraph(Partitions):
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
         self.bloom = Reserved(filter_words(edges) if bloom else 0, np.dtype(np.uint64))
         # What holds edges, with the number of elements of each: of a partition while its table is made, and while it is loaded.
-        self.edge_arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
+        arrays = ((self.indices, 1), (self.weights, 1), (self.entries, ALIAS_IDS))
+        self.edge_arrays = tuple((array, each) for array, each in arrays if array.array.size)
         beside = ((self.weights, 1),) if self.keeps_weights else ()
         self.lasting = ((self.entries, ALIAS_IDS), *beside) if self.table else self.edge_arrays
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
@@ -61,6 +61,8 @@ class HostGraph(Partitions):
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
+        if streamed:
+            self.huge_pages(True)
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read ahead
@@ -166,15 +168,26 @@ class HostGraph(Partitions):
     def evict(self, number: int) -> None:
         """Let the next partition have the memory of this one's edges."""
         self.arrays.loaded[number] = 0
-        part = self.store.partitions[number]
+        low, high = self._alone(number)
         for array, each in self.lasting:
-            array.spare_for_later(each * part.first_edge, each * (part.first_edge + part.edges))
+            array.spare_for_later(each * low, each * high)
 
     def release(self, number: int) -> None:
         """Give back the memory of a partition's edges."""
-        part = self.store.partitions[number]
+        low, high = self._alone(number)
         for array, each in self.edge_arrays:
-            array.release(each * part.first_edge, each * (part.first_edge + part.edges))
+            array.release(each * low, each * high)
+
+    def _alone(self, number: int) -> tuple[int, int]:
+        """The edges of a partition and, beside them, those that share its pages with partitions that are not in memory either."""
+        parts, part = self.store.partitions, self.store.partitions[number]
+        low, high = part.first_edge, part.first_edge + part.edges
+        if not self.rows.vertices.size:  # these may be in such pages
+            if number > 0 and not self.loaded[number - 1]:
+                low = max(parts[number - 1].first_edge, low - PAGE)
+            if number + 1 < len(parts) and not self.loaded[number + 1]:
+                high = min(high + parts[number + 1].edges, high + PAGE)
+        return low, high
 
     def release_spare(self) -> None:
         """Give back the memory that evicted partitions left for others."""
@@ -186,6 +199,15 @@ class HostGraph(Partitions):
         self.rows.close()
         if self.kept is not None:
             self.kept.close()
+
+    def huge_pages(self, wanted: bool) -> None:
+        """Choose whether partitions that are loaded from now on take huge pages: those inside a partition, which no other one fills."""
+        for array, each in self.edge_arrays:
+            array.huge_pages(False)
+            for part in self.store.partitions if wanted else ():
+                first, edges = each * part.first_edge, each * part.edges
+                if edges * array.item >= HUGE:
+                    array.huge_pages(True, first, first + edges)
 
     def sizes(self) -> np.ndarray:
         """int64 [partitions]: bytes that each one takes while it is loaded."""

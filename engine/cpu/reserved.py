@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-PAGE = mmap.PAGESIZE
+PAGE, HUGE = mmap.PAGESIZE, 2 << 20
 TO_PLACE_BUT_KEEP_RANGE = 1 | 2 | 4  # of mremap: MREMAP_MAYMOVE, MREMAP_FIXED, MREMAP_DONTUNMAP
 FAILED = ctypes.c_void_p(-1).value
 
@@ -21,15 +21,23 @@ class Reserved:
         self.item = np.dtype(dtype).itemsize
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         self.memory = mmap.mmap(-1, max(count * self.item, 1), flags=flags)
-        self.huge_pages(True)
         self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
         self.spare: list[tuple[int, int]] = []  # begin and end, in bytes, of pages that keep their memory for `take`
+        self.huge_pages(True)
 
-    def huge_pages(self, wanted: bool) -> None:
-        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used."""
-        if hasattr(mmap, "MADV_HUGEPAGE"):
+    def huge_pages(self, wanted: bool, first: int = 0, last: int | None = None) -> None:
+        """Choose whether memory written from now on may take pages of 2 MiB, which are faster if most of a page is used.
+
+        Given elements ``first`` and ``last``, only those pages that lie between the two.
+        """
+        begin, length = 0, len(self.memory)
+        if last is not None:
+            address = self.array.ctypes.data
+            begin = first * self.item + -(address + first * self.item) % HUGE
+            length = (address + last * self.item) // HUGE * HUGE - address - begin
+        if hasattr(mmap, "MADV_HUGEPAGE") and length > 0:
             with suppress(OSError):  # a system without huge pages
-                self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE)
+                self.memory.madvise(mmap.MADV_HUGEPAGE if wanted else mmap.MADV_NOHUGEPAGE, begin, length)
 
     def release(self, first: int, last: int) -> None:
         """Give back the whole pages between elements ``first`` and ``last``; their elements read as zero from then on."""
@@ -46,8 +54,9 @@ class Reserved:
     def take(self, first: int, last: int) -> None:
         """Before elements ``first`` to ``last`` are written, move spare pages there: the system takes three times as long to make new ones."""
         missing = [self._pages(first, last)]
+        written = first * self.item // PAGE * PAGE, -(-last * self.item // PAGE) * PAGE
         there = [one for one in self.spare if overlap(one, missing[0])]
-        self.spare = [rest for one in self.spare for rest in without(one, missing[0])]
+        self.spare = [rest for one in self.spare for rest in without(one, written)]
         for one in there:
             missing = [rest for span in missing for rest in without(span, one)]
         for begin, end in missing:

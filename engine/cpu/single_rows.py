@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from csaw.engine.cpu.reserved import PAGE, Reserved
-from csaw.engine.plan.needs import ALIAS_IDS
+from csaw.engine.cpu.reserved import PAGE
 from csaw.engine.schedule.single_rows import SingleRows
 
 
@@ -12,17 +11,11 @@ class HostRows(SingleRows):
 
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
-        degrees, arrays = self.graph.degrees(vertices), self._arrays()
+        degrees, arrays = self.graph.degrees(vertices), self.graph.edge_arrays
         return sum((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays)
 
-    def _arrays(self) -> list[tuple[Reserved, int]]:
-        """The arrays that hold rows, each with its number of elements an edge."""
-        graph = self.graph
-        arrays = ((graph.indices, 1), (graph.weights, 1), (graph.entries, ALIAS_IDS))
-        return [(array, each) for array, each in arrays if array.array.size]
-
     def bring(self, vertices: np.ndarray) -> None:
-        self._huge(False)  # with small pages a row takes little more than its own bytes
+        self.graph.huge_pages(False)  # with small pages a row takes little more than its own bytes
         graph, begin = self.graph, self.graph.indptr[vertices]
         self.read_edges(begin, graph.degrees(vertices), begin, graph.indices.array, graph.weights.array)
         if graph.table:
@@ -39,8 +32,4 @@ class HostRows(SingleRows):
         graph.arrays.loaded[-1] = 0
         for part in np.unique(self.partition_of(self.vertices)).tolist():
             graph.release(part)
-        self._huge(True)
-
-    def _huge(self, wanted: bool) -> None:
-        for array, _ in self._arrays():
-            array.huge_pages(wanted)
+        graph.huge_pages(True)

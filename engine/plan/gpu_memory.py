@@ -138,12 +138,10 @@ def _shared_pieces(shape: Shape, held: np.ndarray, room: int) -> tuple[int, int,
     if held.min() > 0 and share * edge + whole * build <= room:
         return whole, whole, share
     most = max(1, store.edges // (PIECES_A_SHARE * held.size))
-    largest = min(max(most, store.max_degree), whole)
-    return (
-        (most, largest, min(-(-store.edges // held.size) + largest, store.edges))
-        if largest < whole
-        else (whole, whole, share)
-    )
+    largest = max(most, store.max_degree)
+    if largest >= whole:
+        return whole, whole, share
+    return most, largest, min(-(-store.edges // held.size) + largest, store.edges)
 
 
 def _selects_from_rows(shape: Shape) -> bool:
@@ -198,8 +196,7 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     cut = Cut(store, edge.piece, _build_bytes(shape), slots, uniform=True)
     free, one = budget - sum(parts.values()), (limits.batch or 1) * row
     if cut.least_bytes + one > free:
-        least = {f"{slots} piece(s) with a row of {cut.least_edges:,} edges": cut.least_bytes, **parts}
-        least["samples in flight"] = one
+        least = {**cut.least, **parts, "samples in flight": one}
         raise refuse_least(store.path, budget, "--gpu-memory", least, f" on {devices[0].name}, or use --device cpu")
     scratch, more = _scratch(shape, free - cut.least_bytes - one)
     free, parts["candidates"] = free - more, parts["candidates"] + more

@@ -17,6 +17,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
+IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 
 
@@ -34,6 +35,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
     graph = rows + (_sums(store) if layout.has_sums else 0)
     whole = fixed + graph + batch * shape.row
+    ids = _id_bytes(shape)
+    parts["ids"] = ids if whole + ids <= budget else 0  # otherwise they stay on disk
     if limits.residency is Residency.RESIDENT and whole > budget:
         raise BudgetError(
             f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} are allowed; raise --memory to {whole:,}, "
@@ -42,7 +45,9 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     if streams or whole > budget:
         return _from_disk(shape, limits, layout, graph)
     membership = "filter" if filters else "search"
-    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed, budget, parts)
+    return MemoryPlan(
+        layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed + parts["ids"], budget, parts
+    )
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
@@ -82,18 +87,24 @@ def _parts(shape: Shape) -> dict[str, int]:
     return {"offsets": 8 * (vertices + 1), "row_sums": 8 * vertices if shape.needs.row_weights else 0}
 
 
+def _id_bytes(shape: Shape) -> int:
+    """Bytes of the original ids, if samples are written with them."""
+    return 0 if shape.request.ids == "dense" else shape.store.id_bytes
+
+
 def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) -> MemoryPlan:
     """Plan to stream the graph from disk in pieces. BudgetError if the pieces that one step needs do not fit beside a batch, however small they are."""
     refuse_far(shape, "--memory")
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
-    parts = _parts(shape) | {"places": store.vertices // 5}
+    parts = _parts(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
     slots = needs.partitions_at_once
     cut = Cut(store, edge.reserved, edge.stored if needs.alias_tables else 0, slots, uniform=False)
-    free, one = budget - sum(parts.values()), (limits.batch or 1) * row
+    ids, one = _id_bytes(shape), (limits.batch or 1) * row
+    parts["ids"] = ids if ids <= (budget - sum(parts.values()) - cut.least_bytes - one) // IDS_SHARE else 0
+    free = budget - sum(parts.values())
     if cut.least_bytes + one > free:
-        least = {f"{slots} piece(s) with a row of {cut.least_edges:,} edges": cut.least_bytes, **parts}
-        raise refuse_least(store.path, budget, "--memory", {**least, "samples in flight": one})
+        raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
     batch = limits.batch or max(
         1, min(shape.request.instances, min(budget // 4, free // 2, free - cut.least_bytes) // row)
     )

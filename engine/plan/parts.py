@@ -9,6 +9,7 @@ PARTS = {
     "places": "partitions of vertices, a fifth of a byte a vertex",
     "row_sums": "sums of rows' weights, 8 bytes a vertex",
     "ids": "original ids, until they are written",
+    "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
     "table_scratch": "making the tables of a piece",
     "candidates": "candidates that are selected from",

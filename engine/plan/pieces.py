@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from csaw.engine.contracts import Store
 
-SLOTS = 4  # pieces that should fit at once: with fewer, each piece that is brought takes the place of one that walkers come back to
+# Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to. With MORE_SLOTS, walks move a
+# tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more (docs/tuning.md).
+SLOTS, MORE_SLOTS, LARGE_PIECE = 4, 6, 16 << 20
 MOST_PIECES = 1 << 11  # that a graph is cut into, or so: more would each cost more than their bytes
 
 
@@ -32,14 +34,22 @@ class Cut:
         """Least memory for pieces."""
         return self._bytes(self.least_edges, self.together)
 
+    @property
+    def least(self) -> dict[str, int]:
+        """The least memory for pieces, by what it holds in words."""
+        row = ", as many as the longest row has" if self.least_edges == self.store.max_degree else ""
+        return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
+
     def most_edges(self, room: int) -> int:
         """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where SLOTS such pieces fit, else as many
-        as let SLOTS fit."""
+        as let SLOTS or MORE_SLOTS fit."""
         whole = self.store.largest_partition
         all_of_it = self.store.edges * self.edge + whole * self.scratch
         if min(self._bytes(whole, SLOTS), all_of_it) <= room:
             return whole
-        return min(max(room // self._bytes(1, SLOTS), self.least_edges if self.uniform else self._fewest), whole)
+        more, fewer = room // self._bytes(1, MORE_SLOTS), room // self._bytes(1, SLOTS)
+        wanted = max(more, min(fewer, LARGE_PIECE // self.edge))
+        return min(max(wanted, self.least_edges if self.uniform else self._fewest), whole)
 
     def largest(self, most: int) -> int:
         """Edges of the largest piece if those of several rows have at most ``most``: a row is never cut."""

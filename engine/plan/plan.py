@@ -8,7 +8,7 @@ from csaw.engine.contracts import Store
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
-from csaw.engine.plan.host_memory import on_host
+from csaw.engine.plan.host_memory import IDS_SHARE, on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, Shape
@@ -71,6 +71,12 @@ class Plan:
     def capacity(self) -> int:
         """Bytes of memory for partitions that are loaded and evicted."""
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
+
+    def keeps_ids(self, id_bytes: int) -> bool:
+        """Whether original ids of so many bytes are kept in memory, rather than read from disk as they are written."""
+        if id_bytes == 0 or self.request.ids == "dense":
+            return True
+        return self.fixed["ids"] > 0 if "ids" in self.fixed else id_bytes <= self.host_bytes // IDS_SHARE
 
     @property
     def select(self) -> Method:

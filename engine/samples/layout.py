@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples.files import PIECE, in_pieces
+from csaw.partition.mapped import Mapped
 from csaw.partition.words import Words
 
 KIND = "samples"
@@ -68,8 +69,9 @@ class Identifiers:
         if vertex_ids.dtype.kind not in "iu":
             return cls("names", dense, nothing, Words.of(vertex_ids))
         dtype = _holding(vertex_ids, version)
-        table = np.ascontiguousarray(vertex_ids, dtype)
-        return cls("original", dtype, _unused(table), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
+        mapped = isinstance(vertex_ids, Mapped)  # a copy would take the memory that mapping saves
+        table = vertex_ids.view(np.ndarray) if mapped else np.ascontiguousarray(vertex_ids, dtype)
+        return cls("original", dtype, _unused(table, dtype), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
@@ -97,7 +99,7 @@ class Identifiers:
     def _relabel(self, dense: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
         from csaw.engine.samples.kernels import relabel
 
-        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, table.dtype.type(self.fill), out)
+        relabel(dense, dense.dtype.type(all_ones(dense.dtype)), table, self.dtype.type(self.fill), out)
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""
@@ -123,14 +125,14 @@ def _holding(ids: np.ndarray, version: int) -> np.dtype:
     return np.dtype("<u8")
 
 
-def _unused(ids: np.ndarray) -> int:
-    """A fill value that no vertex has: -1, otherwise an end of the range of the type, otherwise the lowest number that is free."""
-    limits = np.iinfo(ids.dtype)
-    if ids.dtype.kind == "i" and not (ids < 0).any():
+def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
+    """A fill value of the type that no vertex has: -1, otherwise an end of the range of the type, otherwise the lowest number that is free."""
+    limits = np.iinfo(dtype)
+    if dtype.kind == "i" and (ids.size == 0 or ids.min() >= 0):
         return -1
-    ends = (limits.max, limits.max - 1) if ids.dtype.kind == "u" else (limits.min, limits.max)
+    ends = (limits.max, limits.max - 1) if dtype.kind == "u" else (limits.min, limits.max)
     free = [end for end in ends if not (ids == end).any()]
-    return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(ids.dtype), ids)[0])
+    return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(dtype), ids)[0])
 
 
 def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:

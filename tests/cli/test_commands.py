@@ -93,7 +93,7 @@ def test_every_help_has_an_example(command):
         ("sample karate out.zarr --edge-bias 1+", 1, "--edge-bias: expected an expression"),
         ("sample karate out.zarr --edge-bias 3-e.dst", 1, "the bias of edge"),
         ("sample karate out.zarr --algo my.py:Walk", 1, "my.py is not a file"),
-        ("sample karate out.zarr --memory 1KiB --algo node2vec", 1, "raise --memory"),
+        ("sample karate out.zarr --memory 500 --algo node2vec", 1, "raise --memory"),
         ("sample karate out.zarr --device cpu --residency pooled", 1, "is for GPUs"),
         ("sample karate out.zarr --device cpu --no-batching", 1, "compare launches on GPUs"),
         ("sample karate out.zarr --device cpu --detect strided", 1, "--detect strided"),

@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,17 +11,22 @@ from helpers.graphs import arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
 from csaw.engine import registry
+from csaw.engine.cpu.reserved import PAGE
 from csaw.engine.cuda.device import Device
+from csaw.engine.plan import costs
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.pieces import SLOTS
 from csaw.engine.plan.plan import make_plan
-from csaw.engine.run import execute, prepare
+from csaw.engine.run import execute, open_backend, prepare
 from csaw.engine.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, StoreError
+from csaw.partition.mapped import Mapped
 from csaw.partition.split import Split
+from csaw.partition.words import Words
 
+FEW_PAGES = 4 * PAGE  # at the ends of an array, and of what lies beside it
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 FEW_STEPS = {"walk_length": 6}
 CASES = [
@@ -49,7 +55,10 @@ def least(store, algo, option="memory", **given):
 @pytest.mark.parametrize("in_place", [False, True], ids=["pieces", "rows"])
 @pytest.mark.parametrize("compression", [None, "lz4"])
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
-def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(tmp_path, algo, options, compression, in_place):  # fmt: skip
+def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(
+    tmp_path, monkeypatch, algo, options, compression, in_place
+):
+    monkeypatch.setattr(costs, "ROW_BYTES", 0)  # single rows are read wherever that is allowed
     store, options = graph_of(tmp_path / "g.zarr", compression), options | {"seed": 5, "instances": 60}
     expected = arrays_of(store, tmp_path / "r.zarr", algo, **options)
     given = options | {"residency": "disk", "ids": "dense", "device": "cpu", "policy": Policy(in_place=in_place)}
@@ -63,6 +72,37 @@ def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(tmp_
         assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
         assert job.plan.pieces == len(job.store.partitions)
         assert memory > fewest or (job.plan.pieces > 20 and results["evictions"] > 0)
+        assert bool(job.plan.fixed["chunks"]) == bool(compression)
+
+
+IDS = {
+    "narrow": np.arange(500) * 3 + 7,
+    "wide": np.arange(500) * 2**40,
+    "negative": np.arange(500) * 3 - 700,
+    "large": np.arange(500, dtype=np.uint64) + np.uint64(2**64 - 501),
+    "words": np.array([f"v{k:04d}" for k in range(500)], object),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_original_ids_that_stay_on_disk_are_written_as_others_are(tmp_path, kind):
+    graph = random_store(tmp_path / "g.zarr", vertices=500, edges=6000).load()
+    path = write_graph(tmp_path / "g.zarr", graph.indptr, graph.indices, directed=False, vertex_ids=IDS[kind], overwrite=True).path  # fmt: skip
+    given = {"seed": 5, "device": "cpu", "sources": IDS[kind][[3, 400]], "walk_length": 6}
+    kept = prepare(path, "deepwalk", **given)
+    assert kept.plan.fixed["ids"] == kept.store.id_bytes > 0
+    execute(kept, tmp_path / "r.zarr")
+    whole = kept.plan.fixed_bytes + kept.plan.graph_bytes + kept.plan.batch_bytes
+    for budget in (
+        {"memory": least(path, "deepwalk", residency="disk", **given), "residency": "disk"},
+        {"memory": whole - 1},
+    ):
+        job = prepare(path, "deepwalk", **budget, **given)
+        assert (job.plan.fixed["ids"], job.plan.residency) == (0, budget.get("residency", "resident"))
+        ids = job.written_ids
+        assert isinstance(ids.text if isinstance(ids, Words) else ids, Mapped)
+        execute(job, tmp_path / "s.zarr", overwrite=True)
+        assert_same(stored_arrays(tmp_path / "r.zarr"), stored_arrays(tmp_path / "s.zarr"))
 
 
 def test_a_damaged_block_ends_a_run_in_pieces(tmp_path):
@@ -87,8 +127,47 @@ def test_a_row_that_is_most_of_the_graph_is_a_piece_of_its_own(tmp_path):
     assert job.store.largest_partition == store.max_degree == 2999
     execute(job, tmp_path / "s.zarr")
     assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
-    with pytest.raises(BudgetError, match=r"24,048 bytes|with a row of 2,999 edges"):
+    with pytest.raises(BudgetError, match="1 piece.s. of 2,999 edges, as many as the longest row has; "):
         prepare(store, "deepwalk", memory=memory - 1, residency="disk", **given)
+
+
+def resident_bytes(array):
+    """Bytes of memory that an array takes now, in whole pages: the Rss of its part of the address space."""
+    begin, total, inside = array.ctypes.data, 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            low, high = (int(end, 16) for end in found.groups())
+            inside = low < begin + array.nbytes and high > begin
+        elif inside and line.startswith("Rss:"):
+            total += int(line.split()[1]) * 1024
+    return total
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what an array takes")
+def test_evicted_pieces_leave_no_memory_behind(tmp_path):
+    rng = np.random.default_rng(4)
+    degrees = rng.integers(0, 400, 8000)
+    indices = np.sort(rng.integers(0, 8000, degrees.sum()).astype(np.uint32))
+    store = write_graph(tmp_path / "g.zarr", np.append(0, degrees.cumsum()), indices, directed=True)
+    job = prepare(Split(store, 9000), "deepwalk", residency="disk", device="cpu", walk_length=2)
+    backend = open_backend(job)
+    graph, parts = backend.graph, job.store.partitions
+    try:
+        for number in rng.permutation(len(parts)).tolist():
+            graph.load(number)
+            assert resident_bytes(graph.indices.array) <= 4 * parts[number].edges + FEW_PAGES
+            graph.evict(number)
+            assert resident_bytes(graph.indices.array) <= 4 * parts[number].edges + FEW_PAGES  # left to the next piece
+            graph.release_spare()
+        for number in range(len(parts)):
+            graph.load(number)
+        assert resident_bytes(graph.indices.array) <= indices.nbytes + FEW_PAGES
+        for number in rng.permutation(len(parts)).tolist():
+            graph.evict(number)
+        graph.release_spare()
+        assert resident_bytes(graph.indices.array) <= FEW_PAGES
+    finally:
+        backend.close()
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU], ids=["cpu", "gpu"])

@@ -21,7 +21,9 @@ def test_ranges_keep_what_was_written_while_others_take_the_memory_of_those_that
         first, last = ranges[number]
         if number in held:
             assert (array.array[first:last] == held.pop(number)).all()
-            array.spare_for_later(first, last)
+            low = first - (PAGE if number > 0 and number - 1 not in held else 0)
+            high = last + (PAGE if number + 1 < len(ranges) and number + 1 not in held else 0)
+            array.spare_for_later(max(low, cuts[number - 1] if number else 0), min(high, int(cuts[-1])))
         else:
             array.take(first, last)
             array.array[first:last] = held[number] = turn
@@ -30,7 +32,7 @@ def test_ranges_keep_what_was_written_while_others_take_the_memory_of_those_that
         for spare in array.spare:
             for other in held:
                 low, high = (4 * edge for edge in ranges[other])
-                assert not overlap(spare, (-(-low // PAGE) * PAGE, high // PAGE * PAGE))
+                assert not overlap(spare, (low, high))
 
 
 def test_a_range_without_another_is_what_is_before_and_after():

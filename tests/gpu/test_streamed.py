@@ -13,8 +13,10 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.plan import costs
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
+from csaw.partition import write_graph
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BiasError, BudgetError, StoreError
+from csaw.partition.split import Split
 
 device_or_skip()
 
@@ -49,6 +51,34 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
         assert results["evictions"] > 0
 
 
+SPLIT = [
+    ("deepwalk", {"weighted": False}),
+    ("deepwalk", {"weighted": True}),
+    ("node2vec", {"p": 0.3, "q": 3.0}),
+    ("neighbor", {}),
+    ("layer", {}),
+    ("multidimensional", {}),
+]
+
+
+@pytest.mark.parametrize("residency", ["streamed", "disk"])
+@pytest.mark.parametrize("compression", [None, "lz4"])
+@pytest.mark.parametrize(("algo", "options"), SPLIT, ids=[f"{a}-{i}" for i, (a, _) in enumerate(SPLIT)])
+def test_one_partition_in_pieces_for_any_budget(tmp_path, algo, options, compression, residency):
+    graph = random_store(tmp_path / "g.zarr", vertices=400, edges=6000).load()
+    store = write_graph(tmp_path / "h.zarr", graph.indptr, graph.indices, graph.weights, directed=False, partitions=1, compression=compression)  # fmt: skip
+    options = OPTIONS.get(algo, {}) | options | {"seed": 5, "instances": 60}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **on_cpu(options))
+    given = {"device": "cuda", "residency": residency, "ids": "dense", "batch_size": 20, **options}
+    given["policy"] = Policy(in_place=False)
+    fewest = least(store, algo, **given)
+    for memory in (fewest, fewest + 4000, 3 * fewest):
+        job = prepare(store, algo, gpu_memory=memory, **given)
+        results = execute(job, tmp_path / "t.zarr", overwrite=True)
+        assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
+        assert memory > fewest or (isinstance(job.store, Split) and results["evictions"] > 0)
+
+
 @pytest.mark.parametrize("options", [{"weighted": False}, {"weighted": True}, {"select": "its"}, {"bias": "degree"}])
 def test_what_few_wait_for_is_read_in_place(tmp_path, options):
     store = random_store(tmp_path / "g.zarr", vertices=4000, edges=60_000, partitions=6)
@@ -58,10 +88,11 @@ def test_what_few_wait_for_is_read_in_place(tmp_path, options):
     given = {"device": "cuda", "residency": "streamed", "ids": "dense", **options}
     plan = prepare(store, algo, **given).plan
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 4
-    results = execute(prepare(store, algo, gpu_memory=memory, **given), tmp_path / "t.zarr")
+    job = prepare(store, algo, gpu_memory=memory, **given)
+    results = execute(job, tmp_path / "t.zarr")
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     assert results["in_place"] > 0
-    assert results["transfers"] <= 2 * len(store.partitions)  # a weighted graph's tables are made once
+    assert results["transfers"] <= 2 * len(job.store.partitions)  # a weighted graph's tables are made once
 
 
 @every_case

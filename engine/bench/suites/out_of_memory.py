@@ -25,6 +25,7 @@ CLAIM = (
     "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 times, with balancing 3.5 times, and scheduling "
     "cuts transfers by 1.2 times (C-SAW, figures 13 and 15)"
 )
+# C-SAW's setting. The plan cuts partitions of which so few fit into smaller pieces, for every policy alike; half of the graph fits in any case.
 PARTITIONS, FIT = 4, 2
 OFF = {"batching": False, "workload_aware": False, "balancing": False, "in_place": False}
 ON_GPU = {

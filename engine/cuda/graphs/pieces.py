@@ -5,7 +5,7 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from csaw.engine.backend import check_bias
+from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.resident import build_alias
@@ -16,7 +16,6 @@ from csaw.engine.plan.needs import ALIAS_IDS
 from csaw.partition import Partition
 
 OFFSET = (1 << OFFSET_BITS) - 1
-VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 PIECE_RECORD = record("Piece")
 
 
