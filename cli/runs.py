@@ -26,6 +26,13 @@ def sources(text: Any) -> str:
     return f"{known}; {width} for each instance" if known else plain(text)
 
 
+def names(counts: Any) -> str:
+    """Names of what was compiled, with the numbers of those that were compiled several times."""
+    if not isinstance(counts, Mapping):
+        return plain(counts)
+    return ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
+
+
 REQUEST = (
     Line("sources", "--sources", sources),
     Line("instances", "--instances"),
@@ -102,6 +109,8 @@ SPEED = (
     Line("sampling_seconds", "sampling", seconds),
     Line("seps_sampling", "rate of sampling", rate),
     Line("kernels_seconds", "finding or compiling kernels", seconds),
+    Line("compiling_seconds", "compiling alone", seconds),
+    Line("compiled", "compiled", names),
     Line("loading_seconds", "loading the graph, building its layout", seconds),
     Line("waiting_seconds", "waiting for the disk", seconds),
     Line("sealing_seconds", "sealing the store", seconds),

@@ -1,8 +1,7 @@
 """One run: a graph and an algorithm in, a finished sample store out."""
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.devices import Devices, place
+from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
@@ -132,8 +132,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or is a sample of another request, and where the graph has changed; BiasError for a bad
     bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
     """
-    began = time.perf_counter()
-    plan = job.plan
+    watch, before, plan = Stopwatch(), compiled(), job.plan
     with SampleWriter(
         out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
         dense_dtype=job.store.id_dtype, vertex_ids=job.store.stored_ids(), ids=plan.request.ids, resume=resume, overwrite=overwrite,
@@ -143,22 +142,35 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         size = max(1, plan.batch // plan.request.group_size)
         units = -(-(writer.groups - len(writer.done)) // size)
         with backends_of(job, units) as (backends, losses):
+            working = Stopwatch()
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-        clock = time.perf_counter()
+            worked = working.read()
+        sealing = Stopwatch()
         writer.seal()
-        sealing = time.perf_counter() - clock
-        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began, sealing)
+        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+        results = _results(plan, totals, writer.bytes_written, times)
         writer.finish(results)
     return results
 
 
-def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float, sealing: float) -> dict[str, Any]:
-    """Counts and timings of a run."""
+@dataclass(frozen=True)
+class Times:
+    """Times of a run: of all of it, of its workers and of sealing; and what it compiled, with numbers of times."""
+
+    run: Lapse
+    workers: Lapse
+    sealing: Lapse
+    compiled: Mapping[str, int]
+
+
+def _results(plan: Plan, totals: Totals, writer_bytes: int, times: Times) -> dict[str, Any]:
+    """Counts and timings of a run. Kernels that are found or compiled count apart from the work that needs them."""
+    seconds, kernels = times.run.whole, totals.kernels_seconds + (times.run - times.workers).anywhere
     return {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
-        "kernels_seconds": round(totals.kernels_seconds, 6), "loading_seconds": round(totals.loading_seconds, 6),
-        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(sealing, 6),
+        "kernels_seconds": round(kernels, 6), "compiling_seconds": round(times.run.compiling, 6), "loading_seconds": round(totals.loading_seconds, 6),
+        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(times.sealing.rest, 6), "compiled": dict(sorted(times.compiled.items())),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,

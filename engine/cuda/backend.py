@@ -1,7 +1,6 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
-import time
 from functools import cached_property, partial
 from itertools import pairwise
 from types import ModuleType
@@ -22,6 +21,7 @@ from csaw.engine.cuda.batches.hops import Hops
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
+from csaw.engine.cuda.compile_cupy import time_compiler
 from csaw.engine.cuda.constants import HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
@@ -35,6 +35,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
+from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan import costs
 from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
@@ -73,12 +74,14 @@ class CudaBackend(Backend):
             tree_span(self),
         )
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
-        clock = time.perf_counter()
+        time_compiler()
+        watch = Stopwatch()
         self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
-        self.kernels_seconds = time.perf_counter() - clock
+        found = watch.read()
         self.graph = self._load_graph(builder, node, devices)
         self.wait()
-        self.loading_seconds = time.perf_counter() - clock - self.kernels_seconds
+        loaded = watch.read() - found
+        self.kernels_seconds, self.loading_seconds = found.whole + loaded.anywhere, loaded.rest
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
