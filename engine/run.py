@@ -3,18 +3,20 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
-from csaw.engine.devices import Devices, place
+from csaw.engine.choice import choose
+from csaw.engine.devices import Devices
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
@@ -44,7 +46,12 @@ class Job:
 
 
 def prepare(
-    graph: str | Path | GraphStore, algo: str = "deepwalk", *, policy: Policy | None = None, **given: Any
+    graph: str | Path | GraphStore,
+    algo: str = "deepwalk",
+    *,
+    policy: Policy | None = None,
+    measure: bool = False,
+    **given: Any,
 ) -> Job:
     """Check a request and plan its run; nothing is sampled.
 
@@ -53,6 +60,8 @@ def prepare(
     graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
     algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS`` (default: "deepwalk").
     policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them on).
+    measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
+        (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
         ``sources`` may also be an array of vertex ids of the input, and ``device`` an opened GPU.
 
@@ -71,12 +80,15 @@ def prepare(
     algorithm = registry.build(algo, parameters, options.edge_bias)
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
 
-    def planned(devices: Devices, store: GraphStore = store) -> Plan:
-        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options)
+    def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
+        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
 
-    devices = place(options.device, planned)
-    store, plan = _cut(store, partial(planned, devices))
-    return Job(store, algorithm, sources, plan, devices)
+    def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
+        return _cut(store, partial(planned, devices, rates))
+
+    choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
+    pieces, plan = cut(choice.devices, choice.rates)
+    return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
 
 
 def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
@@ -107,7 +119,7 @@ def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwal
 
     Returns the finished Samples. Errors: those of :func:`prepare` and :func:`execute`.
     """
-    execute(prepare(graph, algo, **given), out, resume=resume, overwrite=overwrite)
+    execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
     return open_samples(out)
 
 
@@ -175,7 +187,7 @@ def _results(plan: Plan, totals: Totals, writer_bytes: int, times: Times) -> dic
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
         "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
-        **{f"expected_{name}": value for name, value in plan.expected.items()}, "plan": plan.as_dict(),
+        **{f"expected_{name}": value for name, value in plan.expected.items()}, "ways": plan.ways, "plan": plan.as_dict(),
     }  # fmt: skip
 
 

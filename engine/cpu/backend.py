@@ -19,7 +19,6 @@ from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.kernel_time import Stopwatch
-from csaw.engine.plan import costs
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
@@ -131,7 +130,7 @@ class CpuBackend(Backend):
         ``picks``: unused here. ``edges``: total length of their rows.
         """
         each = 2 if self.needs.second_order else 1  # rows that an entry needs
-        return each * (entries * costs.ROW_BYTES + edges * self.graph.edge_bytes)
+        return each * (entries * self.plan.rates.row_bytes + edges * self.graph.edge_bytes)
 
     def bytes_of_picks(self, picks: int) -> float:
         """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""

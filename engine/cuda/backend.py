@@ -36,8 +36,6 @@ from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
 from csaw.engine.kernel_time import Stopwatch
-from csaw.engine.plan import costs
-from csaw.engine.plan.costs import READ_BYTES
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
@@ -108,14 +106,14 @@ class CudaBackend(Backend):
         """
         if self.plan.residency.from_store:
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
-            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
+            return DISK_COST * each * (entries * self.plan.rates.row_bytes + edges * self.needs.edge.stored)
         if self.select.exact_number:
-            return picks * READ_BYTES
+            return picks * self.plan.rates.pick_bytes
         if self.select is Method.REJECTION:
             return (
-                picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))
+                picks * self.plan.rates.pick_bytes * (2 + math.log2(self.store.max_degree + 2))
             )  # a trial also searches the previous vertex's row
-        return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
+        return entries * self.plan.rates.pick_bytes + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""
