@@ -15,6 +15,7 @@ STARTS = {
     "every": "all vertices at once",
     "list": "a list of vertices",
 }
+WAYS = "Where it could run"
 INSTANCES, EDGES = counted("instances"), counted("edges")
 
 
@@ -24,6 +25,20 @@ def sources(text: Any) -> str:
     kind, _, digest = kind.partition(" ")
     known = STARTS.get(kind, kind) + (f" (digest {digest})" if digest else "")
     return f"{known}; {width} for each instance" if known else plain(text)
+
+
+def reads(value: Any) -> str:
+    """A number of reads, such as ``40 M``."""
+    from csaw.engine.bench.bench_row import short
+
+    return short(value)
+
+
+def names(counts: Any) -> str:
+    """Names of what was compiled, with the numbers of those that were compiled several times."""
+    if not isinstance(counts, Mapping):
+        return plain(counts)
+    return ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
 
 
 REQUEST = (
@@ -73,9 +88,23 @@ POLICY = (
     Line("in_place", "--in-place"),
 )
 EXPECTED = (
+    Line("loading_seconds", "loading the graph", seconds),
+    Line("building_seconds", "building its layout", seconds),
+    Line("sampling_seconds", "sampling", seconds),
+    Line("seconds", "whole run, without writing", seconds),
+)
+EXPECTED_OF_RUN = tuple(line._replace(key=f"expected_{line.key}") for line in EXPECTED)
+STREAMED = (
     Line("transfers", "loads of partitions"),
     Line("bytes", "loaded", size),
-    Line("seconds", "time for loading", seconds),
+)
+RATES = (
+    Line("gathers", "random reads of memory, by a thread", reads),
+    Line("disk_bytes", "reading the disk in order", size),
+    Line("disk_reads", "random reads of the disk", reads),
+    Line("bus_bytes", "copying to a GPU", size),
+    Line("bus_reads", "random reads of a GPU over the bus", reads),
+    Line("device_gathers", "random reads of a GPU's memory", reads),
 )
 HELD = (
     Line("path", "path"),
@@ -102,6 +131,8 @@ SPEED = (
     Line("sampling_seconds", "sampling", seconds),
     Line("seps_sampling", "rate of sampling", rate),
     Line("kernels_seconds", "finding or compiling kernels", seconds),
+    Line("compiling_seconds", "compiling alone", seconds),
+    Line("compiled", "compiled", names),
     Line("loading_seconds", "loading the graph, building its layout", seconds),
     Line("waiting_seconds", "waiting for the disk", seconds),
     Line("sealing_seconds", "sealing the store", seconds),
@@ -126,7 +157,6 @@ LOADING = (
     Line("in_place", "rounds that read single rows"),
     Line("expected_transfers", "loads that the plan expected"),
     Line("expected_bytes", "size that the plan expected", size),
-    Line("expected_seconds", "time that the plan expected", seconds),
 )
 
 
@@ -148,9 +178,24 @@ def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any
         ("Memory of each GPU" if kind == "cuda" else "Memory", _memory(plan, kind)),
         (OUTPUT, lines_of({**request, **plan}, FORM)),
         (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
-        ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], EXPECTED)),
+        ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], STREAMED)),
+        ("Expected time", lines_of(plan["expected"], EXPECTED, zeros=False)),
+        (WAYS, ways(plan)),
+        ("Rates of this machine, a second", _rates(plan["rates"], kind)),
         ("Faster residencies that cannot be used", refused),
     ]
+
+
+def ways(done: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Where ``--device auto`` could run, with the seconds that each was expected to take, or why it could not."""
+    found = done.get("ways", {})
+    return [(way, plain(said) if isinstance(said, str) else f"{seconds(said)} expected") for way, said in found.items()]
+
+
+def _rates(rates: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
+    """The rates that a plan for a ``kind`` of device counts on."""
+    lines = RATES if kind == "cuda" else RATES[:3]
+    return [(each.name, each.write(rates[each.key]) + ", assumed" * (each.key in rates["assumed"])) for each in lines]
 
 
 def _memory(plan: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
@@ -165,6 +210,8 @@ def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[S
     return [
         ("Result", done),
         ("Time", lines_of(results, SPEED, zeros=False)),
+        ("Time that the plan expected", lines_of(results, EXPECTED_OF_RUN, zeros=False)),
+        (WAYS, ways(results)),
         ("Selection of neighbors", lines_of(results, SELECTION, zeros=False)),
         ("Loading of the graph", lines_of(results, LOADING, zeros=False)),
     ]

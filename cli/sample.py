@@ -73,7 +73,8 @@ def sample(
     partial_of(Path(out))  # refuses a path that ends in no name, in a dry run too
     if not dry_run:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(resolve(graph), algo, **own, **dict(given({k: v for k, v in options.items() if k not in own})))
+    kept = dict(given({k: v for k, v in options.items() if k not in own}))
+    job = prepare(resolve(graph), algo, measure=not dry_run, **own, **kept)
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
         console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))

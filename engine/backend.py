@@ -47,9 +47,8 @@ class Backend(Specialization, ABC):
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         super().__init__(plan, store, algorithm)
         self.stop = threading.Event()
-        self.kernels_seconds = self.loading_seconds = (
-            0.0  # time to find or compile kernels; time to load the graph and build its layout
-        )
+        # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
+        self.kernels_seconds = self.loading_seconds = 0.0
 
     # Batches
 

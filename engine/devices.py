@@ -1,23 +1,21 @@
 """Where a run takes place: the CPU, or one or more GPUs."""
 
-import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError
+from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
-log = logging.getLogger(__name__)
 Devices = tuple[Any, ...]  # of engine/cuda/device.py; none: the CPU
 
 
 def begin_to_open(device: Any) -> None:
     """Open the GPUs that ``device`` names in a thread, while what a run needs is imported: that takes CUDA some tenths of a second.
 
-    What goes wrong is said by :func:`place`, which opens them again, or takes the CPU.
+    What goes wrong is said when they are opened again.
     """
     if isinstance(device, str) and device != "cpu":
         threading.Thread(target=_open, args=(device,), daemon=True).start()
@@ -37,25 +35,20 @@ def _numbers(device: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(n) for n in device.partition(":")[2].split(",") if n)) or (0,)
 
 
-def place(device: Any, planned: Callable[[Devices], Any] | None = None) -> Devices:
-    """The GPUs that ``device`` names: auto, cpu, cuda, cuda:1, cuda:0,1. ``auto`` is a GPU if there is one and ``planned`` finds room on it."""
+def place(device: Any) -> Devices:
+    """The GPUs that ``device`` names: cpu, cuda, cuda:1, cuda:0,1, or what open_device returned."""
     if device == "cpu":
         return ()
     if not isinstance(device, str) and hasattr(device, "free_bytes"):
-        return (device,)  # what open_device returned
+        return (device,)
     device = quoted(device) if not isinstance(device, str) else device
-    if device not in ("auto", "cuda") and not re.fullmatch(r"cuda:\d+(,\d+)*", device):
+    if device != "cuda" and not re.fullmatch(r"cuda:\d+(,\d+)*", device):
         raise OptionError(f"--device: expected auto, cpu, cuda, cuda:1 or cuda:0,1, found {quoted(device)}")
+    return opened(_numbers(device))
+
+
+def opened(numbers: Iterable[int]) -> Devices:
+    """The GPUs of these numbers. DeviceError or MissingDependencyError if one cannot be used."""
     from csaw.engine.cuda.device import open_device
 
-    try:
-        gpus = tuple(open_device(number) for number in _numbers(device))
-        if planned:
-            planned(gpus)
-        return gpus
-    except (MissingDependencyError, DeviceError, BudgetError) as error:
-        if device != "auto":
-            raise
-        level = logging.DEBUG if isinstance(error, MissingDependencyError) else logging.INFO
-        log.log(level, "sampling on the CPU: %s", error)
-    return ()
+    return tuple(open_device(number) for number in numbers)

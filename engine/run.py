@@ -1,10 +1,9 @@
 """One run: a graph and an algorithm in, a finished sample store out."""
 
 import logging
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,13 @@ import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.backend import TALLY
-from csaw.engine.devices import Devices, place
+from csaw.engine.choice import choose
+from csaw.engine.devices import Devices
+from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.writer import SampleWriter
@@ -52,7 +54,12 @@ class Job:
 
 
 def prepare(
-    graph: str | Path | GraphStore, algo: str = "deepwalk", *, policy: Policy | None = None, **given: Any
+    graph: str | Path | GraphStore,
+    algo: str = "deepwalk",
+    *,
+    policy: Policy | None = None,
+    measure: bool = False,
+    **given: Any,
 ) -> Job:
     """Check a request and plan its run; nothing is sampled.
 
@@ -61,6 +68,8 @@ def prepare(
     graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
     algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS`` (default: "deepwalk").
     policy: a Policy in place of the four options batching, workload_aware, balancing and in_place (default: all of them on).
+    measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
+        (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
         ``sources`` may also be an array of vertex ids of the input, and ``device`` an opened GPU.
 
@@ -79,14 +88,17 @@ def prepare(
     algorithm = registry.build(algo, parameters, options.edge_bias)
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
 
-    def planned(devices: Devices, store: GraphStore = store) -> Plan:
-        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options)
+    def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
+        return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
 
-    devices = place(options.device, planned)
-    store, plan = _cut(store, partial(planned, devices))
-    if not plan.keeps_ids(store.id_bytes):
-        store.map_ids()
-    return Job(store, algorithm, sources, plan, devices)
+    def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
+        return _cut(store, partial(planned, devices, rates))
+
+    choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
+    pieces, plan = cut(choice.devices, choice.rates)
+    if not plan.keeps_ids(pieces.id_bytes):
+        pieces.map_ids()
+    return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
 
 
 def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
@@ -117,7 +129,7 @@ def sample(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwal
 
     Returns the finished Samples. Errors: those of :func:`prepare` and :func:`execute`.
     """
-    execute(prepare(graph, algo, **given), out, resume=resume, overwrite=overwrite)
+    execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
     return open_samples(out)
 
 
@@ -142,8 +154,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     Errors: OptionError for a name that ``out`` cannot have; StoreError where it cannot be written, is there already, or is a sample of another request, and where the graph has changed; BiasError for a bad
     bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
     """
-    began = time.perf_counter()
-    plan = job.plan
+    watch, before, plan = Stopwatch(), compiled(), job.plan
     with SampleWriter(
         out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
         dense_dtype=job.store.id_dtype, vertex_ids=job.written_ids, ids=plan.request.ids, resume=resume, overwrite=overwrite,
@@ -153,27 +164,40 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         size = max(1, plan.batch // plan.request.group_size)
         units = -(-(writer.groups - len(writer.done)) // size)
         with backends_of(job, units) as (backends, losses):
+            working = Stopwatch()
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-        clock = time.perf_counter()
+            worked = working.read()
+        sealing = Stopwatch()
         writer.seal()
-        sealing = time.perf_counter() - clock
-        results = _results(plan, totals, writer.bytes_written, time.perf_counter() - began, sealing)
+        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+        results = _results(plan, totals, writer.bytes_written, times)
         writer.finish(results)
     return results
 
 
-def _results(plan: Plan, totals: Totals, writer_bytes: int, seconds: float, sealing: float) -> dict[str, Any]:
-    """Counts and timings of a run."""
+@dataclass(frozen=True)
+class Times:
+    """Times of a run: of all of it, of its workers and of sealing; and what it compiled, with numbers of times."""
+
+    run: Lapse
+    workers: Lapse
+    sealing: Lapse
+    compiled: Mapping[str, int]
+
+
+def _results(plan: Plan, totals: Totals, writer_bytes: int, times: Times) -> dict[str, Any]:
+    """Counts and timings of a run. Kernels that are found or compiled count apart from the work that needs them."""
+    seconds, kernels = times.run.whole, totals.kernels_seconds + (times.run - times.workers).anywhere
     return {
         "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
-        "kernels_seconds": round(totals.kernels_seconds, 6), "loading_seconds": round(totals.loading_seconds, 6),
-        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(sealing, 6),
+        "kernels_seconds": round(kernels, 6), "compiling_seconds": round(times.run.compiling, 6), "loading_seconds": round(totals.loading_seconds, 6),
+        "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(times.sealing.rest, 6), "compiled": dict(sorted(times.compiled.items())),
         "seps_sampling": rate(totals.edges, totals.seconds), "seps_run": rate(totals.edges, seconds),
         **{name: getattr(totals, name) for name in TALLY},
         "transfers": totals.transfers, "transfer_bytes": totals.transfer_bytes, "evictions": totals.evictions, "in_place": totals.in_place, "overlapped": totals.overlapped,
         "kernel_seconds": round(totals.kernel_seconds, 6), "kernel_deviation": round(totals.kernel_deviation, 4),
-        **{f"expected_{name}": value for name, value in plan.expected.items()}, "plan": plan.as_dict(),
+        **{f"expected_{name}": value for name, value in plan.expected.items()}, "ways": plan.ways, "plan": plan.as_dict(),
     }  # fmt: skip
 
 

@@ -3,8 +3,18 @@
 import gc
 import signal
 
+import pytest
+
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gc.set_threshold(100_000)  # as the command does: most of the time of these tests is Numba's compiler
+
+
+@pytest.fixture(autouse=True)
+def assumed_rates(monkeypatch):
+    """Plans count on the same rates on every machine. What an earlier command has measured here is another's."""
+    from helpers.rates import pin_rates
+
+    pin_rates(monkeypatch)

@@ -14,6 +14,7 @@ import numpy as np
 
 from csaw.engine.bench import KERNELS
 from csaw.engine.bench.bench_row import MACHINE, Row, figure
+from csaw.engine.plan.machine import processor_name
 from csaw.engine.samples.files import sync
 from csaw.engine.schedule.workers import WRITERS
 from csaw.engine.version import VERSION
@@ -32,20 +33,11 @@ FILE_BYTES = 32 << 20  # of a file in the plain write, as a group of a sample st
 
 def about(device: Any, threads: int, command: str) -> Row:
     """The first bench row: the command, the machine, and how many processes wanted a processor before it began."""
-    name = _processor() if device is None else device.name
+    name = processor_name() if device is None else device.name
     return {
         "suite": MACHINE, "csaw": VERSION, "device": name, "threads": threads, "command": command,
         "date": datetime.date.today().isoformat(), "python": platform.python_version(), "load": round(os.getloadavg()[0], 1),
     }  # fmt: skip
-
-
-def _processor() -> str:
-    """The processor's name, from the first line of /proc/cpuinfo that has one."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def limits(device: Any, threads: int) -> list[Row]:

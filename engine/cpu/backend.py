@@ -1,6 +1,5 @@
 """The CPU backend: kernels specialised for one plan, a graph in host memory, threads."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -20,7 +19,7 @@ from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
-from csaw.engine.plan import costs
+from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
@@ -44,12 +43,12 @@ class CpuBackend(Backend):
         self.threads = ThreadPoolExecutor(plan.threads)
         self.recycled = Recycled()
         self.kernels = Kernels(self._constants(), self.hooks())
-        clock = time.perf_counter()
+        watch = Stopwatch()
         self.graph = self._load_graph()
-        self.loading_seconds = time.perf_counter() - clock
+        self.loading_seconds = watch.read().rest
         none = np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
         self.begin(0, none).advance()  # finds or compiles the kernels before sampling is timed
-        self.kernels_seconds = time.perf_counter() - clock - self.loading_seconds
+        self.kernels_seconds = watch.read().whole - self.loading_seconds
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
@@ -133,7 +132,7 @@ class CpuBackend(Backend):
         ``picks``: unused here. ``edges``: total length of their rows.
         """
         each = 2 if self.needs.second_order else 1  # rows that an entry needs
-        return each * (entries * costs.ROW_BYTES + edges * self.graph.edge_bytes)
+        return each * (entries * self.plan.rates.row_bytes + edges * self.graph.edge_bytes)
 
     def bytes_of_picks(self, picks: int) -> float:
         """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""

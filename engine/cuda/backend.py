@@ -1,7 +1,6 @@
 """The CUDA backend: kernels specialised for one plan, a graph in the memory of one GPU."""
 
 import math
-import time
 from functools import cached_property, partial
 from itertools import pairwise
 from types import ModuleType
@@ -22,6 +21,7 @@ from csaw.engine.cuda.batches.hops import Hops
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
+from csaw.engine.cuda.compile_cupy import time_compiler
 from csaw.engine.cuda.constants import HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
@@ -35,8 +35,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan import costs
-from csaw.engine.plan.costs import READ_BYTES
+from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
@@ -73,12 +72,14 @@ class CudaBackend(Backend):
             tree_span(self),
         )
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
-        clock = time.perf_counter()
+        time_compiler()
+        watch = Stopwatch()
         self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
-        self.kernels_seconds = time.perf_counter() - clock
+        found = watch.read()
         self.graph = self._load_graph(builder, node, devices)
         self.wait()
-        self.loading_seconds = time.perf_counter() - clock - self.kernels_seconds
+        loaded = watch.read() - found
+        self.kernels_seconds, self.loading_seconds = found.whole + loaded.anywhere, loaded.rest
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
@@ -105,14 +106,14 @@ class CudaBackend(Backend):
         """
         if self.plan.residency.from_store:
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
-            return DISK_COST * each * (entries * costs.ROW_BYTES + edges * self.needs.edge.stored)
+            return DISK_COST * each * (entries * self.plan.rates.row_bytes + edges * self.needs.edge.stored)
         if self.select.exact_number:
-            return picks * READ_BYTES
+            return picks * self.plan.rates.pick_bytes
         if self.select is Method.REJECTION:
             return (
-                picks * READ_BYTES * (2 + math.log2(self.store.max_degree + 2))
+                picks * self.plan.rates.pick_bytes * (2 + math.log2(self.store.max_degree + 2))
             )  # a trial also searches the previous vertex's row
-        return entries * READ_BYTES + PASSES * edges * (self.store.id_dtype.itemsize + 4)
+        return entries * self.plan.rates.pick_bytes + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
         """Cost of one pick each of ``picks`` walkers, as ``bytes_in_place``."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from csaw.engine.cuda.constants import SHARED
 from csaw.engine.hooks import ARGUMENTS, CALLED, INLINED, Hook
+from csaw.engine.kernel_time import compiles, finds
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
 
@@ -62,16 +63,22 @@ def cubin(
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
-    with COMPILING:
+    with finds(), COMPILING:
         if not path.exists():
             _announce(architecture)
-            parts = [_kernels(text, architecture)]
-            parts += [_hook(hook, params, architecture) for hook in used.values() if _compiled(hook)]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_bytes(_link(parts, architecture))
-            draft.replace(path)
+            with compiles(" ".join(Path(file).name for file in files)):
+                _make(path, text, list(used.values()), params, architecture)
     return path
+
+
+def _make(path: Path, text: str, hooks: list[Hook], params: tuple, architecture: str) -> None:
+    """Compile ``text`` and the hooks, and write the linked code to ``path`` as a whole."""
+    parts = [_kernels(text, architecture)]
+    parts += [_hook(hook, params, architecture) for hook in hooks if _compiled(hook)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_bytes(_link(parts, architecture))
+    draft.replace(path)
 
 
 def _compiled(hook: Hook) -> bool:

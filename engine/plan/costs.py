@@ -1,19 +1,38 @@
-"""Costs of reading a graph, as bytes that a copy in order moves in the same time; the plan and the scheduler compare them."""
+"""Costs of a run on the machine at hand: of reading a graph, of building its layout, of drawing; the plan and the scheduler compare them.
+
+Work is counted in bytes that are read in order, and in gathers, which are reads of memory from random places. The machine's rates make seconds of them.
+"""
+
+from math import log2
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.contracts import Store
-from csaw.engine.plan.limits import Shape
+from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.limits import MemoryPlan, Shape
+from csaw.engine.plan.methods import Method
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
+from csaw.partition.parallel import processors
 
-READ_BYTES = 1400  # cost of a random read over the bus: bytes copied to a GPU in the same time (docs/tuning.md)
-# Cost of reading one row anywhere on a disk, as bytes read in order in the same time: 32 to 100 KiB on the disks measured (docs/tuning.md).
-ROW_BYTES = 64 << 10
-BUS_BYTES, DISK_BYTES = 50e9, 1.5e9  # a second; a plan's estimate of time assumes these rates
+# Gathers, from times of whole runs with docs/tuning.md's graphs: of a pick, of the bias of an edge in a row, and of an edge for which something is built.
+PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
+PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
+BUILD = {
+    GraphLayout.CSR: 0.0,
+    GraphLayout.ENTRIES: 2.0,
+    GraphLayout.TABLE: 4.0,
+    GraphLayout.ALIAS: 4.0,
+    GraphLayout.CTPS: 2.0,
+}
+MEMBERS = 2.0
+START_SECONDS = 0.3  # of a run on a GPU, beyond one on the CPU: libraries, kernels and memory, all warm
+STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
+PEERS = 4  # times that a read of another GPU's memory takes longer
 
 
-def row_cost(shape: Shape, per_edge: int) -> float:
+def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
     """Cost of a step that reads its rows one by one from a disk, as bytes read in order. ``per_edge``: bytes of an edge."""
-    return (2 if shape.needs.second_order else 1) * (ROW_BYTES + met_row(shape.store) * per_edge)
+    return (2 if shape.needs.second_order else 1) * (rates.row_bytes + met_row(shape.store) * per_edge)
 
 
 def met_row(store: Store) -> float:
@@ -21,8 +40,8 @@ def met_row(store: Store) -> float:
     return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
 
 
-def expected(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None
+def streaming(
+    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, rates: Rates
 ) -> dict[str, float]:
     """Estimate of the partitions and bytes that streaming copies and the seconds this takes, if instances spread evenly over partitions.
 
@@ -32,16 +51,97 @@ def expected(
     store, parts = shape.store, max(len(shape.store.partitions), 1)
     away = max(parts - room, 0) / parts  # share of steps that lead out of the loaded partitions
     batches = -(-shape.request.instances // in_flight)
-    walk = isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined]
-    steps = shape.algorithm.walk_length if walk else len(shape.algorithm.sizes())  # type: ignore[attr-defined]
+    walk, steps = _walks(shape), _depths(shape)
     graph_bytes = store.edges * kept
-    copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes, 0.0
+    filling = min(room, parts) / parts * graph_bytes
+    copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes + walk * filling, 0.0
     if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
-        copied, read = min(room, parts) / parts * graph_bytes, batches * in_flight * steps * away * in_place
+        copied, read = filling, batches * in_flight * steps * away * in_place
     from_store = copied + read if residency.from_store else graph_bytes
-    seconds = (copied + read) / BUS_BYTES + from_store / DISK_BYTES
+    over_bus = (
+        copied + read if residency is Residency.STREAMED else 0.0
+    )  # from a disk, the bus is the faster of the two
     return {
         "transfers": round(copied / max(graph_bytes, 1) * parts),
         "bytes": round(copied),
-        "seconds": round(seconds, 3),
+        "loading_seconds": over_bus / rates.bus_bytes + from_store / rates.disk_bytes,
     }
+
+
+def expected(
+    shape: Shape, memory: MemoryPlan, rates: Rates, threads: int, devices: int, output_bytes: int
+) -> dict[str, float]:
+    """Estimate of the seconds of a whole run, up to the writing of its sample, which is the same wherever it is drawn.
+
+    ``devices``: the number of GPUs, 0 for the CPU. ``threads``: those of the CPU. To what streaming is expected to move, this adds
+
+        loading_seconds    reading the graph, and copying it to GPUs
+        building_seconds   making its layout
+        sampling_seconds   drawing, and copying samples from GPUs
+        seconds            all of it
+    """
+    loading = memory.expected.get("loading_seconds", _reading(shape, memory, rates, devices))
+    gathers, building = _gathers(shape, memory), _building(shape, memory)
+    if devices:
+        speed = rates.device_gathers * devices / (PEERS if memory.residency is Residency.POOLED else 1)
+        building, start = building / rates.device_gathers, START_SECONDS
+        sampling = max(gathers / speed, _least_seconds(shape, memory, devices)) + output_bytes / rates.bus_bytes
+    else:
+        many = min(threads, processors())
+        building, start = building / (rates.gathers * many), 0.0
+        sampling = gathers / (rates.gathers * min(many, shape.request.instances))
+    found = {"loading_seconds": loading, "building_seconds": building, "sampling_seconds": sampling}
+    found["seconds"] = start + sum(found.values())
+    return memory.expected | {name: round(value, 6) for name, value in found.items()}
+
+
+def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> float:
+    """Seconds to read the whole graph, and to copy it to each GPU, or a share of it to each."""
+    size = shape.store.edges * shape.needs.edge.stored + 8 * shape.store.vertices
+    shares = devices if memory.residency is Residency.POOLED else 1
+    return size / rates.disk_bytes + (size / shares / rates.bus_bytes if devices else 0.0)
+
+
+def _building(shape: Shape, memory: MemoryPlan) -> float:
+    """Gathers of building what the layout has beside rows, once."""
+    return shape.store.edges * (BUILD[memory.graph_layout] + MEMBERS * (memory.membership != "search"))
+
+
+def _gathers(shape: Shape, memory: MemoryPlan) -> float:
+    """Gathers of drawing all instances."""
+    row, entries = met_row(shape.store), memory.graph_layout in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
+    method = shape.request.select
+    pick = PICK_IN_ENTRIES if entries else PICK[method]
+    if method is Method.REJECTION:
+        pick = TRIALS * (pick + (1 + log2(1 + row) if shape.needs.asks_members else 0))
+    parents, picks = _frontiers(shape)
+    of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
+    return shape.request.instances * (picks * pick + of_row)
+
+
+def _frontiers(shape: Shape) -> tuple[float, float]:
+    """Rows that an instance reads and neighbors that it picks, in all its steps."""
+    if _walks(shape):
+        return _depths(shape), _depths(shape)
+    algorithm, store = shape.algorithm, shape.store
+    width, parents, picks = float(algorithm.frontier_size), 0.0, 0.0  # type: ignore[attr-defined]
+    for size in algorithm.sizes():  # type: ignore[attr-defined]
+        each = met_row(store) if size < 0 else float(size)
+        found = each if algorithm.collective else width * each  # type: ignore[attr-defined]
+        parents, picks, width = parents + width, picks + found, min(found, store.vertices)
+    return parents, picks
+
+
+def _least_seconds(shape: Shape, memory: MemoryPlan, devices: int) -> float:
+    """Seconds that a GPU's batches take one after the other, however few instances they have."""
+    batches = -(-shape.request.instances // (memory.batch * devices))
+    return batches * _depths(shape) * (STEP_SECONDS if _walks(shape) else HOP_SECONDS)
+
+
+def _walks(shape: Shape) -> bool:
+    return isinstance(shape.algorithm, Walk) or shape.algorithm.clocks  # type: ignore[attr-defined,no-any-return]
+
+
+def _depths(shape: Shape) -> int:
+    """Steps of a walk, or hops of a traversal."""
+    return shape.algorithm.walk_length if _walks(shape) else len(shape.algorithm.sizes())  # type: ignore[attr-defined,no-any-return]

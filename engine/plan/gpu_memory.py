@@ -213,10 +213,10 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     graph = store.edges * edge.piece
     in_place: float | None = None
     if limits.policy.in_place and residency.from_store and store.is_plain and limits.policy.balancing:
-        in_place = costs.row_cost(shape, edge.stored)
+        in_place = costs.row_cost(shape, edge.stored, limits.rates)
     elif limits.policy.in_place and not residency.from_store:
-        in_place = costs.READ_BYTES
-    expected = costs.expected(shape, room, in_flight, edge.kept, residency, in_place)
+        in_place = limits.rates.pick_bytes
+    expected = costs.streaming(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
     return MemoryPlan(
         _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, parts, len(store.partitions), most, slot, scratch,
         expected,

@@ -7,7 +7,7 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.contracts import Store
-from csaw.engine.plan.costs import expected, met_row, row_cost
+from csaw.engine.plan.costs import met_row, row_cost, streaming
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
@@ -114,10 +114,10 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     fixed, count = sum(parts.values()), len(store.partitions)
     residency = limits.residency or Residency.DISK
     room = (budget - fixed - batch * row) * count // max(store.edges * cut.edge, 1)
-    alone = row_cost(shape, cut.edge) if limits.policy.in_place and store.is_plain else None
+    alone = row_cost(shape, cut.edge, limits.rates) if limits.policy.in_place and store.is_plain else None
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
-        expected=expected(shape, room, batch, cut.edge, residency, alone),
+        expected=streaming(shape, room, batch, cut.edge, residency, alone, limits.rates),
     )  # fmt: skip
 
 

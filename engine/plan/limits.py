@@ -7,6 +7,7 @@ from csaw.engine.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy
+from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
@@ -39,6 +40,8 @@ class Limits:
     layout: GraphLayout | None
     residency: Residency | None
     policy: Policy
+    rates: Rates
+    """Of the machine."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
-"""Memory that this process may use."""
+"""This machine: its processor, and the memory that this process may use."""
 
 import os
+import platform
+from pathlib import Path
 
 
 def available_bytes() -> int:
@@ -11,3 +13,12 @@ def available_bytes() -> int:
         return int(found.split()[1]) * 1024 * 9 // 10
     except (OSError, StopIteration):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def processor_name() -> str:
+    """The processor's name, from the first line of /proc/cpuinfo that has one."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -55,7 +55,7 @@ class RunOptions:
     weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)
     edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * e.dst_degree ** -0.5"')
 
-    device: Any = declared("auto", RUN, "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes a GPU if the graph fits its memory", object)
+    device: Any = declared("auto", RUN, "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or a GPU, whichever is expected to end the run first", object)
     memory: int | None = declared(None, RUN, "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]", Bytes, low=1)
     gpu_memory: int | None = declared(None, RUN, "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
     threads: int | None = declared(None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)

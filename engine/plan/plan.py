@@ -1,10 +1,11 @@
 """The plan of a run: how to carry out a request here, as plain data that is computed before anything is sampled."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm, Traversal
 from csaw.engine.contracts import Store
+from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
 from csaw.engine.plan.hop_tables import why_not_grouped
@@ -16,6 +17,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
+from csaw.engine.plan.rates import ASSUMED, Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
@@ -62,10 +64,12 @@ class Plan:
     output_bytes: int
     expected: dict[
         str, float
-    ]  # estimate of the transfers, bytes and seconds of streaming; empty if nothing is streamed
+    ]  # estimate of the run's seconds, and of the transfers and bytes of streaming: see costs.py
     refused: dict[str, str]  # faster residencies, and the reason why each was refused
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
+    rates: Rates  # of the machine, which the plan counts on
+    ways: dict[str, float | str] = field(default_factory=dict)  # where the run could take place: seconds, or why not
 
     @property
     def capacity(self) -> int:
@@ -100,8 +104,9 @@ def make_plan(
     name: str,
     weighted: bool,
     options: RunOptions,
+    rates: Rates = ASSUMED,
 ) -> Plan:
-    """Plan one run, on the CPU or on GPUs (``devices``).
+    """Plan one run, on the CPU or on GPUs (``devices``), by the ``rates`` of the machine.
 
     OptionError, BiasError or BudgetError if the run cannot work; the message has the number, the limit and a way out.
     """
@@ -110,7 +115,7 @@ def make_plan(
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs)
-    limits = _limits(devices, options)
+    limits = _limits(devices, options, rates)
     least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
     refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
@@ -120,16 +125,18 @@ def make_plan(
     most = _share(sources.instances, len(devices), request.group_size)
     shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)
     memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
+    threads, output = options.threads or processors(), sources.instances * row
+    memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
     detector = choose_detector(algorithm, method, options.collision, memory.graph_layout, bool(devices), options.detect)
     plan = Plan(
         request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
-        threads=options.threads or processors(), transit=options.transit_parallel, detect=detector, output_bytes=sources.instances * row,
-        host_bytes=limits.host_bytes // 2, policy=options.policy, **vars(memory),
+        threads=threads, transit=options.transit_parallel, detect=detector, output_bytes=output,
+        host_bytes=limits.host_bytes // 2, policy=options.policy, rates=rates, **vars(memory),
     )  # fmt: skip
     return _grouped(plan, why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size))
 
 
-def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
+def _limits(devices: tuple[Any, ...], options: RunOptions, rates: Rates) -> Limits:
     """The limits of a run. OptionError if scheduling options are given that change nothing on the CPU."""
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
@@ -138,7 +145,7 @@ def _limits(devices: tuple[Any, ...], options: RunOptions) -> Limits:
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
     return Limits(
-        options.memory or available_bytes(), options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy
+        options.memory or available_bytes(), options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy, rates,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ Batches become smaller when memory is short.
 """
 
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array, Batch, WaitingBatch
+from csaw.engine.kernel_time import Lapse, Stopwatch
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, CsawError
@@ -78,13 +78,13 @@ class InHostMemory:
 class Batches:
     """Draws ranges of a job's instances on one backend. It owns the backend; ``close`` closes it.
 
-    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``seconds``: time that the host spent in ``draw``.
+    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``spent``: time that the host spent in ``draw``.
     """
 
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
-        self.size, self.seconds = plan.batch, 0.0
+        self.size, self.spent = plan.batch, Lapse()
         try:
             self.schedule = (
                 Schedule(backend.partitions, plan.capacity, plan.policy, stopped) if backend.streamed else None
@@ -102,7 +102,7 @@ class Batches:
 
         BudgetError where a single instance does not fit.
         """
-        clock = time.perf_counter()
+        watch = Stopwatch()
         drawn: list[FinishedBatch] = []
         while first < last:
             upto = min(first + self.size, last)
@@ -113,16 +113,16 @@ class Batches:
                 continue
             drawn.append(batch)
             first = upto
-        self.seconds += time.perf_counter() - clock
+        self.spent += watch.read()
         return drawn
 
     def draw_timed(self, first: int, last: int) -> tuple[FinishedBatch, float]:
-        """Draw one batch; return it and the seconds that sampling took, without the time to begin the batch. MemoryError where it does not fit."""
+        """Draw one batch; return it and the seconds that sampling took, without those to begin the batch and to compile. MemoryError where it does not fit."""
         batch = self.begin(first, last)
         self.backend.wait()
-        clock = time.perf_counter()
+        watch = Stopwatch()
         self._finish(batch)
-        seconds = time.perf_counter() - clock
+        seconds = watch.read().drawn
         return _finished(batch, first, last), seconds
 
     @property

@@ -4,7 +4,6 @@ Units are handed out one at a time, so that a slow device does not hold up the o
 """
 
 import logging
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -12,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.kernel_time import Stopwatch, stand_aside
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
@@ -93,7 +93,7 @@ def sample_groups(
             units.stop()
             raise
 
-    with ThreadPoolExecutor(WRITERS) as threads, ThreadPoolExecutor(len(backends)) as workers:
+    with ThreadPoolExecutor(WRITERS, initializer=stand_aside) as threads, ThreadPoolExecutor(len(backends)) as workers:
         try:
             list(map(work, backends) if len(backends) == 1 else workers.map(work, backends))
         finally:
@@ -108,16 +108,16 @@ def sample_groups(
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
     """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
     with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
-        clock = time.perf_counter()
+        watch = Stopwatch()
         _draw_and_write(batches, units, threads)
-        waited = time.perf_counter() - clock - batches.seconds
+        drew, waited = batches.spent, watch.read() - batches.spent
         backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
         kernel_seconds, kernel_deviation = backend.kernel_seconds()
         return Totals(
             transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
             evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
-            kernel_deviation=kernel_deviation, seconds=batches.seconds, kernels_seconds=backend.kernels_seconds, loading_seconds=backend.loading_seconds,
-            waiting_seconds=waited, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+            kernel_deviation=kernel_deviation, seconds=drew.drawn, kernels_seconds=backend.kernels_seconds + drew.drawing + waited.anywhere,
+            loading_seconds=backend.loading_seconds, waiting_seconds=waited.rest, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
         )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def _draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor)
 
     Two are on the device at a time: one is drawn, or its first groups are written, while the last groups of the one before are written.
     """
-    with ThreadPoolExecutor(2) as writing:
+    with ThreadPoolExecutor(2, initializer=stand_aside) as writing:
         before: Future | None = None
         for unit in units:
             drawn = _draw(batches, units, unit, before)

@@ -1,6 +1,7 @@
 """What a plan, a run and a store say to people: headings, the names that ``--help`` uses, units. JSON keeps plain values."""
 
 import json
+from dataclasses import asdict, replace
 
 import pytest
 from click.testing import CliRunner
@@ -9,6 +10,7 @@ from csaw.cli import report
 from csaw.cli.main import cli
 from csaw.cli.runs import plan_sections, run_sections
 from csaw.engine.plan.options import options
+from csaw.engine.plan.rates import Rates
 
 DRY = ["sample", "karate", "out.zarr", "--algo", "node2vec", "--p", "0.5", "--device", "cpu", "--dry-run"]  # fmt: skip
 
@@ -41,7 +43,11 @@ def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):
     plan, help = sections(said(*DRY)), said("sample", "--algo", "node2vec", "--help")
     for name in [name for lines in plan.values() for name in lines if name.startswith("--")]:
         assert f"  {name} " in help, name
-    assert {heading for heading in plan if f"{heading}:" in help} == plan.keys() - {"Memory"}
+    assert {heading for heading in plan if f"{heading}:" in help} == plan.keys() - {
+        "Memory",
+        "Expected time",
+        "Rates of this machine, a second",
+    }
     assert plan["Options of node2vec"]["--p"] == "0.5"
     assert all(size.split()[1] in ("B", "KiB", "MiB", "GiB", "TiB") for size in plan["Memory"].values())
     assert all(value and value[0] not in "{[(" for lines in plan.values() for value in lines.values())
@@ -57,7 +63,8 @@ def test_a_plan_says_the_layout_of_the_graph_and_the_form_of_the_sample_apart(sa
 
 def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
     plan = {"device": "cuda:0", "budget_bytes": 8 << 30, "graph_bytes": 5 << 30, "policy": {"batching": False}, "host_bytes": 1 << 20,
-            "fixed": {"offsets": 3 << 20, "table_scratch": 0}, "pieces": 37, "piece_bytes": 64 << 20, "expected": {"transfers": 1234, "bytes": 3 << 30, "seconds": 0.0625}, "refused": {"resident": "too large"}}  # fmt: skip
+            "fixed": {"offsets": 3 << 20, "table_scratch": 0}, "pieces": 37, "piece_bytes": 64 << 20, "expected": {"transfers": 1234, "bytes": 3 << 30, "loading_seconds": 0.0625, "seconds": 2.5},
+            "refused": {"resident": "too large"}, "rates": asdict(replace(Rates(), assumed=("bus_reads",))), "ways": {"the CPU": "too small", "GPU 0 (none) streamed": 2.5}}  # fmt: skip
     request = {"algorithm": "deepwalk", "parameters": {}, "sources": "list 0f x 2", "weighted": False}
     found = {heading: dict(lines) for heading, lines in plan_sections("g.zarr", request, plan)}
     assert found["Expected of streaming"] == {
@@ -65,8 +72,12 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
         "largest piece": "64 MiB",
         "loads of partitions": "1,234",
         "loaded": "3 GiB",
-        "time for loading": "62.5 ms",
     }
+    assert found["Expected time"] == {"loading the graph": "62.5 ms", "whole run, without writing": "2.5 s"}
+    assert found["Where it could run"] == {"the CPU": "too small", "GPU 0 (none) streamed": "2.5 s expected"}
+    rates = found["Rates of this machine, a second"]
+    assert rates["copying to a GPU"] == "47 GiB"
+    assert rates["random reads of a GPU over the bus"] == "90 M, assumed"
     assert found["Faster residencies that cannot be used"] == {"--residency resident": "too large"}
     assert found["Memory of each GPU"] == {
         "--gpu-memory": "8 GiB",
@@ -90,6 +101,8 @@ def test_a_summary_gives_sizes_times_and_rates_in_units_and_leaves_out_what_neve
             "whole run": "61.3 s",
             "rate of the whole run": "131 edges/s",
         },
+        "Time that the plan expected": {},
+        "Where it could run": {},
         "Selection of neighbors": {"random draws": "7"},
         "Loading of the graph": {},
     }
@@ -103,10 +116,21 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     said("datasets", "generate", "karate", "k.zarr")
     job = prepare("k.zarr", "deepwalk", walk_length=2, device="cpu")
     results = execute(job, "w.zarr")
-    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.PIECES, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
+    groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.PIECES, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED, runs.EXPECTED_OF_RUN,
               runs.SELECTION, runs.LOADING)  # fmt: skip
     known = {line.key for group in groups for line in group}
-    shown_otherwise = {"algorithm", "parameters", "policy", "expected", "refused", "plan", "fixed", "fixed_bytes"}
+    shown_otherwise = {
+        "algorithm",
+        "parameters",
+        "policy",
+        "expected",
+        "refused",
+        "plan",
+        "fixed",
+        "fixed_bytes",
+        "rates",
+        "ways",
+    }
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known
     assert {line.key for line in runs.POLICY} == job.plan.as_dict()["policy"].keys() <= options().keys()
 

@@ -7,11 +7,11 @@ import pytest
 from helpers.cases import OPTIONS
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
+from helpers.rates import pin_row_bytes
 
 from csaw.engine import registry
 from csaw.engine.algorithm import Walk
 from csaw.engine.cpu.single_rows import HostRows
-from csaw.engine.plan import costs
 from csaw.engine.run import execute, prepare
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import OptionError, StoreError
@@ -88,7 +88,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     ],
 )
 def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo, options, room_bytes):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = options | {"instances": 30} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
     plan = prepare(store, algo, seed=5, batch_size=8, **options).plan
@@ -100,7 +100,7 @@ def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo
 
 @pytest.mark.parametrize("units", [2, 3, 8])
 def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, units):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = {"seed": 5, "instances": 30, "walk_length": 8, "weighted": True}
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
@@ -111,7 +111,7 @@ def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, units
 
 
 def test_rows_that_could_not_all_be_brought_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = {"seed": 5, "instances": 30, "walk_length": 8}
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)

@@ -317,9 +317,9 @@ def test_the_clock_of_a_timed_batch_runs_while_it_is_drawn_and_not_while_it_begi
     assert calls == ["begin", "wait", "advance", "wait", "edges"]
     assert seconds == 11.0
     assert isinstance(batch, FinishedBatch)
-    assert batches.seconds == 0
+    assert batches.spent.whole == 0
     batches.draw(0, 30)
-    assert batches.seconds == 1111.0
+    assert batches.spent.drawn == 1111.0
     batches.close()
 
 

@@ -4,10 +4,11 @@ import re
 
 import pytest
 from helpers.graphs import random_store
+from helpers.rates import pin_row_bytes
 
 from csaw.engine import registry
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan import costs, plan
+from csaw.engine.plan import plan
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.plan import make_plan
 from csaw.engine.run import prepare
@@ -85,7 +86,7 @@ def test_a_plan_of_the_longest_walk_takes_no_longer_than_another(tmp_path, algo)
 
 
 def test_a_plan_expects_single_rows_only_where_they_may_be_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "ROW_BYTES", 500)  # beside partitions that are as small
+    pin_row_bytes(monkeypatch, 500)  # beside partitions that are as small
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=40_000, partitions=9)
     given = {"residency": "disk", "instances": 1, "walk_length": 20, "memory": 200_000}
     rows = prepare(store, "deepwalk", **given).plan.expected

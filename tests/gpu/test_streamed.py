@@ -7,10 +7,10 @@ from helpers.cases import OPTIONS
 from helpers.gpu import device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
+from helpers.rates import pin_row_bytes
 
 from csaw.engine import registry
 from csaw.engine.algorithm import Walk
-from csaw.engine.plan import costs
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
 from csaw.partition import write_graph
@@ -97,7 +97,7 @@ def test_what_few_wait_for_is_read_in_place(tmp_path, options):
 
 @every_case
 def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, options):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     monkeypatch.setattr(cuda_rows, "STAGED", 100)
     options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
     options |= {"instances": 20} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
@@ -112,7 +112,7 @@ def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, 
 
 @pytest.mark.parametrize("options", [{"weighted": False}, {"weighted": True}, {"p": 0.3, "q": 3.0}])
 def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, options):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     monkeypatch.setattr(cuda_rows.DeviceRows, "most", 20)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     algo = "node2vec" if "p" in options else "deepwalk"
@@ -126,7 +126,7 @@ def test_rows_of_partitions_that_are_moved_together(tmp_path, monkeypatch, optio
 
 
 def test_rows_whose_tables_could_not_be_made_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = {"seed": 5, "instances": 30, "walk_length": 20}
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
@@ -148,7 +148,7 @@ def test_rows_whose_tables_could_not_be_made_are_not_read(tmp_path, monkeypatch)
 def test_a_bad_bias_and_a_lost_file_end_a_run_of_rows(tmp_path, monkeypatch, device):
     if "," in device and cupy.cuda.runtime.getDeviceCount() < 2:
         pytest.skip("one GPU")
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     given = {"device": device, "residency": "disk", "seed": 5, "instances": 30, "walk_length": 20}
     with pytest.raises(BiasError):
@@ -160,7 +160,7 @@ def test_a_bad_bias_and_a_lost_file_end_a_run_of_rows(tmp_path, monkeypatch, dev
 
 
 def test_rows_make_way_for_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(costs, "ROW_BYTES", 0)
+    pin_row_bytes(monkeypatch, 1e-9)
     monkeypatch.setattr(cuda_rows.DeviceRows, "most", 5)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     for algo, options in (("deepwalk", {}), ("node2vec", {"weighted": False}), ("node2vec", {"p": 0.3, "q": 3.0})):

@@ -1,0 +1,41 @@
+"""Rates of a machine that plans count on: measured once on each machine (engine/rates.py), and assumed where they have not been."""
+
+from dataclasses import dataclass, fields
+
+ROW_READS = 2.5  # reads over the bus of a pick that is drawn in place, on average (docs/tuning.md)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How much a machine does in a second. A plan is a function of these and of the request; no byte of a sample depends on them."""
+
+    gathers: float = 40e6
+    """Reads from random places of the host's memory, by one thread."""
+    disk_bytes: float = 1.5e9
+    """Bytes read in order from the disk."""
+    disk_reads: float = 23e3
+    """Reads of a few bytes from random places of the disk."""
+    bus_bytes: float = 50e9
+    """Bytes copied from page-locked memory to a GPU."""
+    bus_reads: float = 0.09e9
+    """Reads of a GPU from random places of the host's memory."""
+    device_gathers: float = 30e9
+    """Reads of a GPU from random places of its own memory."""
+    assumed: tuple[str, ...] = ()
+    """The names of those that have not been measured on this machine."""
+
+    @property
+    def row_bytes(self) -> float:
+        """Cost of reading one row anywhere on the disk, as bytes read in order in the same time."""
+        return self.disk_bytes / self.disk_reads
+
+    @property
+    def pick_bytes(self) -> float:
+        """Cost of a pick that is drawn in place over the bus, as bytes copied to a GPU in the same time."""
+        return ROW_READS * self.bus_bytes / self.bus_reads
+
+
+HOST = ("gathers", "disk_bytes", "disk_reads")
+GPU = ("bus_bytes", "bus_reads", "device_gathers")
+ASSUMED = Rates(assumed=HOST + GPU)
+assert {*HOST, *GPU, "assumed"} == {field.name for field in fields(Rates)}

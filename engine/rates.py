@@ -1,0 +1,169 @@
+"""The rates of this machine: measured in a fraction of a second when a plan first depends on them, and kept in the cache folder.
+
+The file ``rates.json`` has an entry for each machine, by its processor, and one for each kind of GPU in it, so that machines may share the folder.
+An entry that is missing or damaged is measured again.
+"""
+
+import json
+import logging
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.plan.machine import processor_name
+from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
+from csaw.partition.compile import cache_dir
+from csaw.partition.parallel import processors
+
+log = logging.getLogger(__name__)
+Found = dict[str, float]
+TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
+FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
+WRITE_SECONDS = 0.15  # after which the file that is read is long enough
+TURNS = 3
+
+
+def kept(devices: tuple[Any, ...] = ()) -> Rates:
+    """The rates as they were measured on this machine and its GPUs (``devices``, of one kind); assumed ones where they were not."""
+    found = _read()
+    return _rates({name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()})
+
+
+def measured(devices: tuple[Any, ...] = ()) -> Rates:
+    """The rates of this machine and its GPUs. What has not been measured yet is measured now, and kept."""
+    found, before = _read(), _read()
+    for names, key in _entries(devices):
+        if not _of(found, key, names):
+            log.info("measuring %s: once on this machine", key)
+            found[key] = _device(devices[0]) if names is GPU else _host()
+    if found != before:
+        _keep(found)
+    return _rates({name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()})
+
+
+def _rates(found: Found) -> Rates:
+    return replace(ASSUMED, **found, assumed=tuple(name for name in ASSUMED.assumed if name not in found))
+
+
+def _entries(devices: tuple[Any, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The names of the rates that are kept together, and the key under which they are."""
+    machine = f"{processor_name()}, {processors()} processors"
+    yield HOST, machine
+    if devices:
+        yield GPU, f"{devices[0].name} in {machine}"
+
+
+def _of(found: Mapping[str, Any], key: str, names: tuple[str, ...]) -> Found:
+    """The rates of a kept entry; none unless each is there and above zero."""
+    entry = found.get(key)
+    if not isinstance(entry, dict) or not all(_is_rate(entry.get(name)) for name in names):
+        return {}
+    return {name: float(entry[name]) for name in names}
+
+
+def _is_rate(value: Any) -> bool:
+    return isinstance(value, float | int) and math.isfinite(value) and value > 0
+
+
+def _path() -> Path:
+    return cache_dir() / "rates.json"
+
+
+def _read() -> dict[str, Any]:
+    try:
+        found = json.loads(_path().read_bytes())
+    except (OSError, ValueError):  # not measured yet, or cut short
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _keep(found: dict[str, Any]) -> None:
+    draft = _path().with_suffix(f".{os.getpid()}")
+    try:
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(found, indent=1))
+        draft.replace(_path())
+    except OSError as error:
+        log.info("rates of this machine are not kept: %s", error)
+
+
+def _host() -> Found:
+    """Measure the host's memory and the disk of the cache folder. A disk that cannot be written there keeps what is assumed of it."""
+    try:
+        return {"gathers": _gathers(), **_disk()}
+    except OSError as error:
+        log.info("the disk is not measured: %s", error)
+        return {"gathers": _gathers(), "disk_bytes": ASSUMED.disk_bytes, "disk_reads": ASSUMED.disk_reads}
+
+
+def _gathers() -> float:
+    """Reads a second of one thread from random places, while each processor has such a thread."""
+    table, count = np.ones(TABLE_BYTES // 4, np.uint32), processors()  # not zeros: they would all be one page
+    places = np.random.default_rng(0).integers(0, table.size, GATHERS)
+    rooms = [np.empty(GATHERS, table.dtype) for _ in range(count)]
+    with ThreadPoolExecutor(count) as threads:
+        seconds = _least(lambda: list(threads.map(lambda room: np.take(table, places, out=room, mode="clip"), rooms)))
+    return GATHERS / seconds
+
+
+def _disk() -> Found:
+    """Bytes a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
+    with _file() as (file, size):
+        places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
+        in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
+        rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
+    return {"disk_bytes": size / in_order, "disk_reads": len(places) / rows}
+
+
+@contextmanager
+def _file() -> Iterator[tuple[int, int]]:
+    """A file of noise, written to the disk, that is gone afterwards: its descriptor and its size."""
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    noise, clock, size = np.random.default_rng(0).bytes(PIECE_BYTES), time.perf_counter(), 0
+    with tempfile.TemporaryFile(dir=cache_dir(), buffering=0) as file:
+        while size < FILE_BYTES and (not size or time.perf_counter() - clock < WRITE_SECONDS):
+            size += os.write(file.fileno(), noise)
+            os.fdatasync(file.fileno())
+        yield file.fileno(), size >> 12 << 12
+
+
+def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
+    """Seconds to read ``size`` bytes at each place, by several threads, as partitions and rows are read."""
+
+    def forget() -> None:
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(file, 0, 0, advice)
+
+    def read(some: np.ndarray) -> None:
+        for place in some.tolist():
+            os.pread(file, size, place)
+
+    shares = np.array_split(places, READERS)
+    with ThreadPoolExecutor(READERS) as threads:
+        return _least(lambda: list(threads.map(read, shares)), forget)
+
+
+def _device(device: Any) -> Found:
+    from csaw.engine.cuda.rates import device_rates
+
+    return device_rates(device)
+
+
+def _least(run: Callable[[], Any], before: Callable[[], None] = lambda: None) -> float:
+    """The least seconds of a few turns: what else the machine does can only add to them."""
+    found = []
+    for _ in range(TURNS):
+        before()
+        clock = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - clock)
+    return min(found)

@@ -1,0 +1,83 @@
+"""The rates of a machine are measured once, kept with its name, and measured again where the file does not say them."""
+
+import json
+import time
+
+import pytest
+
+from csaw.engine import rates
+from csaw.engine.cuda.device import Device
+from csaw.engine.plan.rates import ASSUMED, GPU, HOST
+from csaw.engine.rates import kept, measured  # as they are before a test pins them
+
+GPUS = (Device(0, "none", "sm_90", 132, 1 << 40),)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Numbers of what is measured, which takes no time here."""
+    done = []
+    monkeypatch.setattr(rates, "_host", lambda: done.append("host") or dict.fromkeys(HOST, 7.0))
+    monkeypatch.setattr(rates, "_device", lambda gpu: done.append(gpu.name) or dict.fromkeys(GPU, 9.0))
+    return done
+
+
+def test_a_machine_is_measured_in_a_fraction_of_a_second_and_once(folder):
+    clock = time.perf_counter()
+    found = measured()
+    assert time.perf_counter() - clock < 5  # under load; half a second on a machine at rest
+    assert found.assumed == GPU
+    assert 1e5 < found.gathers < 1e10
+    assert found.disk_bytes > 1e5
+    assert found.row_bytes > 1
+    assert [path.name for path in folder.iterdir()] == ["rates.json"]
+    assert measured() == kept() == found
+
+
+def test_nothing_is_measured_or_written_for_a_look(folder):
+    assert kept() == kept(GPUS) == ASSUMED
+    assert not folder.exists()
+
+
+def test_each_kind_of_gpu_has_an_entry_beside_that_of_the_machine(folder, counted):
+    assert measured().assumed == GPU
+    assert measured(GPUS).assumed == ()
+    assert measured(GPUS) == kept(GPUS)
+    assert counted == ["host", "none"]
+    machine, gpu = json.loads((folder / "rates.json").read_text())
+    assert gpu == f"none in {machine}"
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", "{", '{"%s": 1}', '{"%s": {"gathers": 1e6}}', '{"%s": {"gathers": NaN, "disk_bytes": 1, "disk_reads": 1}}',
+                                    '{"%s": {"gathers": 1, "disk_bytes": "2", "disk_reads": 1}}', '{"%s": {"gathers": 0, "disk_bytes": 1, "disk_reads": 1}}'])  # fmt: skip
+def test_a_damaged_file_is_measured_again(folder, counted, damage):
+    measured()
+    file = folder / "rates.json"
+    machine = next(iter(json.loads(file.read_text())))
+    file.write_text(damage.replace("%s", machine))
+    assert kept() == ASSUMED
+    assert measured().gathers == 7.0
+    assert counted == ["host", "host"]
+    assert kept() == measured()
+
+
+def test_the_file_of_another_machine_is_kept_and_not_read(folder, counted, monkeypatch):
+    first = measured()
+    monkeypatch.setattr(rates, "processor_name", lambda: "another")
+    assert kept() == ASSUMED
+    assert measured() == first
+    assert counted == ["host", "host"]
+    assert len(json.loads((folder / "rates.json").read_text())) == 2
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_disk_assumed(folder, monkeypatch):
+    folder.write_text("a file")
+    found = measured()
+    assert (found.disk_bytes, found.disk_reads) == (ASSUMED.disk_bytes, ASSUMED.disk_reads)
+    assert folder.read_text() == "a file"
