@@ -72,6 +72,12 @@ POLICY = (
     Line("balancing", "--balancing"),
     Line("in_place", "--in-place"),
 )
+WAYS = {
+    "partitions": "one partition at a time",
+    "pairs": "partitions in pairs",
+    "rows": "rows one by one where they are",
+}
+"""What brings a streamed graph to its instances: the names of Plan.ways, in words."""
 EXPECTED = (
     Line("transfers", "loads of partitions"),
     Line("bytes", "loaded", size),
@@ -124,6 +130,7 @@ LOADING = (
     Line("overlapped", "loads during sampling"),
     Line("evictions", "partitions dropped to make room"),
     Line("in_place", "rounds that read single rows"),
+    Line("expected_way", "way that the plan expected", lambda way: WAYS.get(way, way)),
     Line("expected_transfers", "loads that the plan expected"),
     Line("expected_bytes", "size that the plan expected", size),
     Line("expected_seconds", "time that the plan expected", seconds),
@@ -149,7 +156,20 @@ def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any
         (OUTPUT, lines_of({**request, **plan}, FORM)),
         (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
         ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], EXPECTED)),
+        ("Ways to bring it, as expected", _ways(plan)),
         ("Faster residencies that cannot be used", refused),
+    ]
+
+
+def _ways(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line for each way of streaming that suits the run: bytes, loads, seconds, and which one it takes."""
+    chosen = plan["expected"].get("way")
+    return [
+        (
+            WAYS.get(way, way),
+            f"{size(each['bytes'])}, {plain(each['transfers'])} loads, {seconds(each['seconds'])}{' (taken)' * (way == chosen)}",
+        )
+        for way, each in plan.get("ways", {}).items()
     ]
 
 

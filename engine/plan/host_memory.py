@@ -7,13 +7,14 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.contracts import Store
-from csaw.engine.plan.costs import expected, met_row, row_cost
+from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
 from csaw.engine.plan.parts import refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.ways import expected_ways
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
@@ -106,7 +107,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     alone = row_cost(shape, cut.edge) if limits.policy.in_place and store.is_plain else None
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
-        expected=expected(shape, room, batch, cut.edge, residency, alone),
+        ways=expected_ways(shape, room, batch, cut.edge, residency, alone),
     )  # fmt: skip
 
 

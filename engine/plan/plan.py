@@ -19,6 +19,7 @@ from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
+from csaw.engine.plan.ways import taken
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.parallel import processors
@@ -60,9 +61,9 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
-    expected: dict[
-        str, float
-    ]  # estimate of the transfers, bytes and seconds of streaming; empty if nothing is streamed
+    ways: dict[
+        str, dict[str, Any]
+    ]  # estimates of transfers, bytes and seconds, for each way of streaming: see ways.py; empty if nothing is streamed
     refused: dict[str, str]  # faster residencies, and the reason why each was refused
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy
@@ -71,6 +72,11 @@ class Plan:
     def capacity(self) -> int:
         """Bytes of memory for partitions that are loaded and evicted."""
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        """The estimate of the way that this run takes, with its name; empty if nothing is streamed."""
+        return taken(self.ways)
 
     @property
     def select(self) -> Method:
@@ -82,7 +88,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "piece_edges")}
-        return shown | {"select": self.select}
+        return shown | {"select": self.select, "expected": self.expected}
 
 
 def make_plan(

@@ -106,7 +106,17 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
     groups = (runs.REQUEST, runs.PLACE, runs.MEMORY, runs.PIECES, runs.HOST, runs.BUDGETS["cpu"], runs.FORM, runs.METHODS, runs.DONE, runs.SPEED,
               runs.SELECTION, runs.LOADING)  # fmt: skip
     known = {line.key for group in groups for line in group}
-    shown_otherwise = {"algorithm", "parameters", "policy", "expected", "refused", "plan", "fixed", "fixed_bytes"}
+    shown_otherwise = {
+        "algorithm",
+        "parameters",
+        "policy",
+        "expected",
+        "refused",
+        "plan",
+        "fixed",
+        "fixed_bytes",
+        "ways",
+    }
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known
     assert {line.key for line in runs.POLICY} == job.plan.as_dict()["policy"].keys() <= options().keys()
 
