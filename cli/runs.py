@@ -87,6 +87,12 @@ POLICY = (
     Line("balancing", "--balancing"),
     Line("in_place", "--in-place"),
 )
+STRATEGIES = {
+    "partitions": "one partition at a time",
+    "pairs": "partitions in pairs",
+    "rows": "rows one by one where they are",
+}
+"""What brings a streamed graph to its instances: the names of Plan.strategies, in words."""
 EXPECTED = (
     Line("loading_seconds", "loading the graph", seconds),
     Line("building_seconds", "building its layout", seconds),
@@ -155,6 +161,7 @@ LOADING = (
     Line("overlapped", "loads during sampling"),
     Line("evictions", "partitions dropped to make room"),
     Line("in_place", "rounds that read single rows"),
+    Line("expected_strategy", "way that the plan expected", lambda way: STRATEGIES.get(way, way)),
     Line("expected_transfers", "loads that the plan expected"),
     Line("expected_bytes", "size that the plan expected", size),
 )
@@ -179,6 +186,7 @@ def plan_sections(graph: str, request: Mapping[str, Any], plan: Mapping[str, Any
         (OUTPUT, lines_of({**request, **plan}, FORM)),
         (BASELINES, lines_of({**request, **plan}, METHODS) + lines_of(plan["policy"], POLICY)),
         ("Expected of streaming", lines_of(plan, PIECES, zeros=False) + lines_of(plan["expected"], STREAMED)),
+        ("Ways to bring the graph, as expected", _strategies(plan)),
         ("Expected time", lines_of(plan["expected"], EXPECTED, zeros=False)),
         (WAYS, ways(plan)),
         ("Rates of this machine, a second", _rates(plan["rates"], kind)),
@@ -196,6 +204,18 @@ def _rates(rates: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
     """The rates that a plan for a ``kind`` of device counts on."""
     lines = RATES if kind == "cuda" else RATES[:3]
     return [(each.name, each.write(rates[each.key]) + ", assumed" * (each.key in rates["assumed"])) for each in lines]
+
+
+def _strategies(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line for each way of streaming that suits the run: bytes, loads, seconds, and which one it takes."""
+    chosen = plan["expected"].get("strategy")
+    return [
+        (
+            STRATEGIES.get(way, way),
+            f"{size(each['bytes'])}, {plain(each['transfers'])} loads, {seconds(each['seconds'])}{' (taken)' * (way == chosen)}",
+        )
+        for way, each in plan.get("strategies", {}).items()
+    ]
 
 
 def _memory(plan: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:

@@ -26,6 +26,7 @@ CEILING_BYTES = (
 )  # of tables on a GPU: one far beyond any cache, one as large as the arrays of a graph of 10^9 edges
 CHAINS = 4000  # walkers of C-SAW's figure 9, too few to hide the latency of a gather
 CHAINED = f"gathers one after the other, {CHAINS} side by side"
+COPIES = "copies to the GPU, pinned"
 HOST_CEILING_BYTES = 256 << 20
 COPY_BYTES = 1 << 30
 FILE_BYTES = 32 << 20  # of a file in the plain write, as a group of a sample store has
@@ -98,7 +99,7 @@ def _device_copies(wait: Callable[[], None]) -> Row:
 
     pinned = np.frombuffer(cupy.cuda.alloc_pinned_memory(COPY_BYTES), np.uint8, COPY_BYTES)
     there = cupy.empty(COPY_BYTES, np.uint8)
-    return _limit("copies to the GPU, pinned", _rates(lambda: there.set(pinned), COPY_BYTES, wait), "bytes/s")
+    return _limit(COPIES, _rates(lambda: there.set(pinned), COPY_BYTES, wait), "bytes/s")
 
 
 def _host_gathers(threads: int) -> Row:

@@ -29,6 +29,7 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
     "efficiency": lambda row: f"{row['efficiency']:.2f}" if row.get("efficiency", 1.0) != 1.0 else "",
     "transfers": lambda row: f"{row['transfers']:,.0f}, {short(row['transfer_bytes'])}B" if "transfers" in row else "",
+    "of the least": lambda row: f"{row['of_least']:.2f} x {short(row['least_bytes'])}B" if "of_least" in row else "",
     "deviation": lambda row: f"{row['kernel_deviation']:.2f}" if row.get("kernel_deviation") else "",
     "copies or kernels alone": lambda row: f"{100 * row['of_limit']:.0f} %" if "of_limit" in row else "",
     "beside": lambda row: _beside(row),

@@ -35,37 +35,20 @@ def row_cost(shape: Shape, per_edge: int, rates: Rates) -> float:
     return (2 if shape.needs.second_order else 1) * (rates.row_bytes + met_row(shape.store) * per_edge)
 
 
+def read_cost(shape: Shape, rates: Rates) -> float:
+    """Cost of a step that reads over the bus where rows are, as bytes copied to a GPU. A trial by rejection searches the previous vertex's row, too."""
+    return rates.pick_bytes * (2 + log2(shape.store.max_degree + 2) if shape.needs.second_order else 1)
+
+
 def met_row(store: Store) -> float:
     """Estimate of the mean degree of the vertices in a frontier, which meets hubs more often than other vertices."""
     return float(store.edges / max(store.vertices, 1) * store.max_degree) ** 0.5
 
 
-def streaming(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, rates: Rates
-) -> dict[str, float]:
-    """Estimate of the partitions and bytes that streaming copies and the seconds this takes, if instances spread evenly over partitions.
-
-    ``room``: partitions that fit in memory at a time. ``in_flight``: instances of a batch. ``kept``: bytes of an edge.
-    ``in_place``: cost of reading a row without loading its partition, as bytes copied; None if the run cannot do so.
-    """
-    store, parts = shape.store, max(len(shape.store.partitions), 1)
-    away = max(parts - room, 0) / parts  # share of steps that lead out of the loaded partitions
-    batches = -(-shape.request.instances // in_flight)
-    walk, steps = _walks(shape), _depths(shape)
-    graph_bytes = store.edges * kept
-    filling = min(room, parts) / parts * graph_bytes
-    copied, read = batches * (steps * away**2 if walk else steps * away + 1) * graph_bytes + walk * filling, 0.0
-    if in_place is not None and in_flight * steps * away * in_place < steps * away**2 * graph_bytes:
-        copied, read = filling, batches * in_flight * steps * away * in_place
-    from_store = copied + read if residency.from_store else graph_bytes
-    over_bus = (
-        copied + read if residency is Residency.STREAMED else 0.0
-    )  # from a disk, the bus is the faster of the two
-    return {
-        "transfers": round(copied / max(graph_bytes, 1) * parts),
-        "bytes": round(copied),
-        "loading_seconds": over_bus / rates.bus_bytes + from_store / rates.disk_bytes,
-    }
+def loading_seconds(moved: float, graph: int, residency: Residency, rates: Rates) -> float:
+    """Estimate of the seconds that it takes to move so many bytes of a graph of ``graph`` bytes, which is read from its store once at least."""
+    over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
+    return over_bus / rates.bus_bytes + (moved if residency.from_store else graph) / rates.disk_bytes
 
 
 def expected(

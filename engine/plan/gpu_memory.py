@@ -16,6 +16,7 @@ from csaw.engine.plan.needs import member_slots, question_bytes
 from csaw.engine.plan.parts import refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 DEVICE_BATCH_BYTES = 4 << 30  # of samples in flight and the arrays that sampling them needs
@@ -215,11 +216,11 @@ def _streamed(shape: Shape, devices: tuple[Any, ...], limits: Limits) -> MemoryP
     if limits.policy.in_place and residency.from_store and store.is_plain and limits.policy.balancing:
         in_place = costs.row_cost(shape, edge.stored, limits.rates)
     elif limits.policy.in_place and not residency.from_store:
-        in_place = limits.rates.pick_bytes
-    expected = costs.streaming(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
+        in_place = costs.read_cost(shape, limits.rates)
+    strategies = expected_strategies(shape, room, in_flight, edge.kept, residency, in_place, limits.rates)
     return MemoryPlan(
         _piece_layout(shape), "search", residency, in_flight, in_flight * row, graph, fixed, budget, parts, len(store.partitions), most, slot, scratch,
-        expected,
+        strategies, taken(strategies),
     )  # fmt: skip
 
 

@@ -7,13 +7,14 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.contracts import Store
-from csaw.engine.plan.costs import met_row, row_cost, streaming
+from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
 from csaw.engine.plan.parts import refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, OptionError
 
 BATCH_BYTES = 256 << 20  # of samples in flight
@@ -115,9 +116,10 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     residency = limits.residency or Residency.DISK
     room = (budget - fixed - batch * row) * count // max(store.edges * cut.edge, 1)
     alone = row_cost(shape, cut.edge, limits.rates) if limits.policy.in_place and store.is_plain else None
+    strategies = expected_strategies(shape, room, batch, cut.edge, residency, alone, limits.rates)
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
-        expected=streaming(shape, room, batch, cut.edge, residency, alone, limits.rates),
+        strategies=strategies, expected=taken(strategies),
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Inputs and result of memory planning: the shape of a run, the limits set on it, and the fields of the plan that follow."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.contracts import Store
@@ -61,7 +62,8 @@ class MemoryPlan:
     piece_edges: int = 0
     piece_bytes: int = 0
     scratch_edges: int = 0
-    expected: dict[str, float] = field(default_factory=dict)
+    strategies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    expected: dict[str, Any] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 

@@ -62,9 +62,12 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
+    strategies: dict[
+        str, dict[str, Any]
+    ]  # estimates of transfers, bytes and seconds, for each way to bring a streamed graph: see strategies.py; empty if nothing is streamed
     expected: dict[
-        str, float
-    ]  # estimate of the run's seconds, and of the transfers and bytes of streaming: see costs.py
+        str, Any
+    ]  # estimate of the run's seconds, and what the quickest strategy moves, by its name: see costs.py
     refused: dict[str, str]  # faster residencies, and the reason why each was refused
     host_bytes: int  # for partitions in host memory, beside those on a GPU
     policy: Policy

@@ -129,6 +129,7 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
         "fixed",
         "fixed_bytes",
         "rates",
+        "strategies",
         "ways",
     }
     assert (job.plan.request.as_dict() | job.plan.as_dict() | results).keys() - shown_otherwise <= known

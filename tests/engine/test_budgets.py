@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.budgets import least
 from helpers.cases import OPTIONS
 from helpers.graphs import arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
@@ -43,13 +44,6 @@ def graph_of(path, compression=None):
     """A graph of which the largest partition has most of the edges; ``compression``: of its chunks."""
     graph = random_store(path, vertices=500, edges=6000).load()
     return write_graph(path, graph.indptr, graph.indices, graph.weights, directed=False, partitions=2, overwrite=True, compression=compression)  # fmt: skip
-
-
-def least(store, algo, option="memory", **given):
-    """The smallest budget that is not refused."""
-    with pytest.raises(BudgetError, match="the least that this run needs is") as error:
-        prepare(store, algo, **{option: 1000}, **given)
-    return int(re.search("raise --[a-z-]+ to ([0-9,]+)", str(error.value))[1].replace(",", ""))
 
 
 @pytest.mark.parametrize("in_place", [False, True], ids=["pieces", "rows"])

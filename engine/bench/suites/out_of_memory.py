@@ -3,6 +3,9 @@
 Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is ``kernel_deviation`` between the streams of a pass, as a share of
 their mean; figure 15 is ``transfers``. In the last line of each work, rows that few instances wait for are read without loading partitions, by a GPU over
 the bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger one, as a share of the whole.
+
+Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in memory, beside the least that they must
+move: see shares.py. With --memory on a CPU or --gpu-memory on a GPU only these, with these budgets, also from disk if a GPU has both.
 """
 
 import tempfile
@@ -11,9 +14,11 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-from csaw.engine.bench.bench_row import Row, Verdict, measured
+from csaw.engine.bench import shares
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.machine import COPIES
 from csaw.engine.bench.parted import in_partitions, room_for
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
 from csaw.engine.bench.suites.walks import UNIFORM
@@ -27,6 +32,8 @@ CLAIM = (
 )
 # C-SAW's setting. The plan cuts partitions of which so few fit into smaller pieces, for every policy alike; half of the graph fits in any case.
 PARTITIONS, FIT = 4, 2
+ON_BUDGET = {False: 16, True: 32}  # partitions on a CPU and on a GPU, if a budget is given
+READING = "partitions read in order, from the page cache"
 OFF = {"batching": False, "workload_aware": False, "balancing": False, "in_place": False}
 ON_GPU = {
     "baseline": Policy(**OFF),
@@ -58,12 +65,32 @@ WORKS = (
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         with tempfile.TemporaryDirectory(dir=context.out) as folder:
-            half = Graph(graph.label, in_partitions(graph.store, PARTITIONS, Path(folder)))
-            for work in WORKS:
-                yield from _compared(context, half, work, ON_GPU if context.on_gpu else ON_CPU)
-            if context.on_gpu:  # enough walkers to use the loaded partitions
-                ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
-                yield from _compared(context, half, UNIFORM, ways)
+            if not shares.budget(context):
+                yield from _figures(context, Graph(graph.label, in_partitions(graph.store, PARTITIONS, Path(folder))))
+            yield from _in_parts(context, graph, Path(folder, "parts"))
+
+
+def _figures(context: Context, half: Graph) -> Iterator[Row]:
+    """Policies beside each other, as in the paper's figures."""
+    for work in WORKS:
+        yield from _compared(context, half, work, ON_GPU if context.on_gpu else ON_CPU)
+    if context.on_gpu:  # enough walkers to use the loaded partitions
+        ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
+        yield from _compared(context, half, UNIFORM, ways)
+
+
+def _in_parts(context: Context, graph: Graph, folder: Path) -> Iterator[Row]:
+    """Works with a part of the graph in memory, after the rate of the link: that of copies to a GPU is one of the machine's limits."""
+    folder.mkdir()
+    count = ON_BUDGET[context.on_gpu] if shares.budget(context) else shares.PARTITIONS
+    parted = Graph(graph.label, in_partitions(graph.store, count, folder))
+    link = context.limit(COPIES)
+    if link is None:
+        rates = shares.read_rates(parted.store)
+        link = max(rates)
+        if context.only in READING:
+            yield context.on(graph) | {"work": READING, **figure(rates, "bytes/s")}
+    yield from shares.compared(context, parted, link)
 
 
 def _compared(context: Context, graph: Graph, work: Work, ways: dict[str, Policy]) -> Iterator[Row]:

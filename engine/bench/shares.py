@@ -1,0 +1,132 @@
+"""Works with a part of the graph in memory, beside the bytes that they must move at least: half, a quarter and a tenth, or what given budgets hold.
+
+The least is what one partition at a time moves, the one that most instances wait for, if instances spread evenly: L (1 - c)^2 graphs for walks of L steps, c
+being the share of the graph that fits, and (1 - c) graphs at each depth of a traversal. A graph counts as many bytes as it takes once it is in memory.
+``of_least`` is the multiple of the least that a run moved; ``limits`` has the seconds that the link takes for the least.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import Walk
+from csaw.engine.bench.bench_row import Row, measured
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.parted import room_for
+from csaw.engine.bench.work import Work
+from csaw.engine.run import Job, prepare
+from csaw.partition import GraphStore
+from csaw.partition.sizes import format_size
+
+PARTITIONS = 20  # of which a half, a quarter and a tenth are whole numbers
+SHARES = {"half in memory": 0.5, "a quarter in memory": 0.25, "a tenth in memory": 0.1}
+WHOLE = "all in memory"
+GPU_WALKS, CPU_WALKS, CPU_TREES = 400_000, 100_000, 20_000
+SHORT, WEIGHTED = {"walk_length": 20, "weighted": False}, {"walk_length": 20, "weighted": True}
+NODE2VEC = tuple((f"node2vec p={p:g} q={q:g}", {"p": p, "q": q}) for p, q in ((2.0, 0.5), (0.5, 2.0), (0.25, 4.0)))
+WORKS = (
+    Work("walk of 20", "deepwalk", GPU_WALKS, SHORT),
+    Work("weighted walk of 20", "deepwalk", GPU_WALKS, WEIGHTED),
+    *(Work(name, "node2vec", GPU_WALKS, SHORT | of) for name, of in NODE2VEC),
+    *(Work(f"{name}, weighted", "node2vec", GPU_WALKS, WEIGHTED | of) for name, of in NODE2VEC),
+    Work("25 x 10", "neighbor", 200_000, {"fanout": (25, 10), "weighted": False}),
+    Work("forest fire .7", "forest-fire", 20_000, {"burn_prob": 0.7, "depth": 2, "weighted": False}),
+)
+LONG = Work("node2vec p=0.5 q=2, walk of 80", "node2vec", 1 << 40, SHORT | {"walk_length": 80, "p": 0.5, "q": 2.0})
+
+
+def budget(context: Context) -> int | None:
+    """The memory that was given for the device; None: shares of the graph."""
+    return context.gpu_memory if context.on_gpu else context.memory
+
+
+def sized(context: Context, store: GraphStore, work: Work) -> Work:
+    """The work in a size for this device and graph: LONG has a walk from each vertex, if --instances allows as many."""
+    if not context.on_gpu and work is not LONG:
+        work = work.shrunk(CPU_WALKS if "walk_length" in work.options else CPU_TREES)
+    return context.shrunk(work.shrunk(store.vertices))
+
+
+def read_rates(store: Any, repeats: int = 3) -> list[float]:
+    """Rates at which the neighbors of a whole store are read, partition by partition, in bytes/s."""
+    room, rates = np.empty(store.largest_partition, store.id_dtype), []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        for part in store.partitions:
+            store.read_partition(part.number, room[: part.edges])
+        rates.append(store.edges * room.itemsize / (time.perf_counter() - began))
+    return rates[1:]
+
+
+def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
+    """A row for each work and each part of the graph in memory, all of it first. ``link``: bytes/s at which partitions come."""
+    given = budget(context)
+    for work in (*WORKS, LONG) if given else WORKS:
+        work = sized(context, graph.store, work)
+        ways = _budgets(context, graph.store, work) if given else _shares(context, graph.store, work)
+        named = {f"{work.name}, {title}": options for title, options in ways.items()}
+        jobs = {name: work.having(name, **options) for name, options in named.items() if context.only in name}
+        found = list(context.compare(graph, jobs.values()))
+        base = [row["rate"] for row in measured(found, work=f"{work.name}, {WHOLE}")]
+        for row in found:
+            if "rate" not in row or row["work"].endswith(WHOLE):
+                yield row
+                continue
+            beside = {"times": row["rate"] / base[0], "times_of": WHOLE} if base else {}
+            yield row | beside | beside_least(_job(context, graph.store, jobs[row["work"]]), row, link)
+
+
+def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
+    ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
+    return ways | {title: share_options(context, store, work, share) for title, share in SHARES.items()}
+
+
+def share_options(context: Context, store: GraphStore, work: Work, share: float, residency: str = "") -> dict[str, Any]:
+    """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
+    where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
+    given = {"residency": residency or where, "batch_size": work.instances}
+    plan = _job(context, store, work.having(work.name, **given)).plan
+    count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
+    return given | {memory: room_for(plan, store, count)}
+
+
+def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
+    """Options with the budgets that were given."""
+    ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
+    if not context.on_gpu:
+        return ways | {f"--memory {_size(context.memory)}": {"residency": "disk", "memory": context.memory}}
+    on_gpu = {"batch_size": None, "gpu_memory": context.gpu_memory}
+    ways[f"--gpu-memory {_size(context.gpu_memory)}"] = on_gpu | {"residency": "streamed"}
+    if context.memory:
+        ways[f"and --memory {_size(context.memory)}"] = on_gpu | {"residency": "disk", "memory": context.memory}
+    return ways
+
+
+def _size(budget: int | None) -> str:
+    return format_size(budget or 0).replace(" ", "")
+
+
+def _job(context: Context, store: GraphStore, work: Work) -> Job:
+    return prepare(
+        store, work.algo, device=context.kind, threads=context.threads, instances=work.instances, **work.options
+    )
+
+
+def beside_least(job: Job, row: Row, link: float) -> Row:
+    """Columns that set what a run moved beside the least, and beside the seconds that the link takes for that; ``row`` has its transfer_bytes."""
+    edge, store, plan = job.plan.needs.edge, job.store, job.plan
+    graph = store.edges * (edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.kept)
+    parts = len(store.partitions)
+    away = 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts
+    walk = isinstance(job.algorithm, Walk)
+    least = round((job.algorithm.walk_length * away**2 if walk else len(plan.sizes) * away) * graph)
+    if not least:
+        return {}
+    return {
+        "least_bytes": least,
+        "of_least": row["transfer_bytes"] / least,
+        "limits": {"moving the least": least / link},
+    }
