@@ -107,7 +107,7 @@ def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[Grap
     if plan.pieces and plan.piece_edges < store.largest_partition:
         store = Split(store, plan.piece_edges)
         return store, planned(store)
-    if plan.device != "cpu" and (units := transfer_units(plan, store)) < len(store.partitions):
+    if (units := transfer_units(plan, store)) < len(store.partitions):
         merged = Coalesced(store, units)
         with suppress(BudgetError):  # a unit may be larger than the largest partition
             other = planned(merged)

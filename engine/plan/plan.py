@@ -17,6 +17,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import Policy, RunOptions
+from csaw.engine.plan.pieces import LARGE_PIECE
 from csaw.engine.plan.rates import ASSUMED, Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -29,10 +30,8 @@ GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is commit
 TURNS_PER_GPU = (
     4  # with several GPUs each draws this many batches, so that at the end it waits for a fraction of the work only
 )
-UNITS_AT_ONCE, UNIT_BYTES = (
-    8,
-    256 << 20,
-)  # transfer units that should fit a GPU at once, and the bytes of one that is large enough
+# Transfer units that should fit the memory at once, and the bytes of one that is large enough for a GPU.
+UNITS_AT_ONCE, UNIT_BYTES = 8, 256 << 20
 INTERPRETER_BYTES = 256 << 20  # Python, Numba and the compiled kernels: not part of --memory
 
 
@@ -168,4 +167,5 @@ def transfer_units(plan: Plan, store: Store) -> int:
     """Number of units to move a streamed graph in: small enough that several fit at once, large enough to be worth a transfer."""
     if not plan.residency.streams:
         return len(store.partitions)
-    return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // UNIT_BYTES))
+    large = LARGE_PIECE if plan.device == "cpu" else UNIT_BYTES
+    return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // large))

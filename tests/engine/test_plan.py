@@ -43,6 +43,16 @@ def test_small_partitions_are_moved_together(tmp_path):
     )
 
 
+def test_small_partitions_are_read_together_on_a_cpu(tmp_path):
+    store = random_store(tmp_path / "g.zarr", partitions=50, edges=6000)
+    given = {"device": "cpu", "residency": "disk", "weighted": False, "batch_size": 10}
+    plan = prepare(store, "deepwalk", **given).plan
+    assert plan.pieces == 1
+    half = prepare(store, "deepwalk", memory=plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2, **given)
+    assert 8 <= len(half.store.partitions) < 50
+    assert half.plan.capacity >= 4 * half.plan.piece_bytes
+
+
 def test_a_pooled_graph_needs_gpus_that_reach_each_other(tmp_path):
     store = random_store(tmp_path / "g.zarr", partitions=8)
     pair = (Device(0, "none", "sm_90", 132, 1 << 20, (1,)), Device(1, "none", "sm_90", 132, 1 << 20, (0,)))
