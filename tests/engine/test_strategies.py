@@ -38,8 +38,11 @@ def job_with_room(store, algo, options, partitions):
     """The job with memory for so many partitions of the graph."""
     given = options | {"residency": "disk", "device": "cpu", "batch_size": options["instances"]}
     plan = prepare(store, algo, **given).plan
-    room = partitions * store.largest_partition * plan.needs.edge.reserved
-    return prepare(store, algo, memory=plan.fixed_bytes + plan.batch_bytes + room, **given)
+    edge = plan.needs.edge
+    making = edge.stored if plan.needs.alias_tables else 0  # of one partition's tables
+    room = store.largest_partition * (partitions * edge.reserved + making)
+    fixed = plan.fixed_bytes - plan.fixed["table_scratch"]
+    return prepare(store, algo, memory=fixed + plan.batch_bytes + room, **given)
 
 
 @pytest.mark.parametrize("room", [4, 8])
