@@ -43,6 +43,18 @@ def budget(context: Context) -> int | None:
     return context.gpu_memory if context.on_gpu else context.memory
 
 
+def works(context: Context, store: GraphStore) -> list[Work]:
+    """The works for this device and graph, with LONG if a budget was given; --quick takes every fourth."""
+    more = (*WORKS, LONG) if budget(context) else WORKS
+    able = [work for work in more[:: 4 if context.quick else 1] if store.weighted or not work.options["weighted"]]
+    return [sized(context, store, work) for work in able]
+
+
+def shares(context: Context) -> dict[str, float]:
+    """The shares of the graph that fit in memory, by name; --quick takes the smallest."""
+    return dict(list(SHARES.items())[-1:]) if context.quick else SHARES
+
+
 def sized(context: Context, store: GraphStore, work: Work) -> Work:
     """The work in a size for this device and graph: LONG has a walk from each vertex, if --instances allows as many."""
     if not context.on_gpu and work is not LONG:
@@ -64,8 +76,7 @@ def read_rates(store: Any, repeats: int = 3) -> list[float]:
 def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
     """A row for each work and each part of the graph in memory, all of it first. ``link``: bytes/s at which partitions come."""
     given = budget(context)
-    for work in (*WORKS, LONG) if given else WORKS:
-        work = sized(context, graph.store, work)
+    for work in works(context, graph.store):
         ways = _budgets(context, graph.store, work) if given else _shares(context, graph.store, work)
         named = {f"{work.name}, {title}": options for title, options in ways.items()}
         jobs = {name: work.having(name, **options) for name, options in named.items() if context.only in name}
@@ -76,19 +87,19 @@ def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
                 yield row
                 continue
             beside = {"times": row["rate"] / base[0], "times_of": WHOLE} if base else {}
-            yield row | beside | beside_least(_job(context, graph.store, jobs[row["work"]]), row, link)
+            yield row | beside | beside_least(job_of(context, graph.store, jobs[row["work"]]), row, link)
 
 
 def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
     ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
-    return ways | {title: share_options(context, store, work, share) for title, share in SHARES.items()}
+    return ways | {title: share_options(context, store, work, share) for title, share in shares(context).items()}
 
 
 def share_options(context: Context, store: GraphStore, work: Work, share: float, residency: str = "") -> dict[str, Any]:
     """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     given = {"residency": residency or where, "batch_size": work.instances}
-    plan = _job(context, store, work.having(work.name, **given)).plan
+    plan = job_of(context, store, work.having(work.name, **given)).plan
     count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
     return given | {memory: room_for(plan, store, count)}
 
@@ -109,10 +120,10 @@ def _size(budget: int | None) -> str:
     return format_size(budget or 0).replace(" ", "")
 
 
-def _job(context: Context, store: GraphStore, work: Work) -> Job:
-    return prepare(
-        store, work.algo, device=context.kind, threads=context.threads, instances=work.instances, **work.options
-    )
+def job_of(context: Context, store: GraphStore, work: Work, **given: Any) -> Job:
+    """The job of a work on this device; ``given`` replaces options."""
+    options = {"instances": work.instances} | work.options | given
+    return prepare(store, work.algo, device=context.kind, threads=context.threads, **options)
 
 
 def beside_least(job: Job, row: Row, link: float) -> Row:
