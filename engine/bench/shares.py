@@ -21,6 +21,7 @@ from csaw.engine.run import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.sizes import format_size
 
+TURNS = 4  # in which a budget comes near to the one that has room for a share of the graph
 PARTITIONS = 20  # of which a half, a quarter and a tenth are whole numbers
 SHARES = {"half in memory": 0.5, "a quarter in memory": 0.25, "a tenth in memory": 0.1}
 WHOLE = "all in memory"
@@ -99,9 +100,14 @@ def share_options(context: Context, store: GraphStore, work: Work, share: float,
     """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     given = {"residency": residency or where, "batch_size": work.instances}
-    plan = job_of(context, store, work.having(work.name, **given)).plan
+    plan = job_of(context, store, work, **given).plan
     count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
-    return given | {memory: room_for(plan, store, count)}
+    budget_bytes = room_for(plan, store, count)
+    wanted = budget_bytes - plan.fixed_bytes - plan.batch_bytes
+    for _ in range(TURNS):  # a smaller budget needs less beside partitions: tables are made in smaller pieces
+        capacity = job_of(context, store, work, **given, **{memory: budget_bytes}).plan.capacity
+        budget_bytes -= capacity - wanted
+    return given | {memory: budget_bytes}
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
