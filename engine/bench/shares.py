@@ -21,6 +21,7 @@ from csaw.engine.run import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.sizes import format_size
 
+REPEATS = 1  # of each work, after one that warms up: there are many, and they are long
 TURNS = 4  # in which a budget comes near to the one that has room for a share of the graph
 PARTITIONS = 20  # of which a half, a quarter and a tenth are whole numbers
 SHARES = {"half in memory": 0.5, "a quarter in memory": 0.25, "a tenth in memory": 0.1}
@@ -81,7 +82,7 @@ def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
         ways = _budgets(context, graph.store, work) if given else _shares(context, graph.store, work)
         named = {f"{work.name}, {title}": options for title, options in ways.items()}
         jobs = {name: work.having(name, **options) for name, options in named.items() if context.only in name}
-        found = list(context.compare(graph, jobs.values()))
+        found = list(context.compare(graph, jobs.values(), REPEATS))
         base = [row["rate"] for row in measured(found, work=f"{work.name}, {WHOLE}")]
         for row in found:
             if "rate" not in row or row["work"].endswith(WHOLE):

@@ -113,7 +113,7 @@ def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, dict[str
 def _part(context: Context, graph: Graph, work: Work, out: Path, link: float) -> Row:
     """The row of a work whose options have its budgets. ``link``: bytes/s of the disk."""
     forget = partial(_forget, graph.store.path)
-    runs = list(_runs(context, work.instances, partial(shares.job_of, context, graph.store, work), out, forget))
+    runs = list(_runs(shares.REPEATS, work.instances, partial(shares.job_of, context, graph.store, work), out, forget))
     row = {
         "work": work.name,
         **figure([run["seps_run"] for run in runs]),
@@ -131,7 +131,11 @@ def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator
     for way, policy in WAYS.items():
         runs = list(
             _runs(
-                context, work.instances, _planned(context, graph, work, policy), out, partial(_forget, graph.store.path)
+                context.repeats,
+                work.instances,
+                _planned(context, graph, work, policy),
+                out,
+                partial(_forget, graph.store.path),
             )
         )
         row = {
@@ -152,10 +156,10 @@ def _planned(context: Context, graph: Graph, work: Work, policy: Policy) -> Call
 
 
 def _runs(
-    context: Context, instances: int, planned: Callable[..., Job], out: Path, before: Callable[[], None]
+    repeats: int, instances: int, planned: Callable[..., Job], out: Path, before: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
     """Results of each run, after one of a single instance that compiles the kernels. ``before`` is called when a run is planned."""
-    for turn in range(context.repeats + 1):
+    for turn in range(repeats + 1):
         job = planned(instances=instances if turn else 1, seed=turn)
         before()
         results = execute(job, out, overwrite=True)
@@ -175,7 +179,9 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
 
 def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path) -> Row:
     rates, shares, took, reads = [], [], [], []
-    for results in _runs(context, work.instances, _planned(context, graph, work, WAYS[WHOLE]), out, store.reads.clear):
+    for results in _runs(
+        context.repeats, work.instances, _planned(context, graph, work, WAYS[WHOLE]), out, store.reads.clear
+    ):
         reads = list(store.reads)
         before = _bytes_from_disk()
         alone = store.seconds_of(reads)
