@@ -56,9 +56,14 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "--memory",
     callback=values.size,
     metavar="SIZE",
-    help="Suite from-disk: host memory for sampling, such as 8GiB [default: room for an eighth of the graph].",
+    help="Suites from-disk and out-of-memory: host memory for sampling, such as 8GiB [default: room for shares of the graph].",
 )
-@click.option("--gpu-memory", callback=values.size, metavar="SIZE", help="Suite from-disk: the same for GPU memory.")
+@click.option(
+    "--gpu-memory",
+    callback=values.size,
+    metavar="SIZE",
+    help="Suites from-disk and out-of-memory: the same for GPU memory.",
+)
 @click.option(
     "--quick", is_flag=True, help="Run each work once with few instances, to see whether it works, not how fast it is."
 )

@@ -89,10 +89,10 @@ class Context:
         for work in works:
             yield from self.compare(graph, [work])
 
-    def compare(self, graph: Graph, works: Iterable[Work]) -> Iterator[Row]:
-        """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each."""
+    def compare(self, graph: Graph, works: Iterable[Work], repeats: int | None = None) -> Iterator[Row]:
+        """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each. ``repeats``: in place of the context's."""
         able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
-        for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=self.repeats):
+        for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=repeats or self.repeats):
             share = {"of_ceiling": row["rate"] / self.ceiling} if "rate" in row else {}
             yield self.on(graph) | row | share
 

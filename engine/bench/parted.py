@@ -42,5 +42,5 @@ def copied(store: GraphStore, count: int, folder: Path) -> Any:
 def room_for(plan: Any, store: GraphStore, count: int) -> int:
     """Bytes of memory that a plan for a streamed graph takes while ``count`` of the store's partitions are loaded."""
     edge = plan.needs.edge
-    each = edge.reserved if plan.device == "cpu" else edge.piece
+    each = edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.piece
     return plan.fixed_bytes + plan.batch_bytes + count * store.largest_partition * each

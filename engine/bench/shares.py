@@ -21,6 +21,8 @@ from csaw.engine.run import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.sizes import format_size
 
+REPEATS = 1  # of each work, after one that warms up: there are many, and they are long
+TURNS = 4  # in which a budget comes near to the one that has room for a share of the graph
 PARTITIONS = 20  # of which a half, a quarter and a tenth are whole numbers
 SHARES = {"half in memory": 0.5, "a quarter in memory": 0.25, "a tenth in memory": 0.1}
 WHOLE = "all in memory"
@@ -41,6 +43,18 @@ LONG = Work("node2vec p=0.5 q=2, walk of 80", "node2vec", 1 << 40, SHORT | {"wal
 def budget(context: Context) -> int | None:
     """The memory that was given for the device; None: shares of the graph."""
     return context.gpu_memory if context.on_gpu else context.memory
+
+
+def works(context: Context, store: GraphStore) -> list[Work]:
+    """The works for this device and graph, with LONG if a budget was given; --quick takes every fourth."""
+    more = (*WORKS, LONG) if budget(context) else WORKS
+    able = [work for work in more[:: 4 if context.quick else 1] if store.weighted or not work.options["weighted"]]
+    return [sized(context, store, work) for work in able]
+
+
+def shares(context: Context) -> dict[str, float]:
+    """The shares of the graph that fit in memory, by name; --quick takes the smallest."""
+    return dict(list(SHARES.items())[-1:]) if context.quick else SHARES
 
 
 def sized(context: Context, store: GraphStore, work: Work) -> Work:
@@ -64,33 +78,37 @@ def read_rates(store: Any, repeats: int = 3) -> list[float]:
 def compared(context: Context, graph: Graph, link: float) -> Iterator[Row]:
     """A row for each work and each part of the graph in memory, all of it first. ``link``: bytes/s at which partitions come."""
     given = budget(context)
-    for work in (*WORKS, LONG) if given else WORKS:
-        work = sized(context, graph.store, work)
+    for work in works(context, graph.store):
         ways = _budgets(context, graph.store, work) if given else _shares(context, graph.store, work)
         named = {f"{work.name}, {title}": options for title, options in ways.items()}
         jobs = {name: work.having(name, **options) for name, options in named.items() if context.only in name}
-        found = list(context.compare(graph, jobs.values()))
+        found = list(context.compare(graph, jobs.values(), REPEATS))
         base = [row["rate"] for row in measured(found, work=f"{work.name}, {WHOLE}")]
         for row in found:
             if "rate" not in row or row["work"].endswith(WHOLE):
                 yield row
                 continue
             beside = {"times": row["rate"] / base[0], "times_of": WHOLE} if base else {}
-            yield row | beside | beside_least(_job(context, graph.store, jobs[row["work"]]), row, link)
+            yield row | beside | beside_least(job_of(context, graph.store, jobs[row["work"]]), row, link)
 
 
 def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
     ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
-    return ways | {title: share_options(context, store, work, share) for title, share in SHARES.items()}
+    return ways | {title: share_options(context, store, work, share) for title, share in shares(context).items()}
 
 
 def share_options(context: Context, store: GraphStore, work: Work, share: float, residency: str = "") -> dict[str, Any]:
     """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     given = {"residency": residency or where, "batch_size": work.instances}
-    plan = _job(context, store, work.having(work.name, **given)).plan
+    plan = job_of(context, store, work, **given).plan
     count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
-    return given | {memory: room_for(plan, store, count)}
+    budget_bytes = room_for(plan, store, count)
+    wanted = budget_bytes - plan.fixed_bytes - plan.batch_bytes
+    for _ in range(TURNS):  # a smaller budget needs less beside partitions: tables are made in smaller pieces
+        capacity = job_of(context, store, work, **given, **{memory: budget_bytes}).plan.capacity
+        budget_bytes -= capacity - wanted
+    return given | {memory: budget_bytes}
 
 
 def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, dict[str, Any]]:
@@ -109,10 +127,10 @@ def _size(budget: int | None) -> str:
     return format_size(budget or 0).replace(" ", "")
 
 
-def _job(context: Context, store: GraphStore, work: Work) -> Job:
-    return prepare(
-        store, work.algo, device=context.kind, threads=context.threads, instances=work.instances, **work.options
-    )
+def job_of(context: Context, store: GraphStore, work: Work, **given: Any) -> Job:
+    """The job of a work on this device; ``given`` replaces options."""
+    options = {"instances": work.instances} | work.options | given
+    return prepare(store, work.algo, device=context.kind, threads=context.threads, **options)
 
 
 def beside_least(job: Job, row: Row, link: float) -> Row:

@@ -72,6 +72,26 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
     assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
 
 
+@pytest.mark.parametrize("memory", [None, "120KiB"])
+def test_a_part_of_the_graph_in_memory_is_set_beside_the_least_that_moves(tmp_path, memory):
+    line = ["--only", "walk of 20", "--suite", "out-of-memory", "--instances", "200", "--repeats", "1"]
+    code, said, rows = bench(
+        "rmat:scale=11,weights=1", *line, *(["--memory", memory] if memory else []), folder=tmp_path
+    )
+    assert code == 0
+    mine = {row["work"]: row for row in measured(rows, suite="out-of-memory") if row["work"].startswith("walk of 20, ")}
+    parts = [0.5, 0.25, 0.1] if memory is None else [None]
+    assert len(mine) == 1 + len(parts)
+    assert next(iter(mine)) == "walk of 20, all in memory"
+    for share, row in zip(parts, list(mine.values())[1:], strict=True):
+        if share:
+            assert row["least_bytes"] == pytest.approx(20 * (1 - share) ** 2 * 4 * row["stored_edges"], rel=0.15)
+        assert row["of_least"] == row["transfer_bytes"] / row["least_bytes"]
+        assert f"{row['of_least']:.2f} times the least" in said
+        assert row["limits"]["moving the least"] > 0
+        assert row["times"] == row["rate"] / mine["walk of 20, all in memory"]["rate"]
+
+
 def test_csaw_passes_the_check_of_the_law_that_peers_must_pass_and_a_wrong_walk_does_not(tmp_path):
     _, _, rows = bench(GRAPH, "--quick", "--suite", "peers", folder=tmp_path)
     assert {row["work"] for row in measured(rows, peer="csaw")} == {"uniform walk, csaw", "neighbors 25 x 10, csaw"}
@@ -279,8 +299,8 @@ def timed(what, work, times, **more):
         ("instances", [row("1", 2.0, instances=2000)], None),
         ("transit", [timed("transit", "a, transit-parallel", 1.1), timed("transit", "b, transit-parallel", 2.0)], True),
         ("transit", [timed("transit", "a, transit-parallel", 0.9), timed("transit", "b, transit-parallel", 2.0)], False),
-        ("from-disk", [timed("from-disk", "walk", 0.8), timed("from-disk", "neighbors", 0.9)], True),
-        ("from-disk", [timed("from-disk", "walk", 0.7), timed("from-disk", "neighbors", 0.9)], False),
+        ("from-disk", [timed("from-disk", "walk", 0.8, times_of="reading alone"), timed("from-disk", "neighbors", 0.9, times_of="reading alone")], True),
+        ("from-disk", [timed("from-disk", "walk", 0.7, times_of="reading alone"), timed("from-disk", "neighbors", 0.9, times_of="reading alone")], False),
         ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.3, process_times=0.5)], True),
         ("ingest", [timed("ingest", "pandas read_csv, SciPy CSR, np.save", 0.4, process_times=0.3)], False),
         ("ingest", [timed("ingest", "polars read_csv, unique, sort, np.save", 0.1, process_times=0.3)], None),

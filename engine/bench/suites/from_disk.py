@@ -1,5 +1,10 @@
 """Graphs that no memory holds: a whole run partition by partition, from a disk whose files are dropped from the page cache, against its partition
-reads alone; and of few instances, for which rows are read one by one, against one that brings whole partitions."""
+reads alone; and of few instances, for which rows are read one by one, against one that brings whole partitions.
+
+Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in memory, or with the budgets that are given,
+beside the least that they must move: see shares.py. The link's rate is that of reading all partitions from the same disk. Alias tables that a weighted run has
+made are in a file of its own, which the system may hold in its memory.
+"""
 
 import os
 import tempfile
@@ -12,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench import shares
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import copied, room_for
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
-from csaw.engine.run import execute, prepare
+from csaw.engine.run import Job, execute, prepare
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
@@ -34,6 +40,7 @@ WORKS = (
 
 FEW = Work("100 walks of 40 steps", "deepwalk", 100, {"walk_length": 40, "weighted": False})
 WHOLE = "partition by partition"
+READING = "partitions read in order, from the disk"
 WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
@@ -74,13 +81,63 @@ def rows(context: Context) -> Iterator[Row]:
                     yield context.on(cold) | {"work": work.name, "not_measured": str(error)}
             for work in context.wanted([FEW]):
                 yield from _compared(context, cold, work, Path(folder, "samples.zarr"))
+            yield from _in_parts(context, cold, store, Path(folder, "samples.zarr"))
+
+
+def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> Iterator[Row]:
+    """Works with a part of the graph in memory, after the rate at which the disk gives all of it."""
+    whole = [(part.number, 0, part.edges) for part in store.partitions]
+    rates = [store.edges * store.id_dtype.itemsize / store.seconds_of(whole) for _ in range(context.repeats)]
+    if context.only in READING:
+        yield context.on(graph) | {"work": READING, **figure(rates, "bytes/s")}
+    for work in shares.works(context, store):
+        for title, options in _parts(context, store, work).items():
+            one = work.having(f"{work.name}, {title}", **options)
+            if context.only in one.name:
+                yield context.on(graph) | _part(context, graph, one, out, max(rates))
+
+
+def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, dict[str, Any]]:
+    """The options that let a part of the graph be in memory, by name."""
+    if context.memory or context.gpu_memory:
+        return {"in the given memory": {"residency": "disk", **_budgets(context, store, work)}}
+    found = {}
+    for title, share in shares.shares(context).items():
+        found[title] = shares.share_options(context, store, work, share, "disk")
+        if context.on_gpu:  # half of the host's memory is for partitions
+            stored = shares.job_of(context, store, work).plan.needs.edge.stored
+            found[title]["memory"] = int(2 * share * store.edges * stored)
+    return found
+
+
+def _part(context: Context, graph: Graph, work: Work, out: Path, link: float) -> Row:
+    """The row of a work whose options have its budgets. ``link``: bytes/s of the disk."""
+    forget = partial(_forget, graph.store.path)
+    runs = list(_runs(shares.REPEATS, work.instances, partial(shares.job_of, context, graph.store, work), out, forget))
+    row = {
+        "work": work.name,
+        **figure([run["seps_run"] for run in runs]),
+        "seconds": median(run["run_seconds"] for run in runs),
+        "instances": work.instances,
+        "transfers": median(run["transfers"] for run in runs),
+        "transfer_bytes": median(run["transfer_bytes"] for run in runs),
+    }
+    return row | shares.beside_least(shares.job_of(context, graph.store, work), row, link)
 
 
 def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator[Row]:
     """Few instances, once by loading whole partitions and once by reading rows one by one."""
     base: float | None = None
     for way, policy in WAYS.items():
-        runs = list(_runs(context, graph, work, out, policy, partial(_forget, graph.store.path)))
+        runs = list(
+            _runs(
+                context.repeats,
+                work.instances,
+                _planned(context, graph, work, policy),
+                out,
+                partial(_forget, graph.store.path),
+            )
+        )
         row = {
             "work": f"{work.name}, {way}",
             **figure([run["seps_run"] for run in runs]),
@@ -91,15 +148,19 @@ def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator
         yield context.on(graph) | row | {"times": row["rate"] / base, "times_of": WHOLE}
 
 
-def _runs(
-    context: Context, graph: Graph, work: Work, out: Path, policy: Policy, before: Callable[[], None]
-) -> Iterator[dict[str, Any]]:
-    """Results of each run, after one of a single instance that compiles the kernels. ``before`` is called when a run is planned."""
+def _planned(context: Context, graph: Graph, work: Work, policy: Policy) -> Callable[..., Job]:
+    """A function that plans the work with its seed and number of instances."""
     where = {"device": context.kind, "threads": context.threads, "residency": "disk"}
     options = work.options | where | _budgets(context, graph.store, work)
-    for turn in range(context.repeats + 1):
-        instances = work.instances if turn else 1
-        job = prepare(graph.store, work.algo, instances=instances, seed=turn, policy=policy, **options)
+    return partial(prepare, graph.store, work.algo, policy=policy, **options)
+
+
+def _runs(
+    repeats: int, instances: int, planned: Callable[..., Job], out: Path, before: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
+    """Results of each run, after one of a single instance that compiles the kernels. ``before`` is called when a run is planned."""
+    for turn in range(repeats + 1):
+        job = planned(instances=instances if turn else 1, seed=turn)
         before()
         results = execute(job, out, overwrite=True)
         if turn:
@@ -118,7 +179,9 @@ def _on_disk(store: Any, folder: Path) -> ColdStore:
 
 def _row(context: Context, graph: Graph, store: ColdStore, work: Work, out: Path) -> Row:
     rates, shares, took, reads = [], [], [], []
-    for results in _runs(context, graph, work, out, WAYS[WHOLE], store.reads.clear):
+    for results in _runs(
+        context.repeats, work.instances, _planned(context, graph, work, WAYS[WHOLE]), out, store.reads.clear
+    ):
         reads = list(store.reads)
         before = _bytes_from_disk()
         alone = store.seconds_of(reads)
@@ -173,7 +236,7 @@ def _forget(folder: Path) -> None:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    found = [row for row in measured(rows) if row.get("times_of") != WHOLE]
+    found = measured(rows, times_of="reading alone")
     if not found:
         return Verdict(None, "nothing was measured")
     worst = min(found, key=lambda row: row["times"])
