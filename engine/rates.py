@@ -29,7 +29,7 @@ Found = dict[str, float]
 TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
 FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
 WRITE_SECONDS = 0.15  # after which the file that is read is long enough
-TURNS = 3
+TURNS = 5
 
 
 def kept(devices: tuple[Any, ...] = ()) -> Rates:
