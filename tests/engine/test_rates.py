@@ -2,7 +2,9 @@
 
 import json
 import re
+import sys
 import time
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,7 @@ from csaw.cli.main import cli
 from csaw.engine import rates
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST
+from csaw.engine.rates import _device as measure_device
 from csaw.engine.rates import kept, measured  # as they are before a test pins them
 
 GPUS = (Device(0, "none", "sm_90", 132, 1 << 40),)
@@ -100,3 +103,16 @@ def test_a_dry_run_assumes_what_is_not_known_and_a_run_measures_it(folder, count
     dry = CliRunner().invoke(cli, [*line, "--dry-run"], catch_exceptions=False).stdout
     assert re.search(r"reading the disk in order +7.0 B\n", dry)
     assert counted == ["host"]
+
+
+def test_a_gpu_without_memory_to_be_measured_keeps_what_is_assumed(folder, counted, monkeypatch):
+    def none(gpu):
+        raise MemoryError("no room")
+
+    real = ModuleType("csaw.engine.cuda.rates")
+    real.device_rates = none
+    monkeypatch.setitem(sys.modules, "csaw.engine.cuda.rates", real)
+    monkeypatch.setattr(rates, "_device", measure_device)
+    assert measured(GPUS).assumed == GPU
+    real.device_rates = lambda gpu: dict.fromkeys(GPU, 9.0)
+    assert measured(GPUS).bus_bytes == 9.0
