@@ -1,18 +1,16 @@
 """Where a run takes place: on the device that the user named, or on the one that is expected to end the whole run first."""
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from csaw.engine import rates as machine
-from csaw.engine.devices import Devices, opened, place
+from csaw.engine.devices import AUTO, Devices, first_gpu, opened, place
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
-from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, OptionError
+from csaw.partition.errors import BudgetError, CsawError, OptionError
 
-log = logging.getLogger(__name__)
-AUTO, CPU = "auto", "the CPU"
+CPU = "the CPU"
 WHERE = {
     Residency.RESIDENT: "in memory",
     Residency.POOLED: "with a share of the graph on each",
@@ -40,13 +38,10 @@ def choose(device: str | object, planned: Planned, measure: bool) -> Choice:
     if device != AUTO:
         devices = place(device)
         return Choice(devices, _rates(devices, planned, measure))
-    try:
-        [first] = opened((0,))
-    except (MissingDependencyError, DeviceError) as error:
-        level = logging.DEBUG if isinstance(error, MissingDependencyError) else logging.INFO
-        log.log(level, "sampling on the CPU: %s", error)
+    first = first_gpu()
+    if not first:
         return Choice((), _rates((), planned, measure))
-    return _fastest(planned, (first,), machine.measured((first,)) if measure else machine.kept((first,)))
+    return _fastest(planned, first, machine.measured(first) if measure else machine.kept(first))
 
 
 def _rates(devices: Devices, planned: Planned, measure: bool) -> Rates:

@@ -1,14 +1,17 @@
 """Where a run takes place: the CPU, or one or more GPUs."""
 
+import logging
 import re
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import DeviceError, MissingDependencyError, OptionError
 from csaw.partition.shown import quoted
 
+log = logging.getLogger(__name__)
+AUTO = "auto"
 Devices = tuple[Any, ...]  # of engine/cuda/device.py; none: the CPU
 
 
@@ -52,3 +55,13 @@ def opened(numbers: Iterable[int]) -> Devices:
     from csaw.engine.cuda.device import open_device
 
     return tuple(open_device(number) for number in numbers)
+
+
+def first_gpu() -> Devices:
+    """The first GPU; none if it cannot be used, for a reason that is logged."""
+    try:
+        return opened((0,))
+    except (MissingDependencyError, DeviceError) as error:
+        level = logging.DEBUG if isinstance(error, MissingDependencyError) else logging.INFO
+        log.log(level, "no GPU is used: %s", error)
+        return ()

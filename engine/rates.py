@@ -29,7 +29,7 @@ Found = dict[str, float]
 TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
 FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
 WRITE_SECONDS = 0.15  # after which the file that is read is long enough
-TURNS = 3
+TURNS = 5
 
 
 def kept(devices: tuple[Any, ...] = ()) -> Rates:
@@ -45,7 +45,7 @@ def measured(devices: tuple[Any, ...] = ()) -> Rates:
         if not _of(found, key, names):
             log.info("measuring %s: once on this machine", key)
             found[key] = _device(devices[0]) if names is GPU else _host()
-    if found != before:
+    if found != before:  # an entry that is empty, because it could not be measured, is read as one that is missing
         _keep(found)
     return _rates({name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()})
 
@@ -153,9 +153,14 @@ def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
 
 
 def _device(device: Any) -> Found:
+    """Measure a GPU. One without memory for that keeps what is assumed, and is measured another time."""
     from csaw.engine.cuda.rates import device_rates
 
-    return device_rates(device)
+    try:
+        return device_rates(device)
+    except MemoryError as error:
+        log.info("GPU %d is not measured: %s", device.number, error)
+        return {}
 
 
 def _least(run: Callable[[], Any], before: Callable[[], None] = lambda: None) -> float:

@@ -8,7 +8,7 @@ from csaw.engine.bench.bench_row import Row, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.machine import about
-from csaw.engine.devices import place
+from csaw.engine.devices import AUTO, first_gpu, place
 from csaw.partition.errors import OptionError
 
 
@@ -30,7 +30,7 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
         raise OptionError(
             f"--graphs {paper} and {graphs[0]}: expected either the paper's graphs or your own, found both"
         )
-    devices = place(device)
+    devices = first_gpu() if device == AUTO else place(device)
     gpu = devices[0] if devices else None
     named = (
         of_paper(paper, gpu, max_edges) if paper else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]

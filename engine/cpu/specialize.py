@@ -20,6 +20,7 @@ from typing import Any
 
 from csaw.engine.cpu.folding import Folding, names_of
 from csaw.engine.hooks import TREES, Hook
+from csaw.engine.kernel_time import finds
 from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).with_name("kernels")
@@ -58,7 +59,7 @@ class Kernels:
     def __getattr__(self, name: str) -> Any:
         if name not in self._functions:
             raise AttributeError(f"no kernel file has a function {name}")
-        with TREES:
+        with finds(), TREES:
             function = getattr(self._module(name), name)
         setattr(self, name, function)  # an attribute from now on: every slice of a batch asks for it
         return function

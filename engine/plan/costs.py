@@ -14,17 +14,17 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.parallel import processors
 
-# Gathers, from times of whole runs with docs/tuning.md's graphs: of a pick, of the bias of an edge in a row, and of an edge for which something is built.
+# Gathers, fitted to whole runs (docs/tuning.md): of a pick, of the bias of an edge in a row, and of an edge for which something is built.
 PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
 BUILD = {
     GraphLayout.CSR: 0.0,
     GraphLayout.ENTRIES: 2.0,
-    GraphLayout.TABLE: 4.0,
-    GraphLayout.ALIAS: 4.0,
+    GraphLayout.TABLE: 3.0,
+    GraphLayout.ALIAS: 3.0,
     GraphLayout.CTPS: 2.0,
 }
-MEMBERS = 2.0
+MEMBERS = 1.0
 START_SECONDS = 0.3  # of a run on a GPU, beyond one on the CPU: libraries, kernels and memory, all warm
 STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
 PEERS = 4  # times that a read of another GPU's memory takes longer
@@ -108,8 +108,10 @@ def _frontiers(shape: Shape) -> tuple[float, float]:
         return _depths(shape), _depths(shape)
     algorithm, store = shape.algorithm, shape.store
     width, parents, picks = float(algorithm.frontier_size), 0.0, 0.0  # type: ignore[attr-defined]
+    chance = algorithm.geometric() if algorithm.geometric else 0.0  # type: ignore[attr-defined]
+    coins = chance / (1 - chance)  # the mean of what they ask for
     for size in algorithm.sizes():  # type: ignore[attr-defined]
-        each = met_row(store) if size < 0 else float(size)
+        each = float(size) if size >= 0 else coins or met_row(store)
         found = each if algorithm.collective else width * each  # type: ignore[attr-defined]
         parents, picks, width = parents + width, picks + found, min(found, store.vertices)
     return parents, picks

@@ -7,7 +7,7 @@ import pytest
 from helpers.graphs import random_store, stored_arrays
 from helpers.rates import pin_rates
 
-from csaw.engine import choice, rates
+from csaw.engine import rates
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.rates import ASSUMED
@@ -160,4 +160,12 @@ def test_machines_are_measured_only_when_asked_and_where_a_plan_depends_on_it(st
     assert asked == [0]
     prepare(store, "deepwalk", measure=True, **WALKS)
     assert asked == [0, 1]
-    assert choice.AUTO == "auto"
+
+
+def test_a_forest_fire_is_expected_to_take_longer_where_more_burns(store):
+    expected = [
+        prepare(store, "forest-fire", device="cpu", burn_prob=chance).plan.expected["sampling_seconds"]
+        for chance in (0.2, 0.5, 0.9)
+    ]
+    assert expected[0] * 1.4 < expected[1]
+    assert expected[1] * 4 < expected[2]

@@ -1,13 +1,20 @@
 """The rates of a machine are measured once, kept with its name, and measured again where the file does not say them."""
 
 import json
+import re
+import sys
 import time
+from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
+from helpers.graphs import random_store
 
+from csaw.cli.main import cli
 from csaw.engine import rates
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST
+from csaw.engine.rates import _device as measure_device
 from csaw.engine.rates import kept, measured  # as they are before a test pins them
 
 GPUS = (Device(0, "none", "sm_90", 132, 1 << 40),)
@@ -81,3 +88,31 @@ def test_a_folder_that_cannot_be_written_leaves_the_disk_assumed(folder, monkeyp
     found = measured()
     assert (found.disk_bytes, found.disk_reads) == (ASSUMED.disk_bytes, ASSUMED.disk_reads)
     assert folder.read_text() == "a file"
+
+
+def test_a_dry_run_assumes_what_is_not_known_and_a_run_measures_it(folder, counted, tmp_path, monkeypatch):
+    monkeypatch.setattr(rates, "kept", kept)
+    monkeypatch.setattr(rates, "measured", measured)
+    random_store(tmp_path / "g.zarr", partitions=3)
+    line = ["sample", str(tmp_path / "g.zarr"), str(tmp_path / "w.zarr"), "--device", "cpu", "--residency", "disk"]
+    dry = CliRunner().invoke(cli, [*line, "--dry-run"], catch_exceptions=False).stdout
+    assert re.search(r"reading the disk in order +1\.4 GiB, assumed\n", dry)
+    assert not (folder / "rates.json").exists()
+    assert CliRunner().invoke(cli, line, catch_exceptions=False).exit_code == 0
+    assert counted == ["host"]
+    dry = CliRunner().invoke(cli, [*line, "--dry-run"], catch_exceptions=False).stdout
+    assert re.search(r"reading the disk in order +7.0 B\n", dry)
+    assert counted == ["host"]
+
+
+def test_a_gpu_without_memory_to_be_measured_keeps_what_is_assumed(folder, counted, monkeypatch):
+    def none(gpu):
+        raise MemoryError("no room")
+
+    real = ModuleType("csaw.engine.cuda.rates")
+    real.device_rates = none
+    monkeypatch.setitem(sys.modules, "csaw.engine.cuda.rates", real)
+    monkeypatch.setattr(rates, "_device", measure_device)
+    assert measured(GPUS).assumed == GPU
+    real.device_rates = lambda gpu: dict.fromkeys(GPU, 9.0)
+    assert measured(GPUS).bus_bytes == 9.0

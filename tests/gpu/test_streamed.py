@@ -23,7 +23,6 @@ device_or_skip()
 import cupy
 
 from csaw.engine.cuda.graphs import single_rows as cuda_rows
-from csaw.engine.cuda.graphs.pieces import Pieces
 
 
 @pytest.mark.parametrize(("residency", "partitions"), [("streamed", 9), ("in place", 5), ("disk", 4)])
@@ -130,15 +129,15 @@ def test_rows_whose_tables_could_not_be_made_are_not_read(tmp_path, monkeypatch)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = {"seed": 5, "instances": 30, "walk_length": 20}
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **options)
-    build, failed = Pieces.build_tables, []
+    build, failed = cuda_rows.build_alias_of_rows, []
 
-    def fails_once(self, builder, spans, edges):
+    def fails_once(builder, rows, *arguments):
         if failed:
-            return build(self, builder, spans, edges)
-        failed.append(spans)
+            return build(builder, rows, *arguments)
+        failed.append(rows)
         raise MemoryError
 
-    monkeypatch.setattr(Pieces, "build_tables", fails_once)
+    monkeypatch.setattr(cuda_rows, "build_alias_of_rows", fails_once)
     execute(prepare(store, "deepwalk", device="cuda", residency="disk", ids="dense", **options), tmp_path / "t.zarr")
     assert failed
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
