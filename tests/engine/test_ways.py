@@ -38,7 +38,7 @@ def job_with_room(store, algo, options, partitions):
     """The job with memory for so many partitions of the graph."""
     given = options | {"residency": "disk", "device": "cpu", "batch_size": options["instances"]}
     plan = prepare(store, algo, **given).plan
-    room = partitions * store.largest_partition * plan.needs.edge.reserved
+    room = partitions * store.largest_partition * plan.needs.edge.in_partition(plan.graph_layout)
     return prepare(store, algo, memory=plan.fixed_bytes + plan.batch_bytes + room, **given)
 
 
@@ -50,7 +50,8 @@ def test_a_run_moves_what_its_plan_expects_within_half_more_or_less(tmp_path, st
     assert results["expected_way"] == way
     assert results["expected_transfers"] / 1.5 <= results["transfers"] <= results["expected_transfers"] * 1.5
     loaded = job.plan.ways[way]["bytes"] / results["expected_transfers"]
-    assert loaded == pytest.approx(store.edges / 16 * job.plan.needs.edge.reserved, rel=0.1)
+    edge = job.plan.needs.edge.in_partition(job.plan.graph_layout)
+    assert loaded == pytest.approx(job.store.edges / len(job.store.partitions) * edge, rel=0.1)
 
 
 def test_few_walkers_read_rows_and_many_load_partitions(tmp_path, store, monkeypatch):
