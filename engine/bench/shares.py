@@ -37,7 +37,7 @@ WORKS = (
     Work("25 x 10", "neighbor", 200_000, {"fanout": (25, 10), "weighted": False}),
     Work("forest fire .7", "forest-fire", 20_000, {"burn_prob": 0.7, "depth": 2, "weighted": False}),
 )
-LONG = Work("node2vec p=0.5 q=2, walk of 80", "node2vec", 1 << 40, SHORT | {"walk_length": 80, "p": 0.5, "q": 2.0})
+LONG = Work("node2vec walk of 80, p=0.5 q=2", "node2vec", 1 << 40, SHORT | {"walk_length": 80, "p": 0.5, "q": 2.0})
 
 
 def budget(context: Context) -> int | None:

@@ -114,9 +114,10 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     parts["table_scratch"] = cut.scratch_bytes(largest)
     fixed, count = sum(parts.values()), len(store.partitions)
     residency = limits.residency or Residency.DISK
-    room = (budget - fixed - batch * row) * count // max(store.edges * cut.edge, 1)
-    alone = row_cost(shape, cut.edge, limits.rates) if limits.policy.in_place and store.is_plain else None
-    strategies = expected_strategies(shape, room, batch, cut.edge, residency, alone, limits.rates)
+    loaded = edge.in_partition(layout)  # once its table is made
+    room = (budget - fixed - batch * row) * count // max(store.edges * loaded, 1)
+    alone = row_cost(shape, loaded, limits.rates) if limits.policy.in_place and store.is_plain else None
+    strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits.rates)
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
         strategies=strategies, expected=taken(strategies),

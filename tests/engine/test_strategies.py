@@ -40,7 +40,7 @@ def job_with_room(store, algo, options, partitions):
     plan = prepare(store, algo, **given).plan
     edge = plan.needs.edge
     making = edge.stored if plan.needs.alias_tables else 0  # of one partition's tables
-    room = store.largest_partition * (partitions * edge.reserved + making)
+    room = store.largest_partition * (partitions * edge.in_partition(plan.graph_layout) + making)
     fixed = plan.fixed_bytes - plan.fixed["table_scratch"]
     return prepare(store, algo, memory=fixed + plan.batch_bytes + room, **given)
 
@@ -53,7 +53,8 @@ def test_a_run_moves_what_its_plan_expects_within_half_more_or_less(tmp_path, st
     assert results["expected_strategy"] == way
     assert results["expected_transfers"] / 1.5 <= results["transfers"] <= results["expected_transfers"] * 1.5
     loaded = job.plan.strategies[way]["bytes"] / results["expected_transfers"]
-    assert loaded == pytest.approx(store.edges / len(job.store.partitions) * job.plan.needs.edge.reserved, rel=0.1)
+    edge = job.plan.needs.edge.in_partition(job.plan.graph_layout)
+    assert loaded == pytest.approx(job.store.edges / len(job.store.partitions) * edge, rel=0.1)
 
 
 def test_few_walkers_read_rows_and_many_load_partitions(tmp_path, store, monkeypatch):
