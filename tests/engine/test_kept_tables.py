@@ -22,8 +22,9 @@ def store(tmp_path):
 
 def drawn(store, out, algo, options):
     plan = prepare(store, algo, residency="disk", batch_size=100, **OPTIONS, **options).plan
-    room = 3 * store.largest_partition * (plan.needs.edge.reserved + plan.needs.edge.stored)
-    memory = plan.fixed_bytes + plan.batch_bytes + room
+    edge = plan.needs.edge
+    room = store.largest_partition * (2 * edge.reserved + edge.stored)  # of which tables are made
+    memory = plan.fixed_bytes - plan.fixed["table_scratch"] + plan.batch_bytes + room
     return execute(
         prepare(store, algo, residency="disk", batch_size=100, memory=memory, **OPTIONS, **options), out, overwrite=True
     )
@@ -34,7 +35,7 @@ def test_tables_are_made_once_and_the_walks_stay_the_same(tmp_path, monkeypatch,
     made, make = [], HostGraph._make
     monkeypatch.setattr(HostGraph, "_make", lambda self, number: (made.append(number), make(self, number))[1])
     results = drawn(store, tmp_path / "s.zarr", algo, options)
-    assert results["transfers"] > len(made) == len(set(made)) >= len(store.partitions)
+    assert results["transfers"] > len(made) == len(set(made))
     plain = {name: value for name, value in OPTIONS.items() if name not in ("ids", "in_place")}
     assert_same(arrays_of(store, tmp_path / "r.zarr", algo, **plain, **options), stored_arrays(tmp_path / "s.zarr"))
 
