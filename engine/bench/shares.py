@@ -133,14 +133,18 @@ def job_of(context: Context, store: GraphStore, work: Work, **given: Any) -> Job
     return prepare(store, work.algo, device=context.kind, threads=context.threads, **options)
 
 
-def beside_least(job: Job, row: Row, link: float) -> Row:
-    """Columns that set what a run moved beside the least, and beside the seconds that the link takes for that; ``row`` has its transfer_bytes."""
+def beside_least(job: Job, row: Row, link: float, *, begins_empty: bool = False) -> Row:
+    """Columns that set what a run moved beside the least, and beside the seconds that the link takes for that; ``row`` has its transfer_bytes.
+
+    ``begins_empty``: whether the run begins with nothing in memory, so that the share that fits is moved too.
+    """
     edge, store, plan = job.plan.needs.edge, job.store, job.plan
     graph = store.edges * (edge.in_partition(plan.graph_layout) if plan.device == "cpu" else edge.kept)
     parts = len(store.partitions)
     away = 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts
     walk = isinstance(job.algorithm, Walk)
-    least = round((job.algorithm.walk_length * away**2 if walk else len(plan.sizes) * away) * graph)
+    graphs = job.algorithm.walk_length * away**2 if walk else len(plan.sizes) * away
+    least = round((graphs + (1 - away if begins_empty else 0)) * graph)
     if not least:
         return {}
     return {

@@ -92,7 +92,8 @@ def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> It
         yield context.on(graph) | {"work": READING, **figure(rates, "bytes/s")}
     for work in shares.works(context, store):
         for title, options in _parts(context, store, work).items():
-            one = work.having(f"{work.name}, {title}", **options)
+            # The first vertices of a graph are in a few partitions, and may be its hubs.
+            one = work.having(f"{work.name}, {title}", sources=f"random:{work.instances}", **options)
             if context.only in one.name:
                 yield context.on(graph) | _part(context, graph, one, out, max(rates))
 
@@ -122,7 +123,7 @@ def _part(context: Context, graph: Graph, work: Work, out: Path, link: float) ->
         "transfers": median(run["transfers"] for run in runs),
         "transfer_bytes": median(run["transfer_bytes"] for run in runs),
     }
-    return row | shares.beside_least(shares.job_of(context, graph.store, work), row, link)
+    return row | shares.beside_least(shares.job_of(context, graph.store, work), row, link, begins_empty=True)
 
 
 def _compared(context: Context, graph: Graph, work: Work, out: Path) -> Iterator[Row]:
