@@ -155,6 +155,7 @@ class CpuBackend(Backend):
             "MEMBERSHIP": self.needs.second_order,
             "ASKS_LATER": self.asks_later,
             "QUESTIONS": QUESTIONS,
+            "LOGGED": self.plan.paths_bytes > 0,
         }
         return self.constants() | own
 

@@ -6,6 +6,7 @@ gpu_memory.py does the same for GPUs.
 from itertools import accumulate
 from operator import mul
 
+from csaw.engine.algorithm import Walk
 from csaw.engine.contracts import Store
 from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.layouts import GraphLayout
@@ -17,6 +18,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, OptionError
 
+PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on their way to disk
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
@@ -99,7 +101,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
     parts = _parts(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
-    slots = needs.partitions_at_once
+    slots, steps = needs.partitions_at_once, shape.algorithm.walk_length if isinstance(shape.algorithm, Walk) else 0
     cut = Cut(store, edge.reserved, edge.stored if needs.alias_tables else 0, slots, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row
     parts["ids"] = ids if ids <= (budget - sum(parts.values()) - cut.least_bytes - one) // IDS_SHARE else 0
@@ -109,6 +111,11 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     batch = limits.batch or max(
         1, min(shape.request.instances, min(budget // 4, free // 2, free - cut.least_bytes) // row)
     )
+    paths, state = min(MOST_PATHS, budget // PATHS_SHARE), row - edge.id * (steps + 1) + 3 * 8  # and lists of who waits
+    if steps and not limits.batch and batch < shape.request.instances and 2 * state < row:
+        parts["paths"] = 3 * paths  # as they come, and as they are read
+        free, row = free - parts["paths"], state
+        batch = max(1, min(shape.request.instances, min(free // 2, free - cut.least_bytes) // row))
     most = cut.most_edges(free - batch * row)
     largest = cut.largest(most)
     parts["table_scratch"] = cut.scratch_bytes(largest)
@@ -120,6 +127,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits.rates)
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
+        paths_bytes=paths if "paths" in parts else 0,
         strategies=strategies, expected=taken(strategies),
     )  # fmt: skip
 

@@ -65,6 +65,7 @@ class MemoryPlan:
     strategies: dict[str, dict[str, Any]] = field(default_factory=dict)
     expected: dict[str, Any] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    paths_bytes: int = 0
 
 
 def refuse_far(shape: Shape, budget: str) -> None:

@@ -12,6 +12,7 @@ PARTS = {
     "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
     "table_scratch": "making the tables of a piece",
+    "paths": "steps of walks on their way to disk",
     "candidates": "candidates that are selected from",
 }
 """What a run needs beside edges and samples in flight: the names of MemoryPlan.fixed, in words."""

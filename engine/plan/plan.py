@@ -57,6 +57,7 @@ class Plan:
     pieces: int  # partitions of a streamed graph, as they are brought into memory; 0 if nothing is streamed
     piece_edges: int  # most edges of a piece of several rows: larger partitions are to be split
     piece_bytes: int  # of memory that the largest piece takes
+    paths_bytes: int  # for steps on their way to disk, if walks in flight are kept there; else 0
     scratch_edges: int  # candidates that fit in a GPU's scratch memory at a time
     batch_bytes: int
     budget_bytes: int

@@ -1,10 +1,13 @@
 """A batch of walks in progress on the CPU."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.backend import ALL
+from csaw.engine.cpu.batches.queues import Queues
+from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
@@ -13,6 +16,7 @@ from csaw.engine.schedule.crowds import crowds, rows_of
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
+LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
 SLICE = 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
 
 
@@ -28,15 +32,24 @@ class Walks:
         self.prev = np.full(sources.size, -1, np.int64)
         self.step = np.zeros(sources.size, np.int64)
         self.alive = np.full(sources.size, self.length > 0, np.uint8)
-        # Walkers that have not ended; of these, `asking` wait with questions, and `walking` with none.
-        self.waiting = np.flatnonzero(self.alive)
-        self.walking, self.asking = self.waiting, self.waiting[:0]
+        self.still = int(self.alive.sum())  # walkers that have not ended,
+        self.rest = self.still * self.length  # and the steps that they have left
+        self.queues: Queues | None = None
+        if backend.streamed and backend.needs.partitions_at_once == 1:
+            graph, everyone = backend.graph, np.flatnonzero(self.alive)
+            self.queues = Queues(graph.loaded.size, sources.size)
+            self.queues.put(everyone, graph.partition_of(self.at[everyone]))
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
-        self.out = backend.recycled.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
-        if (
-            self.length == 0
-        ):  # otherwise kernels write the sources, so that threads share the first touch of this memory
+        self.paths = self._paths(sources) if backend.plan.paths_bytes else None
+        self.out = np.empty((1, FIELDS), backend.graph.store.id_dtype)
+        if self.paths is None:
+            self.out = backend.recycled.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
+        if self.paths is None and self.length == 0:  # else kernels do, so that threads share the first touch of memory
             self.out[:, 0] = sources
+
+    def _paths(self, sources: np.ndarray) -> Paths:
+        store = self.backend.graph.store
+        return Paths(sources, self.length, store.id_dtype, store.path.parent, self.backend.plan.paths_bytes)
 
     def _no_questions(self, walkers: int) -> tuple[np.ndarray, ...]:
         """The arrays trials, asked, candidates, coins and sure of kernels/questions.py."""
@@ -47,74 +60,121 @@ class Walks:
 
     def wants(self) -> np.ndarray:
         """The partitions that walkers wait for: see schedule/crowds.py."""
-        if self.backend.needs.partitions_at_once == 1:
-            graph, parts = self.backend.graph, self.backend.graph.loaded.size
-            needs = [self.at[self.walking], *self._answers()] if self.backend.asks_later else [self.at[self.waiting]]
-            return rows_of(
-                np.sum([np.bincount(graph.partition_of(vertices), minlength=parts) for vertices in needs], axis=0)
-            )
+        if self.queues is not None:
+            return rows_of(self.queues.counts)
         return crowds(np, self.backend.graph, self.needs())
-
-    def _answers(self) -> list[np.ndarray]:
-        """For each asking walker, the vertices whose rows answer its first question: one array, or two on an undirected graph."""
-        previous, candidate = self.prev[self.asking], self.questions[2][self.asking, 0].astype(np.int64)
-        return [previous] if self.backend.store.directed else [previous, candidate]
 
     def needs(self) -> tuple[np.ndarray, ...]:
         """The vertex whose row each waiting walker needs; for second-order walks that cannot ask later also its previous vertex, whose row it needs too."""
+        waiting = np.flatnonzero(self.alive)
         if self.backend.asks_later:
-            return (np.concatenate([self.at[self.walking], self._shortest_answers()]),)
-        here = self.at[self.waiting]
+            asks = self._asks(waiting)
+            return (np.concatenate([self.at[waiting[~asks]], self._shortest_answers(waiting[asks])]),)
+        here = self.at[waiting]
         if not self.backend.needs.second_order:
             return (here,)
-        previous = self.prev[self.waiting]
+        previous = self.prev[waiting]
         return here, np.where(previous < 0, here, previous)
 
     def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
         """Cost of reading rows one by one, for one step of each waiting walker and for all their steps, as bytes read in order in the same time."""
-        rest = int((self.length - self.step[self.waiting]).sum())
-        return self.backend.bytes_of_picks(self.waiting.size), self.backend.bytes_of_picks(rest)
+        return self.backend.bytes_of_picks(self.still), self.backend.bytes_of_picks(self.rest)
 
     def advance(self) -> None:
         """Take every walker on until it is done or needs a row that is not in memory."""
-        if self.backend.asks_later:
-            self._advance_asking()
+        if self.queues is not None:
+            self._serve(self.queues)
             return
-        todo = self.waiting
+        todo = np.flatnonzero(self.alive)
         if self.backend.streamed:
             readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
             todo = todo[readable[0] & readable[-1]]
-        self.backend.in_slices(todo, SLICE, self._task)
-        self.waiting = self.waiting[self.alive[self.waiting].view(bool)]
+        self._in_slices(todo, self._task)
+        left = np.flatnonzero(self.alive)
+        self.still, self.rest = left.size, self._steps_left(left)
 
-    def _advance_asking(self) -> None:
-        """Answer the questions that can be answered now, then take every walker without one on."""
+    def _serve(self, queues: Queues) -> None:
+        """Advance the walkers whose partitions are in memory, or whose rows are, and queue them where they wait next."""
         graph = self.backend.graph
-        can_answer = np.logical_or.reduce([graph.can_read(vertices) for vertices in self._answers()])
-        self.backend.in_slices(self.asking[can_answer], SLICE, self._answer)
-        self._sort_out()
-        self.backend.in_slices(self.walking[graph.can_read(self.at[self.walking])], SLICE, self._task)
-        self._sort_out()
+        alone = graph.rows.vertices.size > 0
+        came = queues.take(np.arange(queues.counts.size) if alone else np.flatnonzero(graph.loaded))
+        came = came[self.alive[came].view(bool)]  # the others ended after they were queued twice
+        asks = self._asks(came)
+        walking, asking = came[~asks], came[asks]
+        walks, answered = graph.can_read(self.at[walking]), self._can_answer(asking)
+        if not alone:  # the others wait in other queues
+            walking, asking = walking[walks], asking[answered]
+            for vertices in self._answers(asking):
+                elsewhere = graph.partition_of(vertices)
+                queues.counts -= np.bincount(elsewhere[~graph.can_read(vertices)], minlength=queues.counts.size)
+            came, walks, answered = np.concatenate([walking, asking]), walks[walks], answered[answered]
+        left = self._steps_left(came)
+        if self.backend.asks_later:
+            self._in_slices(asking[answered], self._answer)
+            asking = asking[self.alive[asking].view(bool)]
+            free = asking[~self._asks(asking)]
+            walking, walks = np.concatenate([walking, free]), np.concatenate([walks, graph.can_read(self.at[free])])
+        self._in_slices(walking[walks], self._task)
+        on = came[self.alive[came].view(bool)]
+        self.still, self.rest = self.still - came.size + on.size, self.rest - left + self._steps_left(on)
+        self._queue(queues, on)
 
-    def _sort_out(self) -> None:
-        self.waiting = self.waiting[self.alive[self.waiting].view(bool)]
-        asks = self.questions[1][self.waiting] > 0
-        self.walking, self.asking = self.waiting[~asks], self.waiting[asks]
+    def _queue(self, queues: Queues, walkers: np.ndarray) -> None:
+        """Queue walkers where they wait: those with a question at each partition that can answer it."""
+        asks, graph = self._asks(walkers), self.backend.graph
+        queues.put(walkers[~asks], graph.partition_of(self.at[walkers[~asks]]))
+        asking, parts = walkers[asks], [graph.partition_of(vertices) for vertices in self._answers(walkers[asks])]
+        queues.put(asking, parts[0])
+        if len(parts) == 2:
+            other = parts[1] != parts[0]
+            queues.put(asking[other], parts[1][other])
 
-    def _shortest_answers(self) -> np.ndarray:
+    def _steps_left(self, walkers: np.ndarray) -> int:
+        return int((self.length - self.step[walkers]).sum())
+
+    def _asks(self, walkers: np.ndarray) -> np.ndarray:
+        """Whether each of some walkers waits with a question."""
+        return self.questions[1][walkers] > 0 if self.backend.asks_later else np.zeros(walkers.size, bool)
+
+    def _answers(self, asking: np.ndarray) -> list[np.ndarray]:
+        """For each asking walker, the vertices whose rows answer its first question: one array, or two on an undirected graph."""
+        if not self.backend.asks_later:
+            return [asking]  # nobody
+        previous, candidate = self.prev[asking], self.questions[2][asking, 0].astype(np.int64)
+        return [previous] if self.backend.store.directed else [previous, candidate]
+
+    def _can_answer(self, asking: np.ndarray) -> np.ndarray:
+        """Whether a row in memory answers each asking walker's first question."""
+        return np.logical_or.reduce([self.backend.graph.can_read(vertices) for vertices in self._answers(asking)])
+
+    def _shortest_answers(self, asking: np.ndarray) -> np.ndarray:
         """For each asking walker, the vertex with the shortest row that answers its first question."""
-        answers = np.stack(self._answers())
+        answers = np.stack(self._answers(asking))
         shortest = np.argmin(self.backend.graph.degrees(answers), axis=0)
         return np.take_along_axis(answers, shortest[None], axis=0)[0]
 
-    def _answer(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+    def _in_slices(self, todo: np.ndarray, task: Callable[..., None]) -> None:
+        """Run ``task(walkers, out, bad, tally)`` in threads over slices of walkers; ``out`` takes their steps."""
+        if self.paths is None:
+            self.backend.in_slices(todo, SLICE, lambda walkers, *rest: task(walkers, self.out, *rest))
+            return
+        paths = self.paths
+
+        def logged(walkers: np.ndarray, *rest: np.ndarray) -> None:
+            log = paths.log(self._steps_left(walkers))
+            task(walkers, log, *rest)
+            paths.note(log)
+
+        self.backend.in_slices(todo, max(64, min(SLICE, LOGGED_STEPS // (self.length + 1))), logged)
+
+    def _answer(self, todo: np.ndarray, out: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         backend = self.backend
         backend.kernels.answer_questions(
             todo, self.first, backend.graph.arrays, backend.params, bounds(backend.algorithm), np.uint64(backend.seed), self.length,
-            self.source, self.at, self.prev, self.step, self.alive, *self.questions, self.out, bad,
+            self.source, self.at, self.prev, self.step, self.alive, *self.questions, out, bad,
         )  # fmt: skip
 
-    def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+    def _task(self, todo: np.ndarray, out: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         backend = self.backend
         kernels, graph = backend.kernels, backend.graph.arrays
         seed, length = np.uint64(backend.seed), self.length
@@ -122,15 +182,18 @@ class Walks:
         if backend.select is Method.REJECTION:
             within, asked = bounds(backend.algorithm), self.questions
             kernels.walk_by_rejection(
-                todo, self.first, graph, backend.params, within, seed, length, *state, *asked, self.out, bad, tally
+                todo, self.first, graph, backend.params, within, seed, length, *state, *asked, out, bad, tally
             )
         elif backend.select.exact_number:
-            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, self.out, bad)
+            kernels.walk_by_edge(todo, self.first, graph, backend.params, seed, length, *state, out, bad)
         else:
-            kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, self.out, bad)
+            kernels.walk_by_row(todo, self.first, graph, backend.params, seed, length, *state, out, bad)
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        return {"walks": self.out[rows], "lengths": self.step[rows]}
+        if self.paths is None:
+            return {"walks": self.out[rows], "lengths": self.step[rows]}
+        first, last, _ = rows.indices(self.step.size)
+        return {"walks": self.paths.rows(first, last), "lengths": self.step[rows]}
 
     on_device = arrays
 

@@ -15,7 +15,7 @@ from numba import int64
 
 from csaw.engine.cpu.kernels.access import borrowed, can_ask
 from csaw.engine.cpu.kernels.constants import edge_bias
-from csaw.engine.cpu.kernels.walk import after, save
+from csaw.engine.cpu.kernels.walk import after, put, save
 from csaw.partition.compile import inner, njit
 
 
@@ -44,7 +44,7 @@ def answer_questions(
             then = after(params, graph, seed, first + w, t, source[w], back, v, goal, 1.0, bad)
             if then >= 0:
                 t += 1
-                out[w, t] = then
+                put(out, w, t, then)
             save(w, v, then, t, length, at, prev, step, alive, out)
             trials[w] = 0
 

@@ -28,7 +28,7 @@ from csaw.engine.cpu.kernels.constants import (
     edge_bias,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, save
+from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, put, put_source, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -156,7 +156,7 @@ def walk_by_rejection(
             instance[lanes], steps[lanes] = uint64(first + w), uint64(step[w])
             trial[lanes] = uint64(trials[w]) if ASKS_LATER else uint64(0)
             fresh[lanes], asks[lanes] = 1, 0
-            out[uint64(w), 0] = source[w]
+            put_source(out, w, source[w])
             lanes += 1
             taken += 1
         if lanes == 0:
@@ -240,7 +240,7 @@ def walk_by_rejection(
             then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
             if then >= 0:
                 t += 1
-                out[w, t] = then
+                put(out, w, t, then)
             if goes_on(graph, v, then, t, length):
                 here[j], back[j], steps[j], trial[j], fresh[j] = then, v, uint64(t), uint64(0), 1
             else:

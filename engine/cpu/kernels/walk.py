@@ -13,6 +13,7 @@ from csaw.engine.cpu.kernels.constants import (
     CHECKED,
     HAS_DEAD_END,
     HAS_UPDATE,
+    LOGGED,
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
     TABLE,
@@ -52,16 +53,34 @@ def goes_on(graph, here, then, step, length):
     return then >= 0 and step < length and is_loaded(graph, then) and beside
 
 
+@njit(inline="always")
+def put(out, w, step, v):
+    """Note that walker w arrives at v with a step: in its row of ``out``, or in the next entry of a log, whose first entry counts them."""
+    if LOGGED:
+        entry = uint64(out[0, 0]) + uint64(1)
+        out[0, 0] = entry
+        out[entry, 0], out[entry, 1], out[entry, 2] = w, step, v
+    else:
+        out[uint64(w), uint64(step)] = v
+
+
+@njit(inline="always")
+def put_source(out, w, v):
+    """Note where a walk begins, which a log does without."""
+    if not LOGGED:
+        out[uint64(w), 0] = v
+
+
 @inner
 def save(w, here, then, taken, length, at, prev, step, alive, out):
     """Store the state of a walker after ``taken`` steps, when its walk is over or it waits for a partition."""
     step[w] = taken
     alive[w] = then >= 0 and taken < length
-    if then < 0:
+    if then >= 0:
+        at[w], prev[w] = then, here
+    elif not LOGGED:
         for rest in range(uint64(taken + 1), uint64(length + 1)):  # unsigned: a negative index would count from the end
             out[uint64(w), rest] = out.dtype.type(-1)
-    else:
-        at[w], prev[w] = then, here
 
 
 @njit(inline="always")
@@ -124,7 +143,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                     then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
                     if then >= 0:
                         t += 1
-                        out[uint64(w), uint64(t)] = then
+                        put(out, w, t, then)
                         prefetch(graph.indptr, uint64(then))
                     if goes_on(graph, v, then, t, length):
                         here[j], back[j], steps[j] = then, v, uint64(t)
@@ -135,7 +154,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 if taken < todo.size:
                     w = todo[taken]
                     lane[j], here[j], back[j], instance[j], steps[j] = w, at[w], prev[w], uint64(first + w), step[w]
-                    out[uint64(w), 0] = source[w]
+                    put_source(out, w, source[w])
                     prefetch(graph.indptr, uint64(here[j]))
                     taken += 1
             draw_words(group, seed, instance, steps, words)
@@ -151,7 +170,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
     biases, ctps, whole = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(0, np.int64)
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
-        out[uint64(w), 0] = source[w]
+        put_source(out, w, source[w])
         going = True
         while going:
             row = graph.indptr[v]
@@ -171,7 +190,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
             then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
             if then >= 0:
                 t += 1
-                out[w, t] = then
+                put(out, w, t, then)
             going = goes_on(graph, v, then, t, length)
             if going:
                 v, back = then, v

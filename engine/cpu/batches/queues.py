@@ -1,0 +1,39 @@
+"""Walkers by the partition that they wait for, so that a round looks only at those whose partition has come."""
+
+from itertools import pairwise
+
+import numpy as np
+
+
+class Queues:
+    """A queue of walkers for each partition. ``counts`` [partitions]: the walkers that wait for each, as their owner keeps it right.
+
+    A walker that either of two partitions serves is in two queues. What one of them has served stays in the other until that is taken.
+    """
+
+    def __init__(self, partitions: int, walkers: int) -> None:
+        self.among = np.zeros(walkers, bool)  # scratch: walkers that were found
+        self.walkers: list[list[np.ndarray]] = [[] for _ in range(partitions)]
+        self.counts = np.zeros(partitions, np.int64)
+
+    def put(self, walkers: np.ndarray, partitions: np.ndarray) -> None:
+        """Queue each walker at a partition."""
+        if walkers.size == 0:
+            return
+        order = np.argsort(partitions, kind="stable")
+        walkers, partitions = walkers[order], partitions[order]
+        begins = [0, *(1 + np.flatnonzero(partitions[1:] != partitions[:-1])).tolist()]
+        for begin, end in pairwise([*begins, walkers.size]):
+            self.walkers[int(partitions[begin])].append(walkers[begin:end])
+        self.counts += np.bincount(partitions, minlength=self.counts.size)
+
+    def take(self, partitions: np.ndarray) -> np.ndarray:
+        """Empty the queues of some partitions; return their walkers, each once and in ascending order."""
+        for number in partitions.tolist():
+            for walkers in self.walkers[number]:
+                self.among[walkers] = True
+            self.walkers[number] = []
+        self.counts[partitions] = 0
+        found = np.flatnonzero(self.among)  # a tenth of the time of sorting or hashing them
+        self.among[found] = False
+        return found
