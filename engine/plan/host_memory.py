@@ -3,6 +3,7 @@
 gpu_memory.py does the same for GPUs.
 """
 
+from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 
@@ -19,6 +20,7 @@ from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, OptionError
 
 PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on their way to disk
+PATHS_PAY = 0.8  # of the time of loading that this leaves, at most, so that writing and sorting steps pays
 BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
@@ -101,24 +103,40 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
     parts = _parts(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes}
-    slots, steps = needs.partitions_at_once, shape.algorithm.walk_length if isinstance(shape.algorithm, Walk) else 0
-    cut = Cut(store, edge.reserved, edge.stored if needs.alias_tables else 0, slots, uniform=False)
+    scratch = edge.stored if needs.alias_tables else 0
+    cut = Cut(store, edge.reserved, scratch, needs.partitions_at_once, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row
     parts["ids"] = ids if ids <= (budget - sum(parts.values()) - cut.least_bytes - one) // IDS_SHARE else 0
     free = budget - sum(parts.values())
     if cut.least_bytes + one > free:
         raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
-    batch = limits.batch or max(
-        1, min(shape.request.instances, min(budget // 4, free // 2, free - cut.least_bytes) // row)
-    )
-    paths, state = min(MOST_PATHS, budget // PATHS_SHARE), row - edge.id * (steps + 1) + 3 * 8  # and lists of who waits
-    if steps and not limits.batch and batch < shape.request.instances and 2 * state < row:
-        parts["paths"] = 3 * paths  # as they come, and as they are read
-        free, row = free - parts["paths"], state
-        batch = max(1, min(shape.request.instances, min(free // 2, free - cut.least_bytes) // row))
-    most = cut.most_edges(free - batch * row)
+    room = min(budget // 4, free // 2, free - cut.least_bytes)
+    batch = limits.batch or max(1, min(shape.request.instances, room // row))
+    plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
+    if limits.batch or not isinstance(shape.algorithm, Walk) or batch == shape.request.instances:
+        return plan
+    paths = min(MOST_PATHS, budget // PATHS_SHARE)
+    state = (
+        row - edge.id * (shape.algorithm.walk_length + 1) + 3 * 8
+    )  # of a walk whose steps are on disk; and where it waits
+    parts["paths"] = 3 * paths  # for steps as they come and as they are read
+    left = free - parts["paths"]
+    more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
+    if more < 2 * batch:
+        return plan
+    other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
+    sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]
+    return replace(other, paths_bytes=paths) if sooner else plan
+
+
+def _in_pieces(
+    shape: Shape, limits: Limits, layout: GraphLayout, cut: Cut, parts: dict[str, int], batch: int, row: int, graph: int
+) -> MemoryPlan:
+    """The plan that has ``batch`` instances of ``row`` bytes in flight, and the rest of the memory for pieces. ``parts``: bytes beside both."""
+    store, edge, budget = shape.store, shape.needs.edge, limits.host_bytes
+    most = cut.most_edges(budget - sum(parts.values()) - batch * row)
     largest = cut.largest(most)
-    parts["table_scratch"] = cut.scratch_bytes(largest)
+    parts = parts | {"table_scratch": cut.scratch_bytes(largest)}
     fixed, count = sum(parts.values()), len(store.partitions)
     residency = limits.residency or Residency.DISK
     loaded = edge.in_partition(layout)  # once its table is made
@@ -127,7 +145,6 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits.rates)
     return MemoryPlan(
         layout, "search", residency, batch, batch * row, graph, fixed, budget, parts, count, most, largest * cut.edge,
-        paths_bytes=paths if "paths" in parts else 0,
         strategies=strategies, expected=taken(strategies),
     )  # fmt: skip
 

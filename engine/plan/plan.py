@@ -94,7 +94,11 @@ class Plan:
         return self.request.collision
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {k: v for k, v in asdict(self).items() if k not in ("request", "needs", "sizes", "piece_edges")}
+        shown = {
+            k: v
+            for k, v in asdict(self).items()
+            if k not in ("request", "needs", "sizes", "piece_edges", "paths_bytes")
+        }
         return shown | {"select": self.select}
 
 

@@ -7,7 +7,7 @@ import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
-from csaw.engine.cpu import kept_tables
+from csaw.engine.cpu import scratch_file
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import StoreError
@@ -46,7 +46,7 @@ def test_a_full_disk_costs_time_and_no_walk(tmp_path, monkeypatch, caplog, store
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(kept_tables.os, "pwrite", full)
+    monkeypatch.setattr(scratch_file.os, "pwrite", full)
     caplog.set_level("INFO")
     assert drawn(store, tmp_path / "s.zarr", "deepwalk", {})["transfers"] == expected["transfers"]
     assert_same(stored_arrays(tmp_path / "r.zarr"), stored_arrays(tmp_path / "s.zarr"))
@@ -54,12 +54,12 @@ def test_a_full_disk_costs_time_and_no_walk(tmp_path, monkeypatch, caplog, store
 
 
 def test_a_table_that_changed_on_the_disk_is_refused(tmp_path, monkeypatch, store):
-    read = kept_tables.fill
+    read = scratch_file.fill
 
     def flipped(file, handle, out, begin):
         read(file, handle, out, begin)
         out[7] ^= 1
 
-    monkeypatch.setattr(kept_tables, "fill", flipped)
+    monkeypatch.setattr(scratch_file, "fill", flipped)
     with pytest.raises(StoreError, match="has changed since it was written"):
         drawn(store, tmp_path / "s.zarr", "deepwalk", {})
