@@ -6,7 +6,8 @@ For uncompressed chunks this reads at the disk's or the page cache's rate, twice
 import hashlib
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -122,10 +123,24 @@ def read_array(
         read(chunks[0])
         return
     if array.plain or out.size == array.elements:
-        list(_readers(os.getpid()).map(read, chunks))
+        _spread(read, chunks)
         return
     with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
         list(threads.map(read, chunks))
+
+
+def _spread(work: Callable[[int], None], items: Iterable[int]) -> None:
+    """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
+    futures = [_readers(os.getpid()).submit(work, item) for item in items]
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+    for future in futures:
+        if not future.cancelled():
+            future.result()
 
 
 @cache
@@ -202,7 +217,10 @@ def _read_plain(
             check_within(file, want[a - low : b - low].view(out.dtype), limit)
 
     try:
-        list((_readers(os.getpid()).map if spread and len(pieces) > FEW else map)(read, pieces))
+        if spread and len(pieces) > FEW:
+            _spread(read, pieces)
+        else:
+            list(map(read, pieces))
     finally:
         os.close(handle)
 

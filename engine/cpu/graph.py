@@ -103,7 +103,6 @@ class HostGraph(Partitions):
 
     def reach(self, batch: WaitingBatch, room: float) -> bool:
         """Read the rows that the batch needs, as many as fit ``room`` bytes. False: the batch cannot advance."""
-        self.release_spare()
         return self.rows.read(batch.needs(), room)
 
     def load_all(self) -> None:
@@ -114,7 +113,6 @@ class HostGraph(Partitions):
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""
         self.rows.drop()
         if self.kept is not None and number in self.kept:
-            self._take(number, self.lasting)
             self.kept.read(number, self._columns(number, self.lasting))
         else:
             self._make(number)
@@ -128,17 +126,10 @@ class HostGraph(Partitions):
         part = self.store.partitions[number]
         return [array.array[each * part.first_edge : each * (part.first_edge + part.edges)] for array, each in arrays]
 
-    def _take(self, number: int, arrays: Iterable[tuple[Reserved, int]]) -> None:
-        """Move memory of partitions that left to where a partition is about to be written."""
-        part = self.store.partitions[number]
-        for array, each in arrays:
-            array.take(each * part.first_edge, each * (part.first_edge + part.edges))
-
     def _make(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read."""
         part = self.store.partitions[number]
         low, high = part.first_edge, part.first_edge + part.edges
-        self._take(number, self.edge_arrays)
         weights = self.weights.array[low:high] if self.weighted else None
         self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
@@ -147,7 +138,7 @@ class HostGraph(Partitions):
                 self.kept.keep(number, self._columns(number, self.lasting))
             for array, _ in self.edge_arrays:
                 if (array, 1) not in self.lasting and array is not self.entries:
-                    (array.release if self.kept is None else array.spare_for_later)(low, high)
+                    array.release(low, high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
             self.weights.release(low, high)
@@ -166,11 +157,8 @@ class HostGraph(Partitions):
         self.coming = following
 
     def evict(self, number: int) -> None:
-        """Let the next partition have the memory of this one's edges."""
         self.arrays.loaded[number] = 0
-        low, high = self._alone(number)
-        for array, each in self.lasting:
-            array.spare_for_later(each * low, each * high)
+        self.release(number)
 
     def release(self, number: int) -> None:
         """Give back the memory of a partition's edges."""
@@ -188,11 +176,6 @@ class HostGraph(Partitions):
             if number + 1 < len(parts) and not self.loaded[number + 1]:
                 high = min(high + parts[number + 1].edges, high + PAGE)
         return low, high
-
-    def release_spare(self) -> None:
-        """Give back the memory that evicted partitions left for others."""
-        for array, _ in self.edge_arrays:
-            array.release_spare()
 
     def close(self) -> None:
         """Give back threads and files."""

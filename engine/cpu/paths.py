@@ -4,6 +4,7 @@ Fewer, larger batches of walkers then share the loads of partitions. Steps are k
 """
 
 import threading
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,13 +21,13 @@ class Paths:
 
     def __init__(self, sources: np.ndarray, length: int, dtype: np.dtype, folder: Path, room: int) -> None:
         self.sources, self.length, self.dtype, self.room = sources, length, dtype, room
-        self.walkers = max(1, room // ((length + 1) * dtype.itemsize))  # of a range
+        self.walkers = max(1, room // (FIELDS * (length + 1) * dtype.itemsize))  # of a range
         ranges = -(-sources.size // self.walkers)
         self.waiting: list[list[np.ndarray]] = [[] for _ in range(ranges)]  # steps of a range that are in memory
         self.written: list[list[tuple[int, int]]] = [[] for _ in range(ranges)]  # and on disk: (place, number)
         self.bytes = 0  # of those in memory
         self.file = ScratchFile(folder)
-        self.lock = threading.Lock()
+        self.lock, self.reading = threading.Lock(), threading.Lock()
 
     def log(self, steps: int) -> np.ndarray:
         """An array for kernels to note at most so many steps in: its first entry counts them."""
@@ -51,27 +52,27 @@ class Paths:
                 self._write()
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """The walks of the walkers first .. last - 1."""
+        """The walks of the walkers first .. last - 1. One thread at a time reads steps, so that memory holds few of them."""
         out = np.full((last - first, self.length + 1), np.iinfo(self.dtype).max, self.dtype)
         out[:, 0] = self.sources[first:last]
         for number in range(first // self.walkers, -(-last // self.walkers)):
-            for steps in self._steps(number):
-                walker = steps[:, 0].astype(np.int64) - first
-                inside = (walker >= 0) & (walker < last - first)
-                out[walker[inside], steps[inside, 1]] = steps[inside, 2]
+            with self.reading:
+                for steps in self._steps(number):
+                    walker = steps[:, 0].astype(np.int64) - first
+                    inside = (walker >= 0) & (walker < last - first)
+                    out[walker[inside], steps[inside, 1]] = steps[inside, 2]
         return out
 
     def close(self) -> None:
         """Remove the file."""
         self.file.close()
 
-    def _steps(self, number: int) -> list[np.ndarray]:
-        found = list(self.waiting[number])
+    def _steps(self, number: int) -> Iterator[np.ndarray]:
+        yield from self.waiting[number]
         for place, count in self.written[number]:
             steps = np.empty((count, FIELDS), self.dtype)
             self.file.read(place, steps.view(np.uint8).reshape(-1))
-            found.append(steps)
-        return found
+            yield steps
 
     def _write(self) -> None:
         for waiting, written in zip(self.waiting, self.written, strict=True):

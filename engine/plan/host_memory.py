@@ -119,10 +119,11 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     state = (
         row - edge.id * (shape.algorithm.walk_length + 1) + 3 * 8
     )  # of a walk whose steps are on disk; and where it waits
-    parts["paths"] = 3 * paths  # for steps as they come and as they are read
+    # For steps as they come, those of the batch before, and those that are read; and for a group of walks that is written.
+    parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
-    if more < 2 * batch:
+    if more < 2 * batch or max(more, 64 * shape.algorithm.walk_length) >= 2**32:  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
     sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]

@@ -30,6 +30,10 @@ def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter
         writes = [threads.submit(writer.write, group, part) for group, part in zip(unit, parts, strict=True)]
     else:
         spans = pairwise(bounds)
+        if any(batch.read_back for batch in drawn):
+            for group, span in zip(unit, spans, strict=True):
+                _write_rows(writer, group, drawn, *span)
+            return
         writes = [
             threads.submit(_write_rows, writer, group, drawn, *span) for group, span in zip(unit, spans, strict=True)
         ]

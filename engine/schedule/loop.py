@@ -53,6 +53,11 @@ class FinishedBatch:
         """
         return self.drawn.arrays(rows)
 
+    @property
+    def read_back(self) -> bool:
+        """Whether copies are read from disk, each into memory of its own, so that few should be made at a time."""
+        return bool(getattr(self.drawn, "read_back", False))
+
     def on_device(self) -> dict[str, Array]:
         """The arrays where they were drawn, without a copy: CuPy arrays on a GPU, NumPy arrays on the CPU; both support DLPack.
 

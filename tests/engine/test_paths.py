@@ -11,6 +11,7 @@ from helpers.invariance import assert_same
 from csaw.engine.cpu import scratch_file
 from csaw.engine.cpu.batches.queues import Queues
 from csaw.engine.cpu.paths import Paths
+from csaw.engine.plan import plan as plans
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import StoreError
 
@@ -21,6 +22,12 @@ RUNS = [
     ("deepwalk", {}, True),
     ("ppr", {"weighted": False}, True),
 ]
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch):
+    """Groups of which several fit the memory."""
+    monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 14)
 
 
 def job_of(store, algo, **options):

@@ -197,6 +197,11 @@ class Walks:
 
     on_device = arrays
 
+    @property
+    def read_back(self) -> bool:
+        """Whether ``arrays`` reads walks from disk."""
+        return self.paths is not None
+
     def edges(self) -> int:
         return int(self.step.sum())
 

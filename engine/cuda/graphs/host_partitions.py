@@ -64,7 +64,10 @@ class HostPartitions:
 
     def give_back(self, number: int) -> None:
         with self.changed:
-            self.held[number].uses -= 1
+            buffer = self.held[number]
+            buffer.uses -= 1
+            if buffer.uses == 0 and number in self.tables:
+                del self.held[number]  # its table is what GPUs copy from now on
             self.changed.notify_all()
 
     def keep_table(self, number: int, table: Array) -> None:

@@ -195,6 +195,7 @@ extern "C" __global__ __launch_bounds__(256, 4) void hop_distinct_by_sums(Hop ho
         const bool takes_all = size >= place.count, taken = takes_all && lane < place.count && ctps[lane] > (lane ? ctps[lane - 1] : 0);
         const u32 all = __ballot_sync(~0u, taken) & of_tile;
         if (taken) picked[__popc(all & (self - 1))] = lane;
+        __syncwarp();
         const u32 k = takes_all || total == 0 ? __popc(all) : min(size, GRAPH.possible[parents.vertex[i]]);
         const Draw draw = {seed, inside ? parents.instance[i] : 0, inside ? parents.slot[i] : 0, ctps, place.count, total, k};
         const bool open = !takes_all && lane < k;
