@@ -136,9 +136,9 @@ class HostGraph(Partitions):
             self._over_vertices(part, self.build_table)
             if self.kept is not None:
                 self.kept.keep(number, self._columns(number, self.lasting))
-            for array, _ in self.edge_arrays:
-                if (array, 1) not in self.lasting and array is not self.entries:
-                    array.release(low, high)
+            for array, each in self.edge_arrays:
+                if (array, each) not in self.lasting:
+                    array.release(each * low, each * high)
         if self.summed:
             self._over_vertices(part, self._build_sums)
             self.weights.release(low, high)

@@ -86,10 +86,11 @@ class Walks:
             self._serve(self.queues)
             return
         todo = np.flatnonzero(self.alive)
-        if self.backend.streamed:
-            readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
-            todo = todo[readable[0] & readable[-1]]
-        self._in_slices(todo, self._task)
+        if not self.backend.streamed:
+            self._in_slices(todo, self._task)
+            return  # nobody waits
+        readable = [self.backend.graph.can_read(vertices) for vertices in self.needs()]
+        self._in_slices(todo[readable[0] & readable[-1]], self._task)
         left = np.flatnonzero(self.alive)
         self.still, self.rest = left.size, self._steps_left(left)
 
