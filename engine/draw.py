@@ -36,7 +36,7 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     its samples to host memory, byte for byte as :func:`sample` stores them: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids.
     Of n instances these are
 
-        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps
+        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk after the other
         hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
         subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
                     running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]

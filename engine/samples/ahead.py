@@ -13,6 +13,7 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import RAGGED
 
 PIECE = 1 << 22  # bytes of ids in a piece, unless an instance has more
 AHEAD = 2  # pieces, and files to check, for each thread: some are done while their turn has not come
@@ -69,7 +70,8 @@ def group_bytes(samples: Samples) -> int:
 def pieces(samples: Samples) -> Iterator[Span]:
     """Spans of instances of about PIECE bytes each, none of them in two groups."""
     for start, stop in groups(samples):
-        cuts = _cuts_of_edges(samples, start, stop) if samples.layout == "subgraphs" else _cuts(samples, start, stop)
+        ragged = {"subgraphs": ("instance_ptr", "src", 2), RAGGED: ("walk_ptr", "walks", 1)}.get(samples.layout)
+        cuts = _cuts_of_ids(samples, start, stop, *ragged) if ragged else _cuts(samples, start, stop)
         yield from zip(cuts, [*cuts[1:], stop], strict=True)
 
 
@@ -79,9 +81,9 @@ def _cuts(samples: Samples, start: int, stop: int) -> list[int]:
     return list(range(start, stop, max(1, PIECE // max(row_bytes, 1))))
 
 
-def _cuts_of_edges(samples: Samples, start: int, stop: int) -> list[int]:
-    """Where as many edges have been as a piece has."""
-    bounds = samples.bounds("instance_ptr", "src", start, stop)
-    each = max(1, PIECE // (2 * samples.src.dtype.itemsize))
+def _cuts_of_ids(samples: Samples, start: int, stop: int, pointer: str, of: str, ids: int) -> list[int]:
+    """Where as many elements of the array ``of``, each with so many ``ids``, have been as a piece has."""
+    bounds = samples.bounds(pointer, of, start, stop)
+    each = max(1, PIECE // (ids * samples[of].dtype.itemsize))
     marks = np.arange(bounds[0], max(bounds[-1], bounds[0] + 1), each)
     return np.unique(start + np.minimum(np.searchsorted(bounds, marks), stop - start - 1)).tolist()

@@ -1,6 +1,7 @@
 """The arrays of a sample store, and the vertex ids in them.
 
     walks      walks [instances, walk_length + 1]   lengths [instances]: steps taken
+    ragged-walks  walk_ptr [instances + 1]; walks [steps + instances]: the vertices of walks without a limit, one walk after the other
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
                child j of column i is in column i f + j; fill where there is none
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
@@ -21,17 +22,29 @@ from csaw.partition.mapped import Mapped
 from csaw.partition.words import Words
 
 KIND = "samples"
-FORMAT_VERSION = 2
-"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are."""
-LAYOUTS = ("walks", "hops", "subgraphs")
+FORMAT_VERSION = 3
+"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are. Version 3 adds ragged walks."""
+RAGGED = "ragged-walks"
+LAYOUTS = ("walks", RAGGED, "hops", "subgraphs")
+FIRST_WITH = {RAGGED: 3}
+"""The earliest version that has a layout, where that is not the first."""
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
          "sources": VERTEX}  # fmt: skip
 """Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, of each instance."""
-WHOLE = {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
-         "sources": "sources"}  # fmt: skip
-"""Arrays of a finished subgraph store, and what each is made of."""
+WHOLE = {
+    "subgraphs": {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts", "sources": "sources"},
+    RAGGED: {"walk_ptr": "lengths", "walks": "walks"},
+}  # fmt: skip
+"""Arrays of a finished store whose instances have sizes of their own, by layout, and the part of each group that each is made of."""
+POINTERS = {"instance_ptr": 0, "sources_ptr": 0, "walk_ptr": 1}
+"""Arrays that are running sums, from 0 on, of their part, int64; and what is added to each of its elements: a walk has a vertex more than steps."""
+
+
+def kind_of(name: str) -> str:
+    """The element type of an array, of a group or of a store; VERTEX for ids."""
+    return "<i8" if name in POINTERS else KINDS.get(name, VERTEX)
 
 
 def chunk_name(index: int, dimensions: int) -> str:
@@ -75,7 +88,7 @@ class Identifiers:
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
-        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
+        if not isinstance(self.table, np.ndarray) or kind_of(name) != VERTEX:
             return np.ascontiguousarray(array, self.type_of(name)[0])
         out = np.empty(array.size, self.dtype)
         self._relabel(np.ascontiguousarray(array).reshape(-1), self.table, out)
@@ -83,7 +96,7 @@ class Identifiers:
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the bytes to write for the array ``name`` of a group, in pieces; the next piece may use the memory of the last one."""
-        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
+        if not isinstance(self.table, np.ndarray) or kind_of(name) != VERTEX:
             return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
         return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
 
@@ -103,7 +116,7 @@ class Identifiers:
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""
-        kind = KINDS.get(WHOLE.get(name, name), VERTEX)
+        kind = kind_of(name)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
@@ -144,3 +157,19 @@ def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Itera
             end = ends["source_counts" if name == "sources" else "counts"]
             part[name] = arrays[name][end[start] : end[stop]]
         yield part
+
+
+def cut_walks(arrays: dict[str, np.ndarray], start: int, stop: int) -> dict[str, np.ndarray]:
+    """The arrays of the ragged walks start .. stop - 1 of a group, as views."""
+    lengths = arrays["lengths"]
+    sizes = lengths.astype(np.int64) + 1
+    first = int(sizes[:start].sum())
+    return {"walks": arrays["walks"][first : first + int(sizes[start:stop].sum())], "lengths": lengths[start:stop]}
+
+
+def padded(arrays: dict[str, np.ndarray], fill: int, width: int = 0) -> np.ndarray:
+    """Ragged walks as a table [walks, longest + 1], or of ``width`` columns where that is more, with ``fill`` after the end of each."""
+    sizes = arrays["lengths"].astype(np.int64) + 1
+    table = np.full((sizes.size, max(width, int(sizes.max(initial=1)))), fill, arrays["walks"].dtype)
+    table[np.arange(table.shape[1]) < sizes[:, None]] = arrays["walks"]
+    return table

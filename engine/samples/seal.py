@@ -1,6 +1,6 @@
-"""Completing a store whose groups are all written: metadata of arrays, joined subgraphs, string ids, checksums of all files."""
+"""Completing a store whose groups are all written: metadata of arrays, joined parts of groups, string ids, checksums of all files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.layout import EDGES_A_CHUNK, POINTERS, WHOLE, chunk_name
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
@@ -19,7 +19,7 @@ from csaw.partition.words import Words
 def seal(draft: Draft) -> None:
     """Complete the arrays. The checksums are written last and mark the store as complete. It can be repeated after a kill."""
     partial = draft.partial
-    checksums = _join_subgraphs(draft) if draft.layout == "subgraphs" else _describe_rows(draft)
+    checksums = _join_parts(draft) if draft.layout in WHOLE else _describe_rows(draft)
     checksums |= _names(draft)
     for name in _arrays(draft):  # only these, because the results change after this
         node = partial / name / "zarr.json"
@@ -34,7 +34,7 @@ def seal(draft: Draft) -> None:
 
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
-    names = WHOLE if draft.layout == "subgraphs" else _widths(draft)
+    names = WHOLE.get(draft.layout) or _widths(draft)
     return [*names, *(NAMES if isinstance(draft.identifiers.table, Words) else ())]
 
 
@@ -61,13 +61,13 @@ def _array_node(draft: Draft, name: str, shape: tuple, chunks: tuple, dtype: np.
     write_array(draft.partial / name, dtype, shape, chunks, separator=".", fill=fill)
 
 
-def _join_subgraphs(draft: Draft) -> dict[str, str]:
+def _join_parts(draft: Draft) -> dict[str, str]:
     """Join the parts of all groups into one array each.
 
     The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of them.
     """
     checksums: dict[str, str] = {}
-    for name, part in WHOLE.items():
+    for name, part in WHOLE[draft.layout].items():
         marker = _joined_path(draft.partial, name)
         if (done := files.read_marker(marker)) is None:
             files.write_marker(marker, done := _join(draft, name, part))
@@ -89,13 +89,13 @@ def _marker(draft: Draft, group: int) -> dict[str, Any]:
     return marker
 
 
-def intact_groups(partial: Path, groups: int) -> frozenset[int]:
+def intact_groups(partial: Path, groups: int, layout: str) -> frozenset[int]:
     """The groups that have a marker and whose files agree with it.
 
-    Parts of subgraphs that are already joined are not needed. A joined array that has changed is made again.
+    Parts that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
-    for name, part in WHOLE.items():
+    for name, part in WHOLE.get(layout, {}).items():
         done = files.read_marker(_joined_path(partial, name))
         if done is not None and not files.differing(partial, done):
             joined.add(part)
@@ -120,11 +120,11 @@ def draft_sizes(draft: Draft) -> Sizes | None:
 
 
 def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
-    dtype, _ = draft.identifiers.type_of(name)
+    dtype, _ = draft.identifiers.type_of(part)
     sizes = [_marker(draft, group)["sizes"][part] for group in range(draft.groups)]
     pieces = (np.fromfile(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
-    if name.endswith("_ptr"):
-        return write_whole(draft, name, _running_sum(pieces), sum(sizes) + 1)
+    if name in POINTERS:
+        return write_whole(draft, name, _running_sum(piece + POINTERS[name] for piece in pieces), sum(sizes) + 1)
     return write_whole(draft, name, pieces, sum(sizes))
 
 
@@ -154,11 +154,11 @@ def _names(draft: Draft) -> dict[str, str]:
     return checksums | write_whole(draft, "vertex_id_offsets", iter([words.offsets]), words.offsets.size)
 
 
-def _running_sum(pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+def _running_sum(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
     total = np.zeros(1, np.int64)
     yield total
     for piece in pieces:
-        sums = total[-1] + np.cumsum(piece)
+        sums = total[-1] + np.cumsum(piece, dtype=np.int64)
         yield sums
         total = sums[-1:] if len(sums) else total
 

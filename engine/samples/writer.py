@@ -2,7 +2,7 @@
 
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole array is not known yet
+OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
 OUT                              OUT.partial renamed, once everything is there and synced
 """
@@ -22,7 +22,7 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.layout import FIRST_WITH, KIND, LAYOUTS, RAGGED, WHOLE, Identifiers, all_ones, chunk_name
 from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
@@ -32,6 +32,11 @@ from csaw.partition.nodes import group_node
 from csaw.partition.words import Words
 
 log = logging.getLogger(__name__)
+RAGGED_PARTS = {
+    "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"},
+    RAGGED: {"walks": "lengths"},
+}
+"""Arrays of a group that have no row for each instance, and the array that counts what each instance has in them."""
 
 
 class SampleWriter(Draft):
@@ -67,8 +72,9 @@ class SampleWriter(Draft):
     def _attributes(self, version: Any) -> dict[str, Any]:
         """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
         held = self._identifiers(version)
+        first = max(held.version, FIRST_WITH.get(self.layout, 1))
         return files.plain({
-            "csaw_kind": KIND, "format_version": held.version, "layout": self.layout, "instances": self.instances,
+            "csaw_kind": KIND, "format_version": first, "layout": self.layout, "instances": self.instances,
             "group_size": self.group_size, "ids": held.kind, "fill": held.fill, "manifest": self._manifest,
         })  # fmt: skip
 
@@ -101,7 +107,7 @@ class SampleWriter(Draft):
         if is_sealed(self.partial):
             require_intact(self.partial)
             return every
-        found = intact_groups(self.partial, self.groups)
+        found = intact_groups(self.partial, self.groups, self.layout)
         if lost := len(list((self.partial / "groups").glob("[0-9]*.json"))) - len(found):
             log.warning("%s: %d groups are damaged; they are sampled again", self.partial, lost)
         return found
@@ -115,7 +121,7 @@ class SampleWriter(Draft):
         """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
-            marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
+            marker = self._write_part(group, arrays) if self.layout in WHOLE else self._write_rows(group, arrays)
             marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         with self._counting:
@@ -127,9 +133,11 @@ class SampleWriter(Draft):
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Raise ValueError for arrays of the wrong shape, before anything is written."""
         rows = self.rows(group)
-        ragged = {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"}
+        ragged = RAGGED_PARTS.get(self.layout, {})
         for name, array in arrays.items():
-            wanted = int(arrays[ragged[name]].sum()) if self.layout == "subgraphs" and name in ragged else rows
+            wanted = rows
+            if name in ragged:
+                wanted = int(arrays[ragged[name]].sum(dtype=np.int64)) + (rows if self.layout == RAGGED else 0)
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
