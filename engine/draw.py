@@ -23,12 +23,12 @@ Spans = Iterator[tuple[int, int]]
 def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     """Draw a job without writing it, and hand out its finished batches in order of instance.
 
-        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, batch_size=1024)):
+        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, in_flight=1024)):
             train(batch.arrays()["walks"])
 
     Arguments:
 
-    job: what :func:`prepare` returned. Its ``batch_size`` is the largest number of instances of a batch; the last batch has fewer, and so have all
+    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch has fewer, and so have all
         batches after the memory was short.
     first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
 

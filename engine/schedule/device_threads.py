@@ -63,7 +63,7 @@ def gave_up(error: BaseException) -> bool:
 def failure(error: Exception, way_out: str) -> DeviceError:
     """The error for users about a GPU that failed; ``way_out`` says which samples are safe and how to go on."""
     if isinstance(error, MemoryError):
-        smaller = "with a smaller --gpu-memory or --batch-size"
+        smaller = "with a smaller --gpu-memory or --in-flight"
         return DeviceError(f"a GPU is out of memory: {error}; {way_out}, {smaller}")
     said: Any = error if isinstance(error, CsawError) else f"a GPU has failed: {error}"
     return DeviceError(f"{said}; {way_out}")
