@@ -54,7 +54,7 @@ PLACE = (
     Line("threads", "--threads"),
     Line("residency", "--residency"),
     Line("graph_layout", "--layout"),
-    Line("batch", "--batch-size", INSTANCES),
+    Line("batch", "--in-flight", INSTANCES),
     Line("transit", "--transit-parallel"),
     Line("membership", "how edges are looked up"),
 )
@@ -129,6 +129,8 @@ DONE = (
     Line("instances", "instances"),
     Line("sampled_edges", "sampled edges"),
     Line("dead_ends", "dead ends"),
+    Line("walks_cut", "walks that the limit cut before they ended"),
+    Line("share_cut", "share of these", share),
     Line("bytes_written", "written", size),
     Line("resumed", "resumed"),
     Line("version", "version of csaw"),

@@ -32,6 +32,16 @@ class Integers(click.ParamType):
             self.fail(f"expected integers such as 25,10, found {shown(value)}", param, ctx)
 
 
+class OrNone(click.ParamType):
+    """A value of another type, or the word ``none``."""
+
+    def __init__(self, kind: click.ParamType) -> None:
+        self.kind, self.name = kind, f"{kind.name}|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "none" else self.kind.convert(value, param, ctx)
+
+
 class Place(click.Path):
     """A path. One that no file can have is refused: an empty one, one with a NUL byte, one that is too long."""
 

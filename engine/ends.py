@@ -63,3 +63,9 @@ def refuse_longest(steps: int, instance: int) -> None:
             f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; its update must return -1 now and then, "
             f"or give --walk-length a number of steps"
         )
+
+
+def cut_by(limit: int, walks: int, of: int) -> str:
+    """What a report says of the ``walks`` of all that reached their limit of steps before they ended."""
+    way_out = "; --walk-length none lets each walk end by itself" if walks else ""
+    return f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut them{way_out}"

@@ -71,6 +71,7 @@ class Option:
     reason: str = ""  # reason for the limits, for the error
     none: str = ""  # what the value None means, which is ``none`` on the command line; where it is empty, None is refused
     group: str = "Algorithm"  # the heading of the option in the help
+    alias: str = ""  # an earlier name, which still works
 
     def check(self, name: str, value: Any) -> Any:
         """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""

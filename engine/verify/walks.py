@@ -3,8 +3,9 @@
 import numpy as np
 
 from csaw.engine.algorithm import Walk
+from csaw.engine.ends import cut_by, may_end
 from csaw.engine.law import next_law
-from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.checks import Check, Checks, Subject, statistics
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.walk_pass import Notes, WalkPass
@@ -23,6 +24,9 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     found = walks.run(counter)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
+    limit = subject.samples.walk_length
+    if limit is not None and may_end(walk):
+        checks.add(Check("limit", True, None, cut_by(limit, subject.samples.instances - found.counts["early"], subject.samples.instances)))
     if choices is None:
         why = f"{walk.name()} defines update or dead_end without law"
         off, early = found.counts["off"], found.counts["early"]
