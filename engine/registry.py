@@ -57,7 +57,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use."""
     kind = Walk if isinstance(algorithm, Walk) else Traversal
     name = algorithm.name()
-    missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
+    missing = [option for option, declared in algorithm.options().items() if not _is_set(algorithm, option, declared)]
     if missing:
         raise OptionError(
             f"{name}: {', '.join(missing)} not set; its __init__ must pass the options on to super().__init__"
@@ -81,6 +81,11 @@ def check_declarations(algorithm: Algorithm) -> None:
                 isinstance(found, (tuple, list)) and all(isinstance(n, int) and -1 <= n <= LARGEST for n in found)
             ):
                 raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {quoted(found)}")
+
+
+def _is_set(algorithm: Algorithm, option: str, declared: Option) -> bool:
+    value = getattr(algorithm, option, declared)
+    return not isinstance(value, Option) and (value is not None or bool(declared.none))
 
 
 def _refuse_unused(algorithm: Algorithm, kind: type) -> None:

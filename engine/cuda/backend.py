@@ -18,6 +18,7 @@ from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.rounds import UnlimitedWalks
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
@@ -84,7 +85,7 @@ class CudaBackend(Backend):
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
-            return Walks(self, first, sources)
+            return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals

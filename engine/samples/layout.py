@@ -166,9 +166,12 @@ def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Itera
         yield part
 
 
-def cut_walks(arrays: dict[str, np.ndarray], start: int, stop: int) -> dict[str, np.ndarray]:
-    """The arrays of the ragged walks start .. stop - 1 of a group, as views."""
-    lengths = arrays["lengths"]
+def cut_rows(arrays: dict[str, Any], rows: slice) -> dict[str, Any]:
+    """The arrays of some consecutive instances of walks or hops, as views."""
+    if "walks" not in arrays or arrays["walks"].ndim == 2:
+        return {name: array[rows] for name, array in arrays.items()}
+    start, stop, _ = rows.indices(arrays["lengths"].size)
+    stop, lengths = max(start, stop), arrays["lengths"]
     sizes = lengths.astype(np.int64) + 1
     first = int(sizes[:start].sum())
     return {"walks": arrays["walks"][first : first + int(sizes[start:stop].sum())], "lengths": lengths[start:stop]}
