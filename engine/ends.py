@@ -9,6 +9,7 @@ from csaw.engine.algorithm import MOST_STEPS, Algorithm, Walk
 from csaw.partition.errors import BudgetError, OptionError
 
 VERTICES = {"src", "dst", "source", "int64"}  # what a hook may return that is a vertex for sure; int64: a random one
+MOST_PLANNED = 1 << 20  # steps of a walk without a limit that memory is taken for at first
 ASSUMED_STEPS = 80  # of a walk without a limit, where the algorithm does not say how many it expects
 
 
@@ -38,11 +39,11 @@ def is_unlimited(algorithm: Algorithm) -> bool:
 
 
 def planned_steps(algorithm: Any) -> int:
-    """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, at least 1."""
+    """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, from 1 to MOST_PLANNED."""
     if algorithm.walk_length is not None:
         return int(algorithm.walk_length)
     expected = algorithm.expected_steps() if algorithm.expected_steps else ASSUMED_STEPS
-    return max(1, math.ceil(expected))
+    return max(1, math.ceil(min(expected, MOST_PLANNED)))
 
 
 def refuse_endless(algorithm: Walk) -> None:
