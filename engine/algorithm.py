@@ -23,7 +23,9 @@ __all__ = ["LARGEST", "NONE", "Algorithm", "ChosenBias", "Option", "Traversal", 
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
 MOST_STEPS = 2**31 - 2  # of a walk
-LENGTH_HELP = "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
+LENGTH_HELP = (
+    "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
+)
 
 
 class Algorithm:

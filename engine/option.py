@@ -69,7 +69,9 @@ class Option:
     open_high: bool = False
     choices: tuple[str, ...] = ()
     reason: str = ""  # reason for the limits, for the error
-    none: str = ""  # what the value None means, which is ``none`` on the command line; where it is empty, None is refused
+    none: str = (
+        ""  # what the value None means, which is ``none`` on the command line; where it is empty, None is refused
+    )
     group: str = "Algorithm"  # the heading of the option in the help
     alias: str = ""  # an earlier name, which still works
 

@@ -26,7 +26,9 @@ PIECE = 1 << 26  # bytes made at a time
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if samples.layout == RAGGED:
-        raise OptionError(f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz")
+        raise OptionError(
+            f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
+        )
     vertex = _kind(samples, samples[FIRST[samples.layout]].dtype)
     if samples.layout == "walks":
         _header(file, samples.walks.shape, vertex)

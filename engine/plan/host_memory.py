@@ -124,7 +124,9 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
-    if more < 2 * batch or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32:  # numbers of the type of a vertex id
+    if (
+        more < 2 * batch or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32
+    ):  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
     sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]

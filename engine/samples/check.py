@@ -20,7 +20,12 @@ from csaw.partition.replace import require_not_aside
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
-PER_INSTANCE = {"lengths": 0, "instance_ptr": 1, "sources_ptr": 1, "walk_ptr": 1}  # and how many more rows than instances
+PER_INSTANCE = {
+    "lengths": 0,
+    "instance_ptr": 1,
+    "sources_ptr": 1,
+    "walk_ptr": 1,
+}  # and how many more rows than instances
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 

@@ -28,9 +28,12 @@ def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
 
 def edge_arrays(samples: Samples) -> list[str]:
     """The arrays that edges are read from."""
-    return {"walks": ["walks", "lengths"], RAGGED: ["walk_ptr", "walks"], "hops": samples.hop_names(), "subgraphs": ["src", "dst", "depth"]}[
-        samples.layout
-    ]
+    return {
+        "walks": ["walks", "lengths"],
+        RAGGED: ["walk_ptr", "walks"],
+        "hops": samples.hop_names(),
+        "subgraphs": ["src", "dst", "depth"],
+    }[samples.layout]
 
 
 def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:

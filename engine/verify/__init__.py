@@ -114,5 +114,10 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
 
     request = samples.manifest["request"]
     algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
-    by_layout = {"walks": verify_walks, "ragged-walks": verify_walks, "hops": verify_hops, "subgraphs": verify_subgraphs}
+    by_layout = {
+        "walks": verify_walks,
+        "ragged-walks": verify_walks,
+        "hops": verify_hops,
+        "subgraphs": verify_subgraphs,
+    }
     by_layout[samples.layout](Subject(samples, store, graph, algorithm, budget), checks)

@@ -26,7 +26,14 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
     limit = subject.samples.walk_length
     if limit is not None and may_end(walk):
-        checks.add(Check("limit", True, None, cut_by(limit, subject.samples.instances - found.counts["early"], subject.samples.instances)))
+        checks.add(
+            Check(
+                "limit",
+                True,
+                None,
+                cut_by(limit, subject.samples.instances - found.counts["early"], subject.samples.instances),
+            )
+        )
     if choices is None:
         why = f"{walk.name()} defines update or dead_end without law"
         off, early = found.counts["off"], found.counts["early"]

@@ -38,7 +38,7 @@ SUBGRAPHS = {
 }
 
 
-RAGGED = {"lengths": np.array([2, 0, 1, 4]), "walks": np.array([0, 1, 2, 3, 3, 1, 2, 0, 1, 0, 1], np.uint32)}
+RAGGED = {"lengths": np.array([2, 0, 1, 4, 1]), "walks": np.array([0, 1, 2, 3, 3, 1, 2, 0, 1, 0, 1, 3, 0], np.uint32)}
 
 
 def some_walks(instances=11, length=4, vertices=4, seed=0):
@@ -154,7 +154,9 @@ def test_rows_slice_as_numpy_does(tmp_path):
         walks[11]
 
 
-@pytest.mark.parametrize(("layout", "arrays"), [("walks", some_walks()), ("subgraphs", SUBGRAPHS), ("ragged-walks", RAGGED)])
+@pytest.mark.parametrize(
+    ("layout", "arrays"), [("walks", some_walks()), ("subgraphs", SUBGRAPHS), ("ragged-walks", RAGGED)]
+)
 def test_resumed_equals_uninterrupted_byte_for_byte(tmp_path, layout, arrays):
     whole = slow.write(tmp_path / "whole", SAID, layout, arrays, group_size=2)
     resumed = slow.write(tmp_path / "resumed", SAID, layout, arrays, group_size=2, groups=[2, 0])
@@ -552,6 +554,7 @@ def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
 def test_resume_samples_again_what_was_damaged_meanwhile(tmp_path, layout, caplog):
     whole = slow.write(tmp_path / "whole", SAID, layout, STORES[layout], group_size=1)
     victims = {"walks": ("walks/c.1.0", "groups/000002.json"), "hops": ("hop_1/c.1.0", "groups/000002.json"),
+               "ragged-walks": ("parts/000000/walks", "parts/000003/lengths", "groups/000002.json"),
                "subgraphs": ("parts/000000/src", "parts/000003/counts", "groups/000002.json")}  # fmt: skip
     slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=1, groups=[0, 1, 2, 3])
     for victim in victims[layout]:
@@ -625,7 +628,7 @@ def test_a_run_says_which_draws_it_has(tmp_path):
 def test_describe_says_what_was_sampled_without_reading_it(tmp_path, layout):
     path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=2)
     edges = {
-        "walks": STORES["walks"]["lengths"], "hops": np.full(4, 2), "subgraphs": SUBGRAPHS["counts"]
+        "walks": STORES["walks"]["lengths"], "hops": np.full(4, 2), "subgraphs": SUBGRAPHS["counts"], "ragged-walks": RAGGED["lengths"],
     }[layout]  # fmt: skip
     full, stored_bytes = describe(path, full=True), sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
     for chunk in path.rglob("c.*"):

@@ -58,7 +58,9 @@ def assert_lengths_are_geometric(lengths, chance):
 
 def test_lengths_are_geometric(tmp_path, store):
     for chance in (ENDS, 0.02):
-        walks = draw(store, tmp_path / "s.zarr", "ppr", termination_prob=chance, instances=20_000, seed=4, overwrite=True)
+        walks = draw(
+            store, tmp_path / "s.zarr", "ppr", termination_prob=chance, instances=20_000, seed=4, overwrite=True
+        )
         assert_lengths_are_geometric(walks.lengths, chance)
         assert verify(tmp_path / "s.zarr").ok
 
@@ -90,7 +92,9 @@ def test_walks_are_the_beginnings_of_longer_ones_however_they_are_drawn(tmp_path
     found = arrays_of(store, tmp_path / "u.zarr", algo, walk_length=None, **options)
     assert walks_of(found) == expected
     for way in ({"threads": 1, "in_flight": 17}, {"threads": 2}, {"residency": "disk", "memory": "250KiB"}):
-        execute(prepare(store, algo, walk_length=None, ids="dense", **options, **way), tmp_path / "o.zarr", overwrite=True)
+        execute(
+            prepare(store, algo, walk_length=None, ids="dense", **options, **way), tmp_path / "o.zarr", overwrite=True
+        )
         assert_same(found, stored_arrays(tmp_path / "o.zarr"))
 
 
@@ -154,7 +158,9 @@ def test_lists_of_a_parquet_file_are_the_walks(tmp_path, store):
     parquet = pytest.importorskip("pyarrow.parquet")
     draw(store, tmp_path / "s.zarr", "ppr", termination_prob=0.1, seed=3, instances=400)
     export(tmp_path / "s.zarr", tmp_path / "c.parquet")
-    assert parquet.read_table(tmp_path / "c.parquet")["walk"].to_pylist() == walks_of(stored_arrays(tmp_path / "s.zarr"))
+    assert parquet.read_table(tmp_path / "c.parquet")["walk"].to_pylist() == walks_of(
+        stored_arrays(tmp_path / "s.zarr")
+    )
 
 
 @pytest.mark.parametrize(

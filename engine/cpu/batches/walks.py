@@ -26,9 +26,7 @@ class Walks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(
-        self, backend: "CpuBackend", first: int, sources: np.ndarray, length: int | None = None
-    ) -> None:
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
         self.length: int = backend.algorithm.walk_length if length is None else length
         self.source = sources.astype(np.int64)

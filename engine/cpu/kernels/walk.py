@@ -72,10 +72,9 @@ def put(out, w, step, v):
 @njit(inline="always")
 def borrowed_out(out):
     """The output without reference counts: see memory.borrow."""
-    if UNLIMITED and not LOGGED:
-        return borrow(out[0]), borrow(out[1])
-    else:
+    if LOGGED or not UNLIMITED:
         return borrow(out)
+    return borrow(out[0]), borrow(out[1])
 
 
 @njit(inline="always")

@@ -69,7 +69,9 @@ class UnlimitedWalks(Walks):
 
     def _next_round(self) -> bool:
         """Begin another round with the walkers that have not ended; False where all have."""
-        going = cupy.flatnonzero(self.lengths == self.length)  # a walk that ends in a round does not reach its last step
+        going = cupy.flatnonzero(
+            self.lengths == self.length
+        )  # a walk that ends in a round does not reach its last step
         if going.size == 0:
             return False
         refuse_longest(self.length, self.first + int(going[0]))
