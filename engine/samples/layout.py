@@ -41,6 +41,15 @@ WHOLE = {
 POINTERS = {"instance_ptr": 0, "sources_ptr": 0, "walk_ptr": 1}
 """Arrays that are running sums, from 0 on, of their part, int64; and what is added to each of its elements: a walk has a vertex more than steps."""
 
+BOUNDS = {
+    "src": "instance_ptr",
+    "dst": "instance_ptr",
+    "depth": "instance_ptr",
+    "sources": "sources_ptr",
+    "walks": "walk_ptr",
+}
+"""The running sums that bound what each instance has in an array."""
+
 
 def kind_of(name: str) -> str:
     """The element type of an array, of a group or of a store; VERTEX for ids."""
