@@ -20,6 +20,7 @@ from csaw.engine.plan import plan as plans
 from csaw.engine.run import execute, prepare
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.verify import verify
+from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import BudgetError, OptionError
 
 ENDS = 0.2
@@ -115,6 +116,23 @@ def test_batches_and_streams_have_what_is_stored(tmp_path, store):
         for batch in (*draw_batches(prepare(store, "ppr", **options)), *streamed):
             for low, high in ((0, batch.instances), (7, 31)):
                 assert_same(batch.arrays(slice(low, high)), samples.group(batch.first + low, batch.first + high))
+
+
+def test_virtual_samples_and_parts_have_what_is_stored(tmp_path, store):
+    options = {"termination_prob": 0.1, "seed": 3, "instances": 500}
+    stored = draw(store, tmp_path / "s.zarr", "ppr", **options)
+    commit_virtual(prepare(store, "ppr", **options), tmp_path / "v.zarr")
+    virtual = open_samples(tmp_path / "v.zarr")
+    for found, first, last in (
+        (virtual, 0, 500),
+        (virtual.part(100, 300), 100, 300),
+        (stored.part(100, 300), 100, 300),
+    ):
+        assert_same(found.group(3, 20), stored.group(first + 3, first + 20))
+        assert np.array_equal(found.lengths, stored.lengths[first:last])
+        assert found.walk(7).tolist() == stored.walk(first + 7).tolist()
+    assert np.array_equal(virtual.walks[:], stored.walks[:])
+    assert verify(tmp_path / "v.zarr").ok
 
 
 def test_a_run_that_was_interrupted_is_resumed(tmp_path, store, monkeypatch):
