@@ -8,6 +8,7 @@ from csaw.engine.law import next_law
 from csaw.engine.verify.checks import Check, Checks, Subject, statistics
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.walk_lengths import verify_lengths
 from csaw.engine.verify.walk_pass import Notes, WalkPass
 
 
@@ -40,6 +41,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         checks.not_tested("edges", f"{off:,} steps off the edges and {early:,} ends: {why}")
         checks.not_tested("transitions", why)
         return
+    verify_lengths(subject, laws, checks)
     steps = found.counts["steps"]
     _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
     _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, subject.samples.instances)

@@ -12,6 +12,7 @@ from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, registry, stream
 from csaw.engine import sample as draw
+from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.cpu.batches.rounds import UnlimitedWalks
 from csaw.engine.draw import draw_batches
 from csaw.engine.ends import may_end
@@ -39,6 +40,13 @@ class Mine(Walk):
     def update(self, e):
         return e.dst if e.random() < 0.9 else -1
 """
+
+
+def ends_by_instance(self, e):
+    chance = 0.5 * self.termination_prob if e.instance % 2 == 0 else 3.0 * self.termination_prob
+    if e.random() < chance:
+        return -1
+    return e.dst
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +242,14 @@ def test_walks_that_end_with_their_first_round_are_found(tmp_path, store, monkey
     with pytest.raises(AssertionError):
         assert_lengths_are_geometric(walks.lengths, ENDS)
     assert not verify(tmp_path / "s.zarr").ok
+
+
+def test_lengths_of_another_law_are_found_where_as_many_choices_end(tmp_path, store, monkeypatch):
+    """Walks of odd and even numbers end with other chances, which are right together."""
+    with monkeypatch.context() as during:
+        during.setattr(Ppr, "update", ends_by_instance)
+        draw(store, tmp_path / "s.zarr", "ppr", termination_prob=ENDS, instances=20_000, seed=4)
+    assert [check.name for check in verify(tmp_path / "s.zarr").checks if not check.ok].count("lengths, law") == 1
 
 
 def test_steps_that_a_round_mixes_up_are_found(tmp_path, store, monkeypatch):
