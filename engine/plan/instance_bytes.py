@@ -21,7 +21,7 @@ FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 def instance_bytes(
     store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
 ) -> tuple[int, int]:
-    """Bytes of an instance in the sample, exact for walks and hops, else an estimate; and its bytes in memory while it is drawn."""
+    """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         if is_unlimited(algorithm):
