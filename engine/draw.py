@@ -93,7 +93,7 @@ class AsStored:
     def arrays(self, rows: slice = ALL) -> Arrays:
         arrays = self.drawn.arrays(ALL if self.layout in RAGGED else rows)
         if self.layout in RAGGED and rows != ALL:
-            start, stop, step = rows.indices(len(arrays["counts"]))
+            start, stop, step = rows.indices(len(arrays[min(RAGGED[self.layout].values())]))
             if step != 1:
                 raise OptionError(f"rows of {self.layout}: expected consecutive ones, found a step of {step}")
             [arrays] = cut_ragged(self.layout, arrays, [start, max(start, stop)])
