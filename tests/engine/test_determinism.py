@@ -24,7 +24,10 @@ MORE = [
     ("neighbor", {"fanout": (70, 2), "bias": "none"}),
     ("minibatch", {"fanout": (4, 3), "seeds_per_batch": 16, "weighted": False}),
     ("minibatch", {"fanout": (5, -1), "seeds_per_batch": 8, "weighted": False, "disjoint": True}),
-    ("minibatch", {"fanout": (3, 4), "seeds_per_batch": 16, "weighted": False, "replace": True, "shuffle": True, "epochs": 2}),
+    (
+        "minibatch",
+        {"fanout": (3, 4), "seeds_per_batch": 16, "weighted": False, "replace": True, "shuffle": True, "epochs": 2},
+    ),
     ("minibatch", {"fanout": (70, 2), "seeds_per_batch": 7, "bias": "none", "drop_last": True}),
     ("node2vec", {"select": "its", "walk_length": 8}),
     ("layer", {"depth": 3, "neighbor_size": 4, "frontier_size": 8, "weighted": False}),

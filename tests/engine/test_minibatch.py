@@ -10,10 +10,12 @@ from csaw.engine.batches import minibatches
 from csaw.engine.cpu import backend
 from csaw.engine.export import export
 from csaw.engine.random import words
+from csaw.engine.registry import build
 from csaw.engine.run import execute
+from csaw.engine.samples.layout import WHOLE
 from csaw.engine.shuffled import SHUFFLE_SLOT
 from csaw.engine.sources import Sources
-from csaw.engine.registry import build
+from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import OptionError, StoreError
 
 PLAIN = {"weighted": False, "seed": 5}
@@ -104,13 +106,17 @@ def test_a_mini_batch_is_that_of_the_slow_sampler(tmp_path, monkeypatch, graph, 
         for number in range(drawn.instances):
             found = drawn.minibatch(number)
             seeds = sources[9 * number : 9 * number + 9].tolist()
-            expected = slow(loaded, seeds, number, **options) | {"input_id": list(range(9 * number, 9 * number + len(seeds)))}
+            expected = slow(loaded, seeds, number, **options) | {
+                "input_id": list(range(9 * number, 9 * number + len(seeds)))
+            }
             assert found.keys() == expected.keys()
             for name, values in expected.items():
                 assert found[name].tolist() == values, (name, options)
 
 
-@pytest.mark.parametrize("options", [{"bias": "weight", "replace": True}, {"bias": "degree"}, {"select": "keys", "disjoint": True}])
+@pytest.mark.parametrize(
+    "options", [{"bias": "weight", "replace": True}, {"bias": "degree"}, {"select": "keys", "disjoint": True}]
+)
 def test_biased_mini_batches_do_not_depend_on_where_the_graph_is(tmp_path, options):
     one, seven = random_store(tmp_path / "a.zarr"), random_store(tmp_path / "b.zarr", partitions=7)
     options = {"fanout": (4, 3), "seeds_per_batch": 16, "seed": 5, "epochs": 2} | options
@@ -196,7 +202,7 @@ def test_a_mini_batch_is_exported_as_it_is_and_several_follow_one_another(tmp_pa
     plain = random_store(tmp_path / "p.zarr")
     store = _with_ids(tmp_path / "g.zarr", plain, ids)
     drawn = sample(store, tmp_path / "s.zarr", "minibatch", fanout=(5, 3), seeds_per_batch=40, device="cpu", **PLAIN)
-    export(drawn.path, tmp_path / "one.npz", start=2, stop=3)
+    export(drawn.path, tmp_path / "one.npz", instances=(2, 3))
     one, here = np.load(tmp_path / "one.npz"), drawn.minibatch(2)
     assert np.array_equal(one["edge_index"], np.stack([here["row"], here["col"]]))
     for name in ("n_id", "e_id", "input_id", "num_sampled_nodes", "num_sampled_edges"):
@@ -210,13 +216,21 @@ def test_a_mini_batch_is_exported_as_it_is_and_several_follow_one_another(tmp_pa
     neighbor, center = (every["n_id"][side] for side in every["edge_index"])
     assert np.array_equal(ids[graph.indices[every["e_id"]]], neighbor)
     assert np.array_equal(ids[np.searchsorted(graph.indptr, every["e_id"], side="right") - 1], center)
-    for start, stop in ((3, 3), (0, 99)):
-        with pytest.raises(OptionError, match="--start and --stop"):
-            export(drawn.path, tmp_path / "no.npz", start=start, stop=stop)
-    with pytest.raises(OptionError, match="other formats hold the whole sample"):
-        export(drawn.path, tmp_path / "no.txt", start=1)
     export(drawn.path, tmp_path / "edges.txt")
     assert len((tmp_path / "edges.txt").read_text().splitlines()) == every["e_id"].size
+
+
+def test_a_virtual_sample_has_the_same_mini_batches(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    options = {"fanout": (5, 3), "seeds_per_batch": 40, "disjoint": True, "sources": "random:130", **PLAIN}
+    stored = sample(store, tmp_path / "s.zarr", "minibatch", device="cpu", **options)
+    commit_virtual(prepare(store, "minibatch", device="cpu", **options), tmp_path / "v.zarr")
+    drawn = open_samples(tmp_path / "v.zarr")
+    for number in range(stored.instances):
+        assert_same(stored.minibatch(number), drawn.minibatch(number))
+    assert_same(stored.minibatch(2), drawn.part(1, 4).minibatch(1))
+    for name in WHOLE["batches"]:
+        assert np.array_equal(stored[name][:], drawn[name][:]), name
 
 
 def _with_ids(path, store, ids):

@@ -78,7 +78,9 @@ def stored_arrays(out):
     """Every array of a sample."""
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
-    names["batches"] = [name for name in WHOLE["batches"] if name != "batch" or samples.manifest["request"]["parameters"]["disjoint"]]
+    names["batches"] = [
+        name for name in WHOLE["batches"] if name != "batch" or samples.manifest["request"]["parameters"]["disjoint"]
+    ]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr
 
