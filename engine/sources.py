@@ -45,6 +45,8 @@ class Sources:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
         self.kind = algorithm.sources_from
+        self.asked = given if isinstance(given, str) and given.startswith("random:") else None
+        """The text that the list of sources follows from, with the seed; None for other sources."""
         if isinstance(given, str) and given == "all":
             self.kind = "every" if self.kind == "every" else "all"
         elif given is not None:

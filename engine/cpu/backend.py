@@ -27,13 +27,14 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
 
 SLICE = 2048  # frontier entries of a task
 
 
 class CpuBackend(Backend):
-    """Runs a plan's batches in threads; setting ``stop`` ends the current batch with KeyboardInterrupt."""
+    """Runs a plan's batches in threads; setting ``stop`` ends the current batch with Stopped."""
 
     xp: ModuleType = np
     graph: HostGraph
@@ -48,7 +49,9 @@ class CpuBackend(Backend):
         watch = Stopwatch()
         self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
-        self.begin(0, np.empty(self._no_sources(), np.int64)).advance()  # finds or compiles the kernels before sampling is timed
+        self.begin(
+            0, np.empty(self._no_sources(), np.int64)
+        ).advance()  # finds or compiles the kernels before sampling is timed
         self.kernels_seconds = watch.read().whole - self.loading_seconds
 
     def _no_sources(self) -> tuple[int, ...]:
@@ -82,6 +85,8 @@ class CpuBackend(Backend):
         except KeyboardInterrupt:
             self.stop.set()
             raise
+        if self.stop.is_set():
+            raise Stopped
         self.graph.check(bads)
         self.tallied += tallies.sum(axis=0)
 

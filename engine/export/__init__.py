@@ -2,7 +2,7 @@
 
 A format has ``SUFFIXES`` and ``write(samples, file, name, update, threads)``, which streams into an open binary file; ``name`` is the file's final name.
 The file's bytes do not depend on ``threads``.
-One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it, and the range ``start``, ``stop`` of instances.
+One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
 """
 
 import pkgutil
@@ -37,14 +37,15 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, start: int = 0, stop: int | None = None,
-           threads: int | None = None, overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
+def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None, threads: int | None = None,
+           overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write a sample store as a file of another format. The file is written whole or not at all.
 
     samples_path: the sample store. out: path of the file to write.
     format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
     graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
-    start, stop: write the instances start .. stop - 1 alone, with format pyg or torch (default: 0 and None, which is the end of the sample).
+        A virtual sample is drawn from it.
+    instances: write the instances from the first number to before the second alone (default: None, all of them).
     threads: number of threads; no byte depends on it (default: None, one for each processor).
     overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances written so far.
 
@@ -54,12 +55,13 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
-    samples = open_samples(samples_path)
+    samples = open_samples(samples_path, graph)
+    if instances is not None:
+        samples = samples.part(*instances)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
     more, left_out = _graph(samples, formats()[chosen], graph)
-    more |= _range(samples, formats()[chosen], start, stop)
     try:
         with new_file(out, overwrite=overwrite) as file:
             formats()[chosen].write(samples, file, out.name, _begins_early(file, update), crew, **more)
@@ -72,7 +74,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
         "samples": str(samples_path),
         "out": str(out),
         "format": chosen,
-        "instances": more.get("stop", samples.instances) - more.get("start", 0),
+        "instances": samples.instances,
         "bytes": size,
         "left_out": left_out,
     }
@@ -92,24 +94,10 @@ def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[in
     return updated
 
 
-def _range(samples: Samples, format: Any, start: int, stop: int | None) -> dict[str, int]:
-    """The range of instances as arguments of the format's ``write``; OptionError if the sample has no such range, or the format takes none."""
-    if (start, stop) == (0, None):
-        return {}
-    if not getattr(format, "NUMBERS_EDGES", False):
-        raise OptionError("--start and --stop: expected with --format pyg or torch; other formats hold the whole sample")
-    stop = samples.instances if stop is None else stop
-    if not 0 <= start < stop <= samples.instances:
-        raise OptionError(
-            f"--start and --stop: expected 0 <= start < stop <= {samples.instances}, the sample's instances, found {start} and {stop}"
-        )
-    return {"start": start, "stop": stop}
-
-
 def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
     if not getattr(format, "NUMBERS_EDGES", False):
-        if given is not None:
+        if given is not None and not samples.is_virtual:
             raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
         return {}, {}
     if samples.layout == "batches":  # its e_id is stored

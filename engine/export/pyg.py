@@ -1,4 +1,4 @@
-"""PyTorch Geometric's arrays in an .npz, by the names of :mod:`csaw.engine.samples.pyg`: all instances, or a range of them, as one batch; no torch needed.
+"""PyTorch Geometric's arrays in an .npz, by the names of :mod:`csaw.engine.samples.pyg`: all instances as one batch; no torch needed.
 
 String ids are ``original_id_offsets`` int64 [vertices + 1] and ``original_id_text`` uint8, UTF-8: that of node k is the text from
 ``original_id_offsets[n_id[k]]`` to before the next offset. It is made in memory.
@@ -23,10 +23,8 @@ def write(
     update: Callable[[int], None],
     threads: int,
     graph: GraphStore | None = None,
-    start: int = 0,
-    stop: int | None = None,
 ) -> None:
-    batch = samples.pyg(start, stop, graph=graph, threads=threads)
+    batch = samples.pyg(graph=graph, threads=threads)
     words = batch.pop("original_id", None)
     if words is not None:
         batch |= {"original_id_offsets": words.offsets, "original_id_text": words.text}

@@ -24,8 +24,6 @@ def write(
     update: Callable[[int], None],
     threads: int,
     graph: GraphStore | None = None,
-    start: int = 0,
-    stop: int | None = None,
 ) -> None:
     try:
         import torch
@@ -39,5 +37,5 @@ def write(
             return value.tolist() if key in LISTS else torch.from_numpy(np.ascontiguousarray(value))
         return int(value) if isinstance(value, int | np.integer) else list(value)
 
-    torch.save({key: held(key, value) for key, value in samples.pyg(start, stop, graph=graph, threads=threads).items()}, file)
+    torch.save({key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}, file)
     update(samples.instances)

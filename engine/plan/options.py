@@ -94,7 +94,9 @@ class RunOptions:
         for name, option in known.items():
             if option.alias in given:
                 if given.get(name) is not None:
-                    raise OptionError(f"--{_dashed(option.alias)} is the earlier name of --{_dashed(name)}; give one of them")
+                    raise OptionError(
+                        f"--{_dashed(option.alias)} is the earlier name of --{_dashed(name)}; give one of them"
+                    )
                 given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
         return cls(**{name: value for name, value in given.items() if name in known}), others

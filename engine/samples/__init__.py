@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.layout import RAGGED, WHOLE
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 
 NOTHING = -1  # dense id of a fill value
+VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arrays: see engine/virtual.py
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
@@ -34,9 +37,12 @@ class Samples:
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
         "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
         "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
-    instances: number of instances. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
+    instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     """
+
+    first = 0
+    is_virtual = False
 
     def __init__(self, path: Path):
         self.path = path
@@ -59,6 +65,16 @@ class Samples:
         """Read arrays without comparing their files again: the caller has just compared all of them with their checksums."""
         for rows in self._arrays.values():
             rows.trust()
+
+    def part(self, first: int, last: int) -> "Samples":
+        """The instances first .. last - 1, as samples that are read from these. OptionError where there are no such instances."""
+        from csaw.engine.samples.on_demand import part_of
+
+        if not 0 <= first <= last <= self.instances:
+            raise OptionError(
+                f"{self.path}: expected instances from 0 to {self.instances:,}, the first below the last, found {quoted((first, last))}"
+            )
+        return part_of(self, first, last)
 
     def __getitem__(self, name: str) -> Rows:
         """The array of this name; StoreError where the store has none."""
@@ -111,8 +127,8 @@ class Samples:
         if self.layout != "batches":
             raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
         arrays = self.group(at, at + 1)
-        named = {"num_sampled_nodes": arrays.pop("hop_nodes")[0], "num_sampled_edges": arrays.pop("hop_edges")[0]}
-        return {name: array for name, array in arrays.items() if not name.endswith("_counts")} | named
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in RAGGED["batches"]} | named
 
     @cached_property
     def words(self) -> Words | None:
@@ -242,6 +258,14 @@ class Samples:
         return self._ordered
 
 
-def open_samples(path: str | Path) -> Samples:
-    """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format."""
-    return Samples(Path(path))
+def open_samples(path: str | Path, graph: str | Path | None = None) -> Samples:
+    """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format.
+
+    A virtual one is drawn when it is read, from its graph store: ``graph`` names it where it is not where it was (default: None). StoreError where that is
+    missing or another.
+    """
+    path = Path(path)
+    if VIRTUAL not in check.attributes_of(path):
+        return Samples(path)
+    virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
+    return virtual.open_virtual(path, graph)

@@ -192,7 +192,9 @@ def _check_batches(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
     if shapes.get("batch", shapes["n_id"]) != shapes["n_id"]:
         refuse(path / "batch", f"as many elements as n_id, {shapes['n_id']}", shapes["batch"])
     if shapes["hop_nodes"][0] and shapes["hop_nodes"][1] != shapes["hop_edges"][1] + 1:
-        refuse(path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1])
+        refuse(
+            path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1]
+        )
 
 
 def check_minibatches(where: Path, arrays: dict[str, np.ndarray]) -> None:

@@ -22,7 +22,7 @@ def edges_between(samples: Samples, start: int, stop: int) -> Edges:
 def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
     """The same with the instances' own numbers."""
     edges = edges_between(samples, start, stop)
-    edges["instance"] += start
+    edges["instance"] += samples.first + start
     return edges
 
 

@@ -51,7 +51,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
-        nodes = Nodes(subject, start, arrays)
+        nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
         if nodes.vertex.min(initial=0) < 0:
             wrong["edges"] += int((nodes.vertex < 0).sum())

@@ -38,8 +38,7 @@ def test_small_partitions_are_moved_together(tmp_path):
     assert 16 <= len(half.store.partitions) < 50
     assert half.plan.expected["transfers"] > 0
     assert (
-        "resident"
-        in prepare(store, "deepwalk", device=GPU, weighted=False, in_flight=10, gpu_memory=room).plan.refused
+        "resident" in prepare(store, "deepwalk", device=GPU, weighted=False, in_flight=10, gpu_memory=room).plan.refused
     )
 
 

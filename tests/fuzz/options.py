@@ -186,9 +186,7 @@ class Options:
         if random.random() < 0.5 or {"--threads", "--in-flight", "--memory"} & set(command):
             return None
         before = tree(place / "out.zarr", without=("results",))
-        ended = child.csaw(
-            *command, "--overwrite", "--threads", "3", "--in-flight", "2", folder=place, seconds=SECONDS
-        )
+        ended = child.csaw(*command, "--overwrite", "--threads", "3", "--in-flight", "2", folder=place, seconds=SECONDS)
         if ended.code == 0 and tree(place / "out.zarr", without=("results",)) == before:
             return None
         return wrong_result(ended, "another batch size, another sample", ended.error[-300:])

@@ -20,7 +20,10 @@ class WholeMiniBatches:
         self.backend, self.first, self.sources = backend, first, sources
         instances, hops = len(sources), len(backend.plan.sizes)
         self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
-        self.hop_nodes, self.hop_edges = np.zeros((instances, hops + 1), np.int64), np.zeros((instances, hops), np.int64)
+        self.hop_nodes, self.hop_edges = (
+            np.zeros((instances, hops + 1), np.int64),
+            np.zeros((instances, hops), np.int64),
+        )
         self.counts = np.zeros((instances + 1, 2), np.int64)  # vertices without a neighbor; nodes, if they are too many
 
     def advance(self) -> None:
@@ -30,7 +33,11 @@ class WholeMiniBatches:
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             for number in piece.tolist() or [-1]:  # an empty slice compiles the kernel
                 seeds = self.sources[number, :, 0] if piece.size else np.empty(0, np.int64)
-                hops = (self.hop_nodes[number], self.hop_edges[number]) if piece.size else np.zeros((2, sizes.size + 1), np.int64)
+                hops = (
+                    (self.hop_nodes[number], self.hop_edges[number])
+                    if piece.size
+                    else np.zeros((2, sizes.size + 1), np.int64)
+                )
                 drawn = backend.kernels.draw_minibatch(
                     np.ascontiguousarray(seeds[seeds >= 0]), backend.graph.arrays, seed, self.first + number, disjoint, sizes, *hops, self.counts[number]
                 )  # fmt: skip

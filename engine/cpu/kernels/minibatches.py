@@ -99,7 +99,11 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
             counts[1] = most
             break
         n_id, owner = resized(n_id[:nodes], most), resized(owner[:nodes], most)
-        row, col, e_id = resized(row[:edges], edges + room), resized(col[:edges], edges + room), resized(e_id[:edges], edges + room)
+        row, col, e_id = (
+            resized(row[:edges], edges + room),
+            resized(col[:edges], edges + room),
+            resized(e_id[:edges], edges + room),
+        )
         table = table_of(n_id, owner, nodes, most)
         for group in range(begin, end, NODES):
             last, begun = min(group + NODES, end), edges
@@ -109,7 +113,11 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
                     counts[0] += degree == 0
                 wanted = degree if size < 0 else size
                 picked = edges
-                edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges) if wanted > 0 else 0
+                edges += (
+                    choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
+                    if wanted > 0
+                    else 0
+                )
                 for k in range(picked, edges):
                     col[k] = node
                     prefetch_edge(graph, uint64(e_id[k]))
