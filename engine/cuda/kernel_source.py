@@ -97,7 +97,7 @@ def whole_minibatches(backend: Specialization) -> bool:
     plan, a = backend.plan, backend.algorithm
     if plan.sample_layout != "batches" or backend.streamed or plan.select is not Method.UNIFORM or not plan.sizes:
         return False
-    if not all(0 <= size and (a.replace or size <= PICKS["cuda"]) for size in plan.sizes):
+    if not all(size >= 0 and (a.replace or size <= PICKS["cuda"]) for size in plan.sizes):
         return False
     widths = frontiers(plan.sizes, a.seeds_per_batch, backend.store.vertices * (a.seeds_per_batch if a.disjoint else 1))
     return sum(width * size for width, size in zip(widths, plan.sizes, strict=True)) < MOST_CELLS
@@ -130,6 +130,7 @@ def _constants(backend: Specialization) -> dict[str, int]:
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
+        own |= {"DISJOINT": bool(getattr(backend.algorithm, "disjoint", False))}
         own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
     constants |= {

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 BLOCK_PICKS = 1280  # picks that keep a block busy
 CHUNK = 1024  # cells that a block of `number_new` numbers
-TABLE_BYTES = 32 << 20  # of the hash tables of the mini-batches that are drawn at a time: they stay in the cache
-BUCKET_BYTES = 12
+MOST_ROWS = 65535  # blocks of the second dimension of a launch
+TABLE_BYTES = 64 << 20  # of the hash tables of the mini-batches that are drawn at a time: they stay in the cache, about
 
 
 class DeviceMiniBatches:
@@ -34,7 +34,9 @@ class DeviceMiniBatches:
         self.room = min(self.seeds + self.edge_room, self.seeds + most)
         check_nodes(self.room)
         self.buckets = 1 << (4 * self.room // 3 + 64).bit_length()
-        self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
+        self.sources, positions = cupy.asarray(np.ascontiguousarray(sources, np.int64)), sources[:, :, 1]
+        self.input_id = positions[positions >= 0]
+        self.packed = self.dtype.itemsize == 4 and not self.disjoint  # PACKED in minibatches.cu
         hops = len(self.sizes)
         self.n_id = cupy.empty((self.instances, self.room), self.dtype)
         self.owner = cupy.empty((self.instances, self.room), np.uint32) if self.disjoint else None
@@ -48,14 +50,14 @@ class DeviceMiniBatches:
         self.found = 0
 
     def advance(self) -> None:
-        at_a_time = max(1, min(self.instances, TABLE_BYTES // (BUCKET_BYTES * self.buckets)))
+        at_a_time = max(1, min(self.instances, MOST_ROWS, TABLE_BYTES // ((8 if self.packed else 12) * self.buckets)))
         keys = cupy.empty((at_a_time, self.buckets), np.uint64)
-        values = cupy.empty((at_a_time, self.buckets), np.uint32)
+        values = None if self.packed else cupy.empty((at_a_time, self.buckets), np.uint32)
         cells = max((width * size for width, size in zip(self.widths, self.sizes, strict=True)), default=0)
         bucket, e_id = cupy.empty((at_a_time, cells), np.uint32), cupy.empty((at_a_time, cells), np.int64)
         for low in range(0, self.instances, at_a_time):
-            keys.fill(2**64 - 1)
-            values.fill(2**32 - 1)
+            for table in filter(lambda table: table is not None, (keys, values)):
+                table.data.memset_async(0xFF, table.nbytes)
             self._draw(low, min(low + at_a_time, self.instances), keys, values, bucket, e_id)
         self.samples = self._packed()
 
@@ -84,7 +86,7 @@ class DeviceMiniBatches:
         at = slice(low, high)
         return struct(
             "MiniBatches", first=self.first + low, count=np.uint32(high - low), seeds=np.uint32(self.seeds), hops=np.uint32(len(self.sizes)),
-            room=np.uint32(self.room), edge_room=np.uint32(self.edge_room), buckets=np.uint32(self.buckets), disjoint=np.uint32(self.disjoint),
+            room=np.uint32(self.room), edge_room=np.uint32(self.edge_room), buckets=np.uint32(self.buckets),
             sources=self.sources[at], keys=keys, values=values, n_id=self.n_id[at], owner=None if self.owner is None else self.owner[at],
             node_ends=self.node_ends[at], edge_ends=self.edge_ends[at], bucket=self.bucket[at], col=self.col[at], e_id=self.e_id[at], dead=self.dead,
         )  # fmt: skip
@@ -99,29 +101,34 @@ class DeviceMiniBatches:
 
     def _packed(self) -> dict[str, Array]:
         """The arrays of a sample store, in order of instance."""
-        nodes, edges = self.node_ends[:, -1], self.edge_ends[:, -1]
-        nodes_upto, edges_upto = cupy.cumsum(nodes), cupy.cumsum(edges)
-        ends = [int(upto[-1]) if self.instances else 0 for upto in (nodes_upto, edges_upto)]
-        self.found = ends[1]
-        n_id = cupy.empty(ends[0], self.dtype)
-        batch = cupy.empty(ends[0] if self.disjoint else 0, np.int32)
-        row, col, e_id = (cupy.empty(ends[1], kind) for kind in (np.int32, np.int32, np.int64))
-        if self.instances:
-            grid = (self._blocks(max(self.room, self.edge_room)), self.instances)
-            packed = (nodes_upto, edges_upto, n_id, batch, row, col, e_id)
-            self.backend.kernels.launch("pack_minibatches", grid, BLOCK, self._struct(0, self.instances), *packed)
-        positions = self.sources[:, :, 1]
+        kernels, whole, n, hops = self.backend.kernels, self._struct(0, self.instances), self.instances, len(self.sizes)
+        counts = cupy.empty((5, n), np.int64)
+        nodes, edges, seeds, nodes_upto, edges_upto = counts
+        hop_nodes, hop_edges = cupy.empty((n, hops + 1), np.int64), cupy.empty((n, hops), np.int64)
+        numbers = struct("Numbers", nodes=nodes, edges=edges, seeds=seeds, nodes_upto=nodes_upto, edges_upto=edges_upto,
+                         hop_nodes=hop_nodes, hop_edges=hop_edges)  # fmt: skip
+        kernels.launch("sum_up", 1, BLOCK, whole, numbers)
+        all_nodes, all_edges = counts[3:, -1].get().tolist() if n else (0, 0)
+        self.found = all_edges
+        n_id = cupy.empty(all_nodes, self.dtype)
+        batch = cupy.empty(all_nodes if self.disjoint else 0, np.int32)
+        row, col, e_id = (cupy.empty(all_edges, kind) for kind in (np.int32, np.int32, np.int64))
+        for low in range(0, n, MOST_ROWS):
+            some = slice(low, min(low + MOST_ROWS, n))
+            given = (self._struct(some.start, some.stop), nodes_upto[some], edges_upto[some])
+            grid = (self._blocks(max(self.room, self.edge_room)), some.stop - low)
+            kernels.launch("pack_minibatches", grid, BLOCK, *given, n_id, batch, row, col, e_id)
         return {
-            "node_counts": nodes.copy(),
+            "node_counts": nodes,
             "n_id": n_id,
-            "edge_counts": edges.copy(),
+            "edge_counts": edges,
             "row": row,
             "col": col,
             "e_id": e_id,
-            "hop_nodes": cupy.diff(self.node_ends, axis=1),
-            "hop_edges": cupy.diff(self.edge_ends, axis=1),
-            "seed_counts": self.node_ends[:, 1].copy(),
-            "input_id": positions[positions >= 0],
+            "hop_nodes": hop_nodes,
+            "hop_edges": hop_edges,
+            "seed_counts": seeds,
+            "input_id": cupy.asarray(self.input_id),
             **({"batch": batch} if self.disjoint else {}),
         }
 

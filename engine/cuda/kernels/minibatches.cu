@@ -15,10 +15,9 @@ struct MiniBatches {
     u32 count, seeds, hops;    // mini-batches, most seeds of one, hops
     u32 room, edge_room;       // nodes and edges of a mini-batch, at most
     u32 buckets;               // of a table: a power of two
-    u32 disjoint;
     const i64* sources;        // [count, seeds, 2]: vertex and position in the list of sources; -1: none
     u64* keys;                 // [count, buckets] all ones: empty
-    u32* values;               // [count, buckets]
+    u32* values;               // [count, buckets] not if PACKED
     vertex_t* n_id;            // [count, room]
     u32* owner;                // [count, room] DISJOINT: the seed that a node belongs to
     i64* node_ends;            // [count, hops + 2] 0, then nodes after the seeds and after each hop
@@ -37,22 +36,44 @@ struct MiniHop {
     u32 chunks;                // of CHUNK cells
 };
 
-__device__ __forceinline__ u64 key_of(const MiniBatches& b, u32 owner, u64 vertex) { return b.disjoint ? (u64)owner * (u64)GRAPH.vertices + vertex : vertex; }
+__device__ __forceinline__ u64 key_of(const MiniBatches& b, u32 owner, u64 vertex) { return DISJOINT ? (u64)owner * (u64)GRAPH.vertices + vertex : vertex; }
+
+// PACKED: a bucket is {vertex, value} in one word, and what another thread has entered is known with the first access.
+#define PACKED (!WIDE && !DISJOINT)
+
+__device__ __forceinline__ u64* table_of(const MiniBatches& b, u32 local) { return b.keys + (u64)local * b.buckets; }
+
+__device__ __forceinline__ u32 value_in(const MiniBatches& b, u32 local, u32 bucket)
+{
+    return PACKED ? (u32)table_of(b, local)[bucket] : b.values[(u64)local * b.buckets + bucket];
+}
+
+__device__ __forceinline__ u64 key_in(const MiniBatches& b, u32 local, u32 bucket) { return table_of(b, local)[bucket] >> (PACKED ? 32 : 0); }
+
+__device__ __forceinline__ void set_value(const MiniBatches& b, u32 local, u32 bucket, u32 value)
+{
+    if (PACKED) table_of(b, local)[bucket] = key_in(b, local, bucket) << 32 | value;
+    else b.values[(u64)local * b.buckets + bucket] = value;
+}
 
 // Enters a node under the smallest of all values that come with it; returns its bucket.
 __device__ __forceinline__ u32 enter(const MiniBatches& b, u32 local, u64 key, u32 value)
 {
+    u64* const table = table_of(b, local);
     const u32 mask = b.buckets - 1;
-    u64* const keys = b.keys + (u64)local * b.buckets;
-    u32* const values = b.values + (u64)local * b.buckets;
-    u64 h = key * 0x9E3779B97F4A7C15ull;
-    u32 at = (u32)(h >> 32) & mask;
+    const u64 wanted = PACKED ? key << 32 | value : key;
+    u32 at = (u32)(key * 0x9E3779B97F4A7C15ull >> 32) & mask;
     for (;; at = (at + 1) & mask) {
-        u64 there = *(volatile u64*)(keys + at);
-        if (there == ~0ull) there = atomicCAS(keys + at, ~0ull, key);
+        const u64 there = atomicCAS(table + at, ~0ull, wanted);
+        if (PACKED) {
+            if (there == ~0ull) return at;
+            if (there >> 32 != key) continue;
+            if ((u32)there > value) atomicMin(table + at, wanted);
+            return at;
+        }
         if (there == ~0ull || there == key) break;
     }
-    if (*(volatile u32*)(values + at) > value) atomicMin(values + at, value);
+    atomicMin(b.values + (u64)local * b.buckets + at, value);
     return at;
 }
 
@@ -64,7 +85,7 @@ extern "C" __global__ void plant_seeds(MiniBatches b)
     const i64 vertex = b.sources[2 * t];
     if (vertex >= 0) {
         b.n_id[(i64)local * b.room + node] = (vertex_t)vertex;
-        if (b.disjoint) b.owner[(i64)local * b.room + node] = node;
+        if (DISJOINT) b.owner[(i64)local * b.room + node] = node;
         enter(b, local, key_of(b, node, (u64)vertex), node);
     }
     i64* const ends = b.node_ends + (i64)local * (b.hops + 2);
@@ -90,7 +111,7 @@ struct Nodes {
             place[i] = {0, -1};
             if (at >= ends[1]) continue;
             place[i] = locate(b.n_id[(i64)in * b.room + at]);
-            owner[i] = b.disjoint ? b.owner[(i64)in * b.room + at] : 0;
+            owner[i] = DISJOINT ? b.owner[(i64)in * b.room + at] : 0;
             without += place[i].count == 0;
         }
         __syncthreads();
@@ -98,18 +119,23 @@ struct Nodes {
     }
 };
 
-__device__ __forceinline__ void put(const MiniBatches& b, const MiniHop& h, const Nodes& f, u32 i, i64 cell, u32 pick, i64 offset, bool there)
+// Picks 2 pair and 2 pair + 1 of a node, whose reads are under way together.
+__device__ __forceinline__ void put_pair(const MiniBatches& b, const MiniHop& h, const Nodes& f, u32 i, i64 node_cell, u32 pair, const Picks& picks)
 {
-    if (pick >= h.size) return;
-    cell += pick;
-    if (!there) {
-        h.bucket[cell] = NOWHERE;
-        return;
+    const u64 row = offset_of(f.place[i].row);
+    const u32 from = (u32)(node_cell - (i64)f.local[i] * h.width * h.size);
+    const i64 offset[2] = {picks.first, picks.second};
+    u64 vertex[2];
+#pragma unroll
+    for (u32 k = 0; k < 2; ++k) vertex[k] = 2 * pair + k < picks.count ? *index_at(f.place[i].row + offset[k]) : 0;
+#pragma unroll
+    for (u32 k = 0; k < 2; ++k) {
+        const u32 pick = 2 * pair + k;
+        if (pick >= h.size) return;
+        const bool there = pick < picks.count;
+        if (there) h.e_id[node_cell + pick] = row + offset[k];
+        h.bucket[node_cell + pick] = there ? enter(b, f.local[i], key_of(b, f.owner[i], vertex[k]), NEW + from + pick) : NOWHERE;
     }
-    const i64 position = f.place[i].row + offset;
-    const u64 vertex = *index_at(position);
-    h.e_id[cell] = offset_of(f.place[i].row) + offset;
-    h.bucket[cell] = enter(b, f.local[i], key_of(b, f.owner[i], vertex), NEW + (u32)(cell - (i64)f.local[i] * h.width * h.size));
 }
 
 extern "C" __global__ __launch_bounds__(256) void draw_picks(MiniBatches b, MiniHop h, u64 seed)
@@ -122,11 +148,12 @@ extern "C" __global__ __launch_bounds__(256) void draw_picks(MiniBatches b, Mini
     for (u32 t = threadIdx.x; t < staged * pairs; t += blockDim.x) {
         const u32 i = t / pairs, pair = t - i * pairs;
         const Place place = f.place[i];
-        const bool draws = place.count > 0;
-        const Words words = draws ? philox(seed, (u64)(b.first + f.local[i]), f.node[i], pair) : Words{};
-        const i64 cell = (base + i) * size;
-        put(b, h, f, i, cell, 2 * pair, draws ? (i64)below(word64(words, 0), (u64)place.count) : 0, draws);
-        put(b, h, f, i, cell, 2 * pair + 1, draws ? (i64)below(word64(words, 1), (u64)place.count) : 0, draws);
+        Picks picks = {0, 0, 0};
+        if (place.count > 0) {
+            const Words words = philox(seed, (u64)(b.first + f.local[i]), f.node[i], pair);
+            picks = {(i64)below(word64(words, 0), (u64)place.count), (i64)below(word64(words, 1), (u64)place.count), size};
+        }
+        put_pair(b, h, f, i, (base + i) * size, pair, picks);
     }
 #else
     const u32 tiles = 32 / pairs, tile = lane_of() / pairs, pair = lane_of() - tile * pairs, warps = blockDim.x >> 5;
@@ -136,9 +163,7 @@ extern "C" __global__ __launch_bounds__(256) void draw_picks(MiniBatches b, Mini
         Place place = inside ? f.place[i] : Place{0, 0};
         place.count = max(place.count, 0ll);
         const Picks picks = distinct_picks(place, seed, inside ? (u64)(b.first + f.local[i]) : 0, inside ? f.node[i] : 0, size, pair, tile * pairs);
-        if (!inside) continue;
-        put(b, h, f, i, (base + i) * size, 2 * pair, picks.first, 2 * pair < picks.count);
-        put(b, h, f, i, (base + i) * size, 2 * pair + 1, picks.second, 2 * pair + 1 < picks.count);
+        if (inside) put_pair(b, h, f, i, (base + i) * size, pair, picks);
     }
 #endif
     const i64 dead = group_sum(without);
@@ -151,7 +176,7 @@ __device__ __forceinline__ i64 found_in(const MiniBatches& b, const MiniHop& h, 
     const u32 cells = h.width * h.size;
     bucket = place < cells ? h.bucket[(i64)local * cells + place] : NOWHERE;
     if (bucket == NOWHERE) return 0;
-    return 1ll << 32 | (b.values[(u64)local * b.buckets + bucket] == NEW + place);
+    return 1ll << 32 | (value_in(b, local, bucket) == NEW + place);
 }
 
 extern "C" __global__ __launch_bounds__(256) void count_new(MiniBatches b, MiniHop h)
@@ -206,11 +231,11 @@ extern "C" __global__ __launch_bounds__(256) void number_new(MiniBatches b, Mini
         b.e_id[edge] = h.e_id[cell];
         if (!(u32)own) continue;
         const i64 node = nodes + (u32)upto;
-        const u64 key = b.keys[(u64)local * b.buckets + bucket];
-        const u32 owner = b.disjoint ? b.owner[(i64)local * b.room + from] : 0;
-        b.n_id[(i64)local * b.room + node] = (vertex_t)(key - (b.disjoint ? (u64)owner * (u64)GRAPH.vertices : 0));
-        if (b.disjoint) b.owner[(i64)local * b.room + node] = owner;
-        b.values[(u64)local * b.buckets + bucket] = (u32)node;
+        const u64 key = key_in(b, local, bucket);
+        const u32 owner = DISJOINT ? b.owner[(i64)local * b.room + from] : 0;
+        b.n_id[(i64)local * b.room + node] = (vertex_t)(key - (DISJOINT ? (u64)owner * (u64)GRAPH.vertices : 0));
+        if (DISJOINT) b.owner[(i64)local * b.room + node] = owner;
+        set_value(b, local, bucket, (u32)node);
     }
 }
 
@@ -221,7 +246,37 @@ extern "C" __global__ void number_edges(MiniBatches b)
     const i64 edges = b.edge_ends[(i64)local * (b.hops + 1) + b.hops];
     for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < edges; k += (i64)gridDim.x * blockDim.x) {
         u32* const bucket = b.bucket + (i64)local * b.edge_room + k;
-        *bucket = b.values[(u64)local * b.buckets + *bucket];
+        *bucket = value_in(b, local, *bucket);
+    }
+}
+
+struct Numbers {      // of nodes and edges
+    i64 *nodes, *edges, *seeds;       // [count]
+    i64 *nodes_upto, *edges_upto;     // [count] running sums
+    i64 *hop_nodes, *hop_edges;       // [count, hops + 1], [count, hops]
+};
+
+// One block.
+extern "C" __global__ __launch_bounds__(256) void sum_up(MiniBatches b, Numbers n)
+{
+    i64 nodes_before = 0, edges_before = 0;
+    for (u32 base = 0; base < b.count; base += blockDim.x) {
+        const i64 local = base + threadIdx.x;
+        const bool inside = local < b.count;
+        const i64 *node_ends = b.node_ends + local * (b.hops + 2), *edge_ends = b.edge_ends + local * (b.hops + 1);
+        const i64 nodes = inside ? node_ends[b.hops + 1] : 0, edges = inside ? edge_ends[b.hops] : 0;
+        i64 all_nodes, all_edges;
+        const i64 nodes_upto = nodes_before + group_scan(nodes, all_nodes), edges_upto = edges_before + group_scan(edges, all_edges);
+        nodes_before += all_nodes;
+        edges_before += all_edges;
+        if (!inside) continue;
+        n.nodes[local] = nodes;
+        n.edges[local] = edges;
+        n.seeds[local] = node_ends[1];
+        n.nodes_upto[local] = nodes_upto;
+        n.edges_upto[local] = edges_upto;
+        for (u32 hop = 0; hop <= b.hops; ++hop) n.hop_nodes[local * (b.hops + 1) + hop] = node_ends[hop + 1] - node_ends[hop];
+        for (u32 hop = 0; hop < b.hops; ++hop) n.hop_edges[local * b.hops + hop] = edge_ends[hop + 1] - edge_ends[hop];
     }
 }
 
@@ -234,7 +289,7 @@ extern "C" __global__ void pack_minibatches(MiniBatches b, const i64* nodes_upto
     const i64 begin = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     for (i64 k = begin; k < nodes; k += step) {
         n_id[to_nodes + k] = b.n_id[(i64)local * b.room + k];
-        if (b.disjoint) batch[to_nodes + k] = (int)b.owner[(i64)local * b.room + k];
+        if (DISJOINT) batch[to_nodes + k] = (int)b.owner[(i64)local * b.room + k];
     }
     for (i64 k = begin; k < edges; k += step) {
         const i64 from = (i64)local * b.edge_room + k;
