@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import RAGGED, WHOLE
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
@@ -34,7 +35,8 @@ class Samples:
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
 
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
-        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``).
+        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
+        "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
     instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     """
@@ -107,6 +109,27 @@ class Samples:
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
 
+    def minibatch(self, number: int) -> dict[str, np.ndarray]:
+        """The arrays of mini-batch ``number``, from 0 (from -1 backwards from the last one), by PyG's names and in its direction.
+
+        n_id [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first meeting.
+        row, col int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn, to ``col``, the vertex that it was drawn for.
+        e_id int64 [edges]: the number of the edge, counted through the rows of the graph store.
+        num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
+        input_id int64 [seeds]: the position of each seed in the list of sources.
+        batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+
+        IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.
+        """
+        at = number + self.instances if number < 0 else number
+        if not 0 <= at < self.instances:
+            raise IndexError(f"mini-batch {number} of {self.instances}")
+        if self.layout != "batches":
+            raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
+        arrays = self.group(at, at + 1)
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in RAGGED["batches"]} | named
+
     @cached_property
     def words(self) -> Words | None:
         """The string ids of the graph, by dense id; None where its ids are numbers."""
@@ -175,7 +198,8 @@ class Samples:
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
-        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``.
+        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        mini-batches those that :func:`draw_batches` names.
         StoreError where a file has changed.
         """
         if self.layout == "walks":
@@ -184,13 +208,23 @@ class Samples:
             return {"walks": self.walks[start:stop], "lengths": lengths}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
-                  "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
-        arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
-        for name in ("src", "dst", "depth", "sources"):
-            pointer = bounds["source_counts" if name == "sources" else "counts"]
-            arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
+        arrays = self._ragged(start, stop)
+        if self.layout == "batches":
+            check.check_minibatches(self.path, arrays)
         return arrays
+
+    def _ragged(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """The arrays of instances that differ in size; the bounds of each array's instances are in a store's arrays ``.._ptr``."""
+        whole, ragged = WHOLE[self.layout], RAGGED[self.layout]
+        first = {counts: name for name, counts in reversed(ragged.items()) if name in self._arrays}
+        bounds = {
+            part: self.bounds(name, first[part], start, stop) for name, part in whole.items() if name.endswith("_ptr")
+        }
+        arrays = {counts: np.diff(pointer) for counts, pointer in bounds.items()}
+        for name in whole.keys() & self._arrays.keys() - {name for name in whole if name.endswith("_ptr")}:
+            pointer = bounds[ragged[name]] if name in ragged else (start, stop)
+            arrays[name] = self[name][int(pointer[0]) : int(pointer[-1])]
+        return {part: arrays[part] for part in whole.values() if part in arrays}
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""

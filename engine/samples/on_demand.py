@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import WHOLE
+from csaw.engine.samples.layout import PARTS, RAGGED, WHOLE
 from csaw.engine.samples.sizes import Sizes
 from csaw.partition.words import Words
 
@@ -27,8 +27,8 @@ class OnDemand(Samples):
     ``attributes``: those of a sample store, with the number of these ``instances``. ``bring`` may be called by several threads. ``words``: the string ids of the
     graph, where the ids are names. ``part`` of a stored sample is one of these, and so is a virtual sample.
 
-    Instances of subgraphs have no place in an array that is known before all of them are there: ``instance_ptr`` and what lies between its bounds are found by
-    bringing every instance once. ``group`` and ``iter_groups`` need none of that.
+    Instances that differ in size have no place in an array that is known before all of them are there: ``instance_ptr`` and what lies between its bounds are
+    found by bringing every instance once. ``group`` and ``iter_groups`` need none of that.
     """
 
     def __init__(self, path: Path, attributes: dict[str, Any], bring: Bring, words: Words | None = None) -> None:
@@ -40,13 +40,25 @@ class OnDemand(Samples):
         self._latest: deque[tuple[int, int, Arrays]] = deque(maxlen=KEPT)
         self._guard = Lock()
         self._shapes = bring(0, min(1, self.instances))
-        of_instances = {} if self.is_ragged else {name: _Rows(self, name) for name in self._shapes}
-        self._arrays: dict[str, Any] = of_instances or {name: _Ragged(self, name) for name in WHOLE}
+        names = (
+            {name: part for name, part in WHOLE[self.layout].items() if part in self._shapes}
+            if self.is_ragged
+            else self._shapes
+        )
+        self._arrays: dict[str, Any] = {
+            name: _Rows(self, name) if name in self._shapes and name not in self.ragged else _Ragged(self, name)
+            for name in names
+        }
 
     @property
     def is_ragged(self) -> bool:
         """Whether an instance has as many rows of an array as it takes."""
-        return "counts" in self._shapes
+        return self.layout in RAGGED
+
+    @property
+    def ragged(self) -> dict[str, str]:
+        """The arrays in which an instance has as many rows as it takes, and the counts that say how many."""
+        return RAGGED.get(self.layout, {})
 
     def group(self, start: int, stop: int) -> Arrays:
         start, stop, _ = slice(start, stop).indices(self.instances)
@@ -61,14 +73,12 @@ class OnDemand(Samples):
         return arrays
 
     def pointer(self, name: str) -> np.ndarray:
-        """int64 [instances + 1]: running sums of ``counts`` or ``source_counts``, for which every instance is brought once."""
+        """int64 [instances + 1]: running sums of some counts, such as ``counts`` or ``source_counts``, for which every instance is brought once."""
+        names = set(self.ragged.values())
         with self._guard:
             if not hasattr(self, "_pointers"):
-                counts = [{n: arrays[n] for n in ("counts", "source_counts")} for _, arrays in self.iter_groups()]
-                self._pointers = {
-                    n: np.concatenate([[0], *(each[n] for each in counts)]).cumsum()
-                    for n in ("counts", "source_counts")
-                }
+                counts = [{n: arrays[n] for n in names} for _, arrays in self.iter_groups()]
+                self._pointers = {n: np.concatenate([[0], *(each[n] for each in counts)]).cumsum() for n in names}
         return self._pointers[name]
 
     @property
@@ -85,7 +95,7 @@ class OnDemand(Samples):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the arrays would take if they were stored; of subgraphs, whose sizes are not known, those of what one instance takes."""
+        """Bytes that the arrays would take if they were stored; of instances whose sizes are not known, those of what one takes."""
         return self.instances * sum(array.nbytes for array in self._shapes.values())
 
 
@@ -147,14 +157,14 @@ class _Rows:
 
 
 class _Ragged:
-    """An array of subgraphs in which an instance has as many elements as it takes, or the bounds of these."""
+    """An array in which an instance has as many elements as it takes, or the bounds of these."""
 
     ndim = 1
     chunks = 0
 
     def __init__(self, samples: OnDemand, name: str) -> None:
-        self.samples, self.name, self.part = samples, name, WHOLE[name]
-        self.counted_by = "source_counts" if name.startswith("sources") else "counts"
+        self.samples, self.name, self.part = samples, name, PARTS[name]
+        self.counted_by = self.part if self.is_pointer else samples.ragged[self.part]
         self.dtype = np.dtype(np.int64) if self.is_pointer else samples._shapes[self.part].dtype
 
     @property

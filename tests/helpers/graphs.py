@@ -1,8 +1,11 @@
 """Small graphs with every trouble in them, and a way to draw from one."""
 
+from pathlib import Path
+
 import numpy as np
 
 from csaw.engine import open_samples, sample
+from csaw.engine.samples.layout import WHOLE
 from csaw.partition import write_graph
 from csaw.partition.store import GraphStore
 
@@ -77,6 +80,7 @@ def stored_arrays(out):
     """Every array of a sample."""
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
+    names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr
 
