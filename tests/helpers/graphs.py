@@ -86,3 +86,11 @@ def stored_arrays(out):
 
     group = zarr.open_group(str(out), mode="r")
     return {name: group[name][:] for name in wanted}
+
+
+def ends_of_batches(drawn, hop):
+    """The vertices that the edges of one hop of all mini-batches lead to, in order, from the arrays of a sample."""
+    counts, hops = np.diff(drawn["edge_ptr"]), drawn["hop_edges"]
+    row = drawn["row"] + np.repeat(drawn["node_ptr"][:-1], counts)
+    at = np.repeat(np.tile(np.arange(hops.shape[1]), len(hops)), hops.ravel())
+    return drawn["n_id"][row[at == hop]].astype(int)
