@@ -23,7 +23,8 @@ def sources(text: Any) -> str:
     """The sources of a request, such as ``all x 1``, in words."""
     kind, _, width = str(text).rpartition(" x ")
     kind, _, digest = kind.partition(" ")
-    known = STARTS.get(kind, kind) + (f" (digest {digest})" if digest else "")
+    digest, _, size = digest.partition(" of ")
+    known = STARTS.get(kind, kind) + (f" ({size + ', ' if size else ''}digest {digest})" if digest else "")
     return f"{known}; {width} for each instance" if known else plain(text)
 
 

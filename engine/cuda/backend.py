@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Array, Batch, Store
@@ -18,6 +19,7 @@ from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.rounds import UnlimitedWalks
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
@@ -31,7 +33,7 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span
+from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span, whole_minibatches
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
@@ -72,6 +74,7 @@ class CudaBackend(Backend):
             sparse_pools(self),
             tree_span(self),
         )
+        self.whole_minibatches = whole_minibatches(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
@@ -88,6 +91,8 @@ class CudaBackend(Backend):
             return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.plan.sample_layout == "batches":
+            return (DeviceMiniBatches if self.whole_minibatches else MiniBatches)(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
         return kind(self, first, sources)
 
@@ -167,7 +172,7 @@ class CudaBackend(Backend):
             return
         frontier = struct(
             "Frontier", instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
-            seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
+            seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, edge=f.edge, key=f.keys,
         )  # fmt: skip
         if f.trying:
             self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)

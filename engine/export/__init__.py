@@ -100,6 +100,8 @@ def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dic
         if given is not None and not samples.is_virtual:
             raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
         return {}, {}
+    if samples.layout == "batches":  # its e_id is stored
+        return {}, {}
     if given is not None:
         return {"graph": open_graph(given)}, {}
     where = samples.manifest.get("graph", {}).get("path")

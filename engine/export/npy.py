@@ -10,11 +10,11 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.ahead import in_order, pieces
+from csaw.engine.samples.ahead import EDGES, in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import RAGGED
+from csaw.engine.samples.layout import RAGGED_WALKS
 from csaw.engine.samples.sizes import edges_of
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.words import Words
@@ -25,7 +25,7 @@ PIECE = 1 << 26  # bytes made at a time
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
-    if samples.layout == RAGGED:
+    if samples.layout == RAGGED_WALKS:
         raise OptionError(
             f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
         )
@@ -66,8 +66,8 @@ def _record(vertex: np.dtype) -> np.dtype:
 
 def _count(samples: Samples, threads: int) -> int:
     """All edges, by what the store says, or else counted."""
-    if samples.layout == "subgraphs":
-        return len(samples.src)
+    if samples.layout in EDGES:
+        return len(samples[EDGES[samples.layout][1]])
     if samples.sizes is not None:
         return int(samples.sizes["edges"])
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import RAGGED
+from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS, WHOLE
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
@@ -36,7 +36,8 @@ class Samples:
 
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop),
         "ragged-walks", of walks without a limit (``walks`` [steps + instances], all walks one after the other, with ``walk_ptr`` [instances + 1];
-        :meth:`walk` gives one), or "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``).
+        :meth:`walk` gives one), "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
+        "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
     instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     """
@@ -89,7 +90,7 @@ class Samples:
     @cached_property
     def lengths(self) -> Rows | np.ndarray:
         """The steps of each walk; of ragged walks an array in memory."""
-        if self.layout == RAGGED:
+        if self.layout == RAGGED_WALKS:
             return np.diff(self.bounds("walk_ptr", "walks", 0, self.instances)) - 1
         return self["lengths"]
 
@@ -106,7 +107,7 @@ class Samples:
     @property
     def has_walks(self) -> bool:
         """Whether an instance is a walk."""
-        return self.layout in ("walks", RAGGED)
+        return self.layout in ("walks", RAGGED_WALKS)
 
     @cached_property
     def hops(self) -> list[Rows]:
@@ -118,7 +119,7 @@ class Samples:
     @property
     def walk_length(self) -> int | None:
         """The number of steps that was asked for, None without a limit; a walk may have ended before."""
-        return None if self.layout == RAGGED else self.walks.shape[1] - 1
+        return None if self.layout == RAGGED_WALKS else self.walks.shape[1] - 1
 
     instance_ptr = cached_property(lambda self: self["instance_ptr"])
     src = cached_property(lambda self: self["src"])
@@ -126,6 +127,27 @@ class Samples:
     depth = cached_property(lambda self: self["depth"])
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
+
+    def minibatch(self, number: int) -> dict[str, np.ndarray]:
+        """The arrays of mini-batch ``number``, from 0 (from -1 backwards from the last one), by PyG's names and in its direction.
+
+        n_id [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first meeting.
+        row, col int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn, to ``col``, the vertex that it was drawn for.
+        e_id int64 [edges]: the number of the edge, counted through the rows of the graph store.
+        num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
+        input_id int64 [seeds]: the position of each seed in the list of sources.
+        batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+
+        IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.
+        """
+        at = number + self.instances if number < 0 else number
+        if not 0 <= at < self.instances:
+            raise IndexError(f"mini-batch {number} of {self.instances}")
+        if self.layout != "batches":
+            raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
+        arrays = self.group(at, at + 1)
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in RAGGED["batches"]} | named
 
     @cached_property
     def words(self) -> Words | None:
@@ -195,26 +217,37 @@ class Samples:
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
-        Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``.
+        Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        mini-batches those that :func:`draw_batches` names.
         StoreError where a file has changed.
         """
         if self.layout == "walks":
             lengths = self.lengths[start:stop]
             check.check_lengths(self.path / "lengths", lengths, self.walks.shape[1] - 1)
             return {"walks": self.walks[start:stop], "lengths": lengths}
-        if self.layout == RAGGED:
+        if self.layout == RAGGED_WALKS:
             pointer = self.bounds("walk_ptr", "walks", start, stop)
             walks = self.walks[int(pointer[0]) : int(pointer[-1])]
             return {"walks": walks, "lengths": (np.diff(pointer) - 1).astype(np.int32)}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
-                  "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
-        arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
-        for name in ("src", "dst", "depth", "sources"):
-            pointer = bounds["source_counts" if name == "sources" else "counts"]
-            arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
+        arrays = self._ragged(start, stop)
+        if self.layout == "batches":
+            check.check_minibatches(self.path, arrays)
         return arrays
+
+    def _ragged(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """The arrays of instances that differ in size; the bounds of each array's instances are in a store's arrays ``.._ptr``."""
+        whole, ragged = WHOLE[self.layout], RAGGED[self.layout]
+        first = {counts: name for name, counts in reversed(ragged.items()) if name in self._arrays}
+        bounds = {
+            part: self.bounds(name, first[part], start, stop) for name, part in whole.items() if name.endswith("_ptr")
+        }
+        arrays = {counts: np.diff(pointer) for counts, pointer in bounds.items()}
+        for name in whole.keys() & self._arrays.keys() - {name for name in whole if name.endswith("_ptr")}:
+            pointer = bounds[ragged[name]] if name in ragged else (start, stop)
+            arrays[name] = self[name][int(pointer[0]) : int(pointer[-1])]
+        return {part: arrays[part] for part in whole.values() if part in arrays}
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""

@@ -13,10 +13,12 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import RAGGED
+from csaw.engine.samples.layout import RAGGED_WALKS
 
 PIECE = 1 << 22  # bytes of ids in a piece, unless an instance has more
 AHEAD = 2  # pieces, and files to check, for each thread: some are done while their turn has not come
+EDGES = {"subgraphs": ("instance_ptr", "src"), "batches": ("edge_ptr", "row"), RAGGED_WALKS: ("walk_ptr", "walks")}
+"""Of each layout whose instances differ in size, the array of the bounds of their edges, and one of the edges; of walks that of vertices."""
 Span = tuple[int, int]
 Work = Callable[[int, int], Any]
 
@@ -70,8 +72,7 @@ def group_bytes(samples: Samples) -> int:
 def pieces(samples: Samples) -> Iterator[Span]:
     """Spans of instances of about PIECE bytes each, none of them in two groups."""
     for start, stop in groups(samples):
-        ragged = {"subgraphs": ("instance_ptr", "src", 2), RAGGED: ("walk_ptr", "walks", 1)}.get(samples.layout)
-        cuts = _cuts_of_ids(samples, start, stop, *ragged) if ragged else _cuts(samples, start, stop)
+        cuts = _cuts_of_edges(samples, start, stop) if samples.layout in EDGES else _cuts(samples, start, stop)
         yield from zip(cuts, [*cuts[1:], stop], strict=True)
 
 
@@ -81,9 +82,10 @@ def _cuts(samples: Samples, start: int, stop: int) -> list[int]:
     return list(range(start, stop, max(1, PIECE // max(row_bytes, 1))))
 
 
-def _cuts_of_ids(samples: Samples, start: int, stop: int, pointer: str, of: str, ids: int) -> list[int]:
-    """Where as many elements of the array ``of``, each with so many ``ids``, have been as a piece has."""
-    bounds = samples.bounds(pointer, of, start, stop)
-    each = max(1, PIECE // (ids * samples[of].dtype.itemsize))
+def _cuts_of_edges(samples: Samples, start: int, stop: int) -> list[int]:
+    """Where as many edges have been as a piece has."""
+    pointer, array = EDGES[samples.layout]
+    bounds = samples.bounds(pointer, array, start, stop)
+    each = max(1, PIECE // (2 * samples[array].dtype.itemsize))
     marks = np.arange(bounds[0], max(bounds[-1], bounds[0] + 1), each)
     return np.unique(start + np.minimum(np.searchsorted(bounds, marks), stop - start - 1)).tolist()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import BOUNDS, POINTERS, WHOLE
+from csaw.engine.samples.layout import PARTS, RAGGED, WHOLE, elements_of
 from csaw.engine.samples.sizes import Sizes
 from csaw.partition.words import Words
 
@@ -27,8 +27,8 @@ class OnDemand(Samples):
     ``attributes``: those of a sample store, with the number of these ``instances``. ``bring`` may be called by several threads. ``words``: the string ids of the
     graph, where the ids are names. ``part`` of a stored sample is one of these, and so is a virtual sample.
 
-    Instances of subgraphs and ragged walks have no place in an array that is known before all of them are there: ``instance_ptr`` and what lies between its bounds are found by
-    bringing every instance once. ``group`` and ``iter_groups`` need none of that.
+    Instances that differ in size have no place in an array that is known before all of them are there: ``instance_ptr`` and what lies between its bounds are
+    found by bringing every instance once. ``group`` and ``iter_groups`` need none of that.
     """
 
     def __init__(self, path: Path, attributes: dict[str, Any], bring: Bring, words: Words | None = None) -> None:
@@ -40,13 +40,25 @@ class OnDemand(Samples):
         self._latest: deque[tuple[int, int, Arrays]] = deque(maxlen=KEPT)
         self._guard = Lock()
         self._shapes = bring(0, min(1, self.instances))
-        of_instances = {} if self.is_ragged else {name: _Rows(self, name) for name in self._shapes}
-        self._arrays: dict[str, Any] = of_instances or {name: _Ragged(self, name) for name in WHOLE[self.layout]}
+        names = (
+            {name: part for name, part in WHOLE[self.layout].items() if part in self._shapes}
+            if self.is_ragged
+            else self._shapes
+        )
+        self._arrays: dict[str, Any] = {
+            name: _Rows(self, name) if name in self._shapes and name not in self.ragged else _Ragged(self, name)
+            for name in names
+        }
 
     @property
     def is_ragged(self) -> bool:
         """Whether an instance has as many rows of an array as it takes."""
-        return self.layout in WHOLE
+        return self.layout in RAGGED
+
+    @property
+    def ragged(self) -> dict[str, str]:
+        """The arrays in which an instance has as many rows as it takes, and the counts that say how many."""
+        return RAGGED.get(self.layout, {})
 
     def group(self, start: int, stop: int) -> Arrays:
         start, stop, _ = slice(start, stop).indices(self.instances)
@@ -61,14 +73,13 @@ class OnDemand(Samples):
         return arrays
 
     def pointer(self, name: str) -> np.ndarray:
-        """int64 [instances + 1]: the bounds ``name`` of the instances, for which every instance is brought once."""
+        """int64 [instances + 1]: running sums of some counts, such as ``counts`` or ``source_counts``, for which every instance is brought once."""
+        names = set(self.ragged.values())
         with self._guard:
             if not hasattr(self, "_pointers"):
-                parts = {n: part for n, part in WHOLE[self.layout].items() if n in POINTERS}
-                counts = [{n: arrays[part] for n, part in parts.items()} for _, arrays in self.iter_groups()]
+                counts = [{n: arrays[n] for n in names} for _, arrays in self.iter_groups()]
                 self._pointers = {
-                    n: np.concatenate([[0], *(each[n] + np.int64(POINTERS[n]) for each in counts)]).cumsum()
-                    for n in parts
+                    n: np.concatenate([[0], *(elements_of(n, each[n]) for each in counts)]).cumsum() for n in names
                 }
         return self._pointers[name]
 
@@ -86,7 +97,7 @@ class OnDemand(Samples):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the arrays would take if they were stored; of instances whose sizes are not known, those of what one instance takes."""
+        """Bytes that the arrays would take if they were stored; of instances whose sizes are not known, those of what one takes."""
         return self.instances * sum(array.nbytes for array in self._shapes.values())
 
 
@@ -148,22 +159,22 @@ class _Rows:
 
 
 class _Ragged:
-    """An array of subgraphs or ragged walks in which an instance has as many elements as it takes, or the bounds of these."""
+    """An array in which an instance has as many elements as it takes, or the bounds of these."""
 
     ndim = 1
     chunks = 0
 
     def __init__(self, samples: OnDemand, name: str) -> None:
-        self.samples, self.name, self.part = samples, name, WHOLE[samples.layout][name]
-        self.bounds = BOUNDS.get(name, name)
+        self.samples, self.name, self.part = samples, name, PARTS[name]
+        self.counted_by = self.part if self.is_pointer else samples.ragged[self.part]
         self.dtype = np.dtype(np.int64) if self.is_pointer else samples._shapes[self.part].dtype
 
     @property
     def is_pointer(self) -> bool:
-        return self.name in POINTERS
+        return self.name.endswith("_ptr")
 
     def __len__(self) -> int:
-        return self.samples.instances + 1 if self.is_pointer else int(self.samples.pointer(self.bounds)[-1])
+        return self.samples.instances + 1 if self.is_pointer else int(self.samples.pointer(self.counted_by)[-1])
 
     @property
     def shape(self) -> tuple[int]:
@@ -174,7 +185,7 @@ class _Ragged:
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_pointer:
-            return self.samples.pointer(self.bounds)[key]
+            return self.samples.pointer(self.counted_by)[key]
         if isinstance(key, slice) and key.step in (1, None):
             start, stop, _ = key.indices(len(self))
             return self._range(start, max(start, stop))
@@ -187,7 +198,7 @@ class _Ragged:
         return self[:] if dtype is None else self[:].astype(dtype)
 
     def _range(self, start: int, stop: int) -> np.ndarray:
-        pointer = self.samples.pointer(self.bounds)
+        pointer = self.samples.pointer(self.counted_by)
         pieces = [np.empty(0, self.dtype)]
         for first, last in self._groups(pointer, start, stop):
             low, high = max(start, int(pointer[first])), min(stop, int(pointer[last]))

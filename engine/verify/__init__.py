@@ -126,6 +126,7 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
 
 
 def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int) -> None:
+    from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.trees import verify_hops
     from csaw.engine.verify.walks import verify_walks
@@ -137,5 +138,6 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
         "ragged-walks": verify_walks,
         "hops": verify_hops,
         "subgraphs": verify_subgraphs,
+        "batches": verify_batches,
     }
     by_layout[samples.layout](Subject(samples, store, graph, algorithm, budget), checks)

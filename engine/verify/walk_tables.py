@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import RAGGED, padded
+from csaw.engine.samples.layout import RAGGED_WALKS, padded
 
 ENTRIES = 1 << 19  # entries of walks that a thread has in hand
 
@@ -14,7 +14,7 @@ class WalkTables:
     """Reads the walks of ``samples``; ``steps`` is the number of steps of all of them, or the most that they can have."""
 
     def __init__(self, samples: Samples) -> None:
-        self.samples, self.ragged = samples, samples.layout == RAGGED
+        self.samples, self.ragged = samples, samples.layout == RAGGED_WALKS
         if self.ragged:
             self.lengths = np.asarray(samples.lengths)
             self.steps = int(self.lengths.sum())

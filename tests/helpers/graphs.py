@@ -1,8 +1,11 @@
 """Small graphs with every trouble in them, and a way to draw from one."""
 
+from pathlib import Path
+
 import numpy as np
 
 from csaw.engine import open_samples, sample
+from csaw.engine.samples.layout import WHOLE
 from csaw.partition import write_graph
 from csaw.partition.store import GraphStore
 
@@ -81,8 +84,17 @@ def stored_arrays(out):
         "ragged-walks": ["walk_ptr", "walks"],
         "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"],
     }
+    names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")
     return {name: group[name][:] for name in wanted}
+
+
+def ends_of_batches(drawn, hop):
+    """The vertices that the edges of one hop of all mini-batches lead to, in order, from the arrays of a sample."""
+    counts, hops = np.diff(drawn["edge_ptr"]), drawn["hop_edges"]
+    row = drawn["row"] + np.repeat(drawn["node_ptr"][:-1], counts)
+    at = np.repeat(np.tile(np.arange(hops.shape[1]), len(hops)), hops.ravel())
+    return drawn["n_id"][row[at == hop]].astype(int)
