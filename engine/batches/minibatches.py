@@ -11,7 +11,6 @@ from csaw.engine.batches.traversals import Traversals, fresh
 from csaw.engine.contracts import Array
 from csaw.partition.errors import BudgetError
 
-
 MOST_NODES = 2**31 - 1  # of a mini-batch: their numbers are int32
 
 
@@ -86,7 +85,7 @@ class MiniBatches(Traversals):
         self.known, self.known_node = known[order], xp.concatenate([self.known_node, number])[order]
 
     def _samples(self) -> dict[str, Array]:
-        local, vertex, seed = self._in_order(self.nodes, 3)
+        _, vertex, seed = self._in_order(self.nodes, 3)
         check_nodes(int(self.node_counts.max()) if self.instances else 0)
         of_edge, row, col, edge = self._in_order(self.drawn, 4)
         batch = {"batch": seed.astype(np.int32)} if self.disjoint else {}
