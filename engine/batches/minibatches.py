@@ -22,6 +22,14 @@ def check_nodes(most: int) -> None:
         )
 
 
+def frontiers(sizes: tuple[int, ...], seeds: int, most: int) -> list[int]:
+    """Most nodes of the frontier of each hop of a mini-batch of ``seeds`` seeds, which has ``most`` different ones at most. ``sizes``: neighbors of each, from 0 on."""
+    widths = [seeds]
+    for size in sizes[:-1]:
+        widths.append(min(widths[-1] * size, most))
+    return widths
+
+
 class MiniBatches(Traversals):
     """The mini-batches from number ``first`` on. ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none."""
 
