@@ -125,6 +125,18 @@ def test_biased_mini_batches_do_not_depend_on_where_the_graph_is(tmp_path, optio
     assert_same(reference, arrays_of(seven, tmp_path / "s.zarr", "minibatch", residency="disk", in_flight=3, **options))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"replace": True}, {"bias": "degree", "disjoint": True}, {"collision": "repeated", "fanout": (32, 2)}],
+)
+def test_running_sums_give_the_picks_of_the_rows(tmp_path, options):
+    options = {"fanout": (5, 3, 2), "seeds_per_batch": 16, "seed": 5, "select": "its"} | options
+    for name in ("random", "troubled"):
+        store = hostile(tmp_path / "g.zarr", name)
+        expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", layout="csr", **options)
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", layout="ctps", **options))
+
+
 def positions(store, **options):
     """The positions of the seeds of all mini-batches, in order."""
     algorithm = build("minibatch", options)
