@@ -16,7 +16,7 @@ from csaw.engine.samples.layout import WHOLE
 from csaw.engine.shuffled import SHUFFLE_SLOT
 from csaw.engine.sources import Sources
 from csaw.engine.virtual import commit_virtual
-from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.errors import FormatError, OptionError, StoreError
 
 PLAIN = {"weighted": False, "seed": 5}
 
@@ -173,6 +173,11 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
         prepare(store, "minibatch", fanout=(-1, 3), replace=True)
     with pytest.raises(OptionError, match="--select alias cannot draw minibatch"):
         prepare(store, "minibatch", fanout=(3,), replace=True, select="alias")
+    (tmp_path / "seeds.txt").write_text("3\n4 1\n")
+    with pytest.raises(FormatError, match="seeds.txt:2: expected one vertex id, found '4 1'"):
+        prepare(store, "minibatch", sources=str(tmp_path / "seeds.txt"))
+    with pytest.raises(OptionError, match="--sources: no source to start from"):
+        prepare(store, "minibatch", sources=[])
     with pytest.raises(OptionError, match="--instances: expected at most"):
         prepare(store, "minibatch", instances=2**33)
 
