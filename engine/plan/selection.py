@@ -52,6 +52,8 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.draws_from != "edges":
+        return {Method.ITS if algorithm.replace else Method.KEYS}
     pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
     whole = algorithm.replace and not pooled and not algorithm.clocks
     can = {

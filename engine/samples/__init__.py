@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import RAGGED
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import StoreError
@@ -31,7 +32,8 @@ class Samples:
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
 
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
-        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``).
+        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some algorithms also
+        ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``: see layout.py).
     instances: number of instances. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     """
@@ -64,6 +66,10 @@ class Samples:
             raise StoreError(f"{self.path} ({self.layout}) has no array {name!r}")
         return self._arrays[name]
 
+    def __contains__(self, name: str) -> bool:
+        """Whether the store has an array of this name."""
+        return name in self._arrays
+
     @cached_property
     def walks(self) -> Rows:
         return self["walks"]
@@ -90,6 +96,8 @@ class Samples:
     depth = cached_property(lambda self: self["depth"])
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
+    vertices_ptr = cached_property(lambda self: self["vertices_ptr"])
+    vertices = cached_property(lambda self: self["vertices"])
 
     @cached_property
     def words(self) -> Words | None:
@@ -159,7 +167,8 @@ class Samples:
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
-        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``.
+        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        and those of ``weight``, ``vertex_counts``, ``vertices``, ``layer`` and ``probability`` that the store has.
         StoreError where a file has changed.
         """
         if self.layout == "walks":
@@ -170,10 +179,13 @@ class Samples:
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
         bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
                   "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
+        if "vertices_ptr" in self:
+            bounds["vertex_counts"] = self.bounds("vertices_ptr", "vertices", start, stop)
         arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
-        for name in ("src", "dst", "depth", "sources"):
-            pointer = bounds["source_counts" if name == "sources" else "counts"]
-            arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
+        for name in RAGGED:
+            if name in self:
+                pointer = bounds[RAGGED[name]]
+                arrays[name] = self[name][int(pointer[0]) : int(pointer[-1])]
         return arrays
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:

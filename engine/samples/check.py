@@ -12,14 +12,14 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import FORMAT_VERSION, KIND, KINDS, LAYOUTS, VERTEX, WHOLE
+from csaw.engine.samples.layout import ALL, FORMAT_VERSION, KIND, KINDS, LAYOUTS, MORE, RAGGED, VERTEX, WHOLE
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
-PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1}  # and how many more rows than instances
+PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1, "vertices_ptr": 1}  # and how many more rows than instances
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 
@@ -136,7 +136,7 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     name = where.parent.name
     if not sides or chunk[1:] != [max(1, side) for side in shape[1:]]:
         refuse(where, "chunks of whole rows", f"chunks of {chunk} in {shape}")
-    group = KINDS.get(WHOLE.get(name, name), VERTEX)
+    group = KINDS.get(ALL.get(name, name), VERTEX)
     known = (NAMES[name],) if name in NAMES else ID_TYPES if group == VERTEX else (np.dtype(group).name,)
     if kind not in known:
         refuse(where, f"elements of {' or '.join(known)}", kind)
@@ -146,7 +146,7 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
 def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Raise StoreError unless the arrays of a store, by name, are those of its layout and fit together. They need ``shape`` and ``dtype``."""
     layout, instances = attributes["layout"], attributes["instances"]
-    wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": list(WHOLE)}[layout]
+    wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": _of_subgraphs(arrays)}[layout]
     names = list(NAMES) if attributes["ids"] == "names" else []
     if missing := [name for name in [*wanted, *names] if name not in arrays]:
         raise StoreError(f"{path} ({layout}) has no array {missing[0]!r}; {AGAIN}")
@@ -157,18 +157,26 @@ def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any])
         if len(arrays[name].shape) != sides or arrays[name].shape[0] != rows:
             refuse(path / name, f"{rows:,} rows in {sides} dimensions", f"a shape of {arrays[name].shape}")
     _check_layout(path, layout, wanted, arrays)
-    vertices = [arrays[name].dtype for name in wanted if KINDS.get(WHOLE.get(name, name), VERTEX) == VERTEX]
+    vertices = [arrays[name].dtype for name in wanted if KINDS.get(ALL.get(name, name), VERTEX) == VERTEX]
     limits = np.iinfo(vertices[0])
     if len(set(vertices)) > 1 or not limits.min <= attributes["fill"] <= limits.max:
         refuse(path, f"vertex ids of one type that holds the fill value {attributes['fill']}", vertices)
+
+
+def _of_subgraphs(arrays: dict[str, Any]) -> list[str]:
+    """The arrays that a subgraph store must have: those of all, and those that belong to others that it has."""
+    more = [name for name in MORE if name in arrays]
+    return [*WHOLE, *more] if not set(more) & {"vertices", "layer", "probability"} else [*WHOLE, *dict.fromkeys(["vertices_ptr", "vertices", *more])]
 
 
 def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, Any]) -> None:
     shapes = {name: arrays[name].shape for name in wanted}
     if layout == "walks" and shapes["walks"][1] < 1:
         refuse(path / "walks", "at least one column", f"a shape of {shapes['walks']}")
-    if layout == "subgraphs" and not shapes["src"] == shapes["dst"] == shapes["depth"]:
-        refuse(path, "as many elements of dst and depth as of src", f"{shapes['dst']}, {shapes['depth']}")
+    for first in ("src", "vertices"):
+        same = [name for name in shapes if RAGGED.get(name) == RAGGED[first]]
+        if layout == "subgraphs" and len({shapes[name] for name in same}) > 1:
+            refuse(path, f"as many elements of {', '.join(same)}", ", ".join(str(shapes[name]) for name in same))
     if layout == "hops":
         widths = [shape[1] for shape in shapes.values()]
         if any(b % a if a else b for a, b in pairwise(widths)):

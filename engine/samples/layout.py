@@ -4,6 +4,9 @@
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
                child j of column i is in column i f + j; fill where there is none
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
+               weight [edges], float32: only of layer samples
+               vertices_ptr [instances + 1]; vertices: only of induced subgraphs (all their vertices, ascending) and of layer samples (the vertices
+               that were drawn, with layer int32: 1, 2, ..., and probability float64: the chance of a draw to give this vertex)
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
 Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them and a fill value that none of them is.
@@ -27,11 +30,18 @@ LAYOUTS = ("walks", "hops", "subgraphs")
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
-         "sources": VERTEX}  # fmt: skip
-"""Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, of each instance."""
+         "sources": VERTEX, "weight": "<f4", "vertex_counts": "<i8", "vertices": VERTEX, "layer": "<i4",
+         "probability": "<f8"}  # fmt: skip
+"""Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, ``vertex_counts`` vertices, of each instance."""
 WHOLE = {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
          "sources": "sources"}  # fmt: skip
-"""Arrays of a finished subgraph store, and what each is made of."""
+"""Arrays of every finished subgraph store, and what each is made of."""
+MORE = {"weight": "weight", "vertices_ptr": "vertex_counts", "vertices": "vertices", "layer": "layer", "probability": "probability"}
+"""Arrays that only some subgraph stores have."""
+ALL = WHOLE | MORE
+RAGGED = {"src": "counts", "dst": "counts", "depth": "counts", "weight": "counts", "sources": "source_counts", "vertices": "vertex_counts",
+          "layer": "vertex_counts", "probability": "vertex_counts"}  # fmt: skip
+"""Arrays of a group whose lengths differ from instance to instance, and the array that counts the elements of each instance."""
 
 
 def chunk_name(index: int, dimensions: int) -> str:
@@ -103,7 +113,7 @@ class Identifiers:
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""
-        kind = KINDS.get(WHOLE.get(name, name), VERTEX)
+        kind = KINDS.get(ALL.get(name, name), VERTEX)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
@@ -137,10 +147,11 @@ def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
 
 def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
     """Cut the arrays of subgraphs into those of the instances between each two of ``bounds``; they are views, not copies."""
-    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in ("counts", "source_counts")}
+    counts = {count for name, count in RAGGED.items() if name in arrays}
+    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in arrays if name in counts}
     for start, stop in pairwise(bounds):
         part = {name: arrays[name][start:stop] for name in ends}
-        for name in ("src", "dst", "depth", "sources"):
-            end = ends["source_counts" if name == "sources" else "counts"]
+        for name in (name for name in RAGGED if name in arrays):
+            end = ends[RAGGED[name]]
             part[name] = arrays[name][end[start] : end[stop]]
         yield part

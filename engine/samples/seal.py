@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.layout import ALL, EDGES_A_CHUNK, WHOLE, chunk_name
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
@@ -34,8 +34,14 @@ def seal(draft: Draft) -> None:
 
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
-    names = WHOLE if draft.layout == "subgraphs" else _widths(draft)
+    names = _whole(draft) if draft.layout == "subgraphs" else _widths(draft)
     return [*names, *(NAMES if isinstance(draft.identifiers.table, Words) else ())]
+
+
+def _whole(draft: Draft) -> dict[str, str]:
+    """The arrays of a subgraph store, and the part of a group that each is made of."""
+    found = _marker(draft, draft.groups - 1)["sizes"] if draft.groups else WHOLE.values()
+    return {name: part for name, part in ALL.items() if part in found}
 
 
 def _widths(draft: Draft) -> dict[str, int | None]:
@@ -67,7 +73,7 @@ def _join_subgraphs(draft: Draft) -> dict[str, str]:
     The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of them.
     """
     checksums: dict[str, str] = {}
-    for name, part in WHOLE.items():
+    for name, part in _whole(draft).items():
         marker = _joined_path(draft.partial, name)
         if (done := files.read_marker(marker)) is None:
             files.write_marker(marker, done := _join(draft, name, part))
@@ -95,7 +101,7 @@ def intact_groups(partial: Path, groups: int) -> frozenset[int]:
     Parts of subgraphs that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
-    for name, part in WHOLE.items():
+    for name, part in ALL.items():
         done = files.read_marker(_joined_path(partial, name))
         if done is not None and not files.differing(partial, done):
             joined.add(part)

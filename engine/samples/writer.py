@@ -22,7 +22,7 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name
 from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
@@ -127,9 +127,8 @@ class SampleWriter(Draft):
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Raise ValueError for arrays of the wrong shape, before anything is written."""
         rows = self.rows(group)
-        ragged = {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"}
         for name, array in arrays.items():
-            wanted = int(arrays[ragged[name]].sum()) if self.layout == "subgraphs" and name in ragged else rows
+            wanted = int(arrays[RAGGED[name]].sum()) if self.layout == "subgraphs" and name in RAGGED else rows
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
