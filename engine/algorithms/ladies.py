@@ -8,4 +8,6 @@ class Ladies(LayerEntries, Traversal):
 
     paper = "Zou et al., NeurIPS 2019"
     draws_from = "neighbors"
-    replace: bool = option(True, help="draw a layer with replacement, as the paper does; without, as the code of its authors does")
+    replace: bool = option(
+        True, help="draw a layer with replacement, as the paper does; without, as the code of its authors does"
+    )

@@ -133,11 +133,15 @@ class Traversals:
             if not self.vertex.size and not self.hops and not self.algorithm.collective:
                 self.depth = len(self.sizes)  # no entry is left to go on
                 break
-            self.backend.select_neighbors(self, self._ready())
+            self._select(self._ready())
             if self.pending.size:
                 return
             self._next_depth()
         self.samples = self._samples()
+
+    def _select(self, entries: Array) -> None:
+        """Select neighbors of these entries."""
+        self.backend.select_neighbors(self, entries)
 
     def _next_depth(self) -> None:
         """Put the edges that were found in order, and make the next frontier of them."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Batch, Store
@@ -55,6 +56,8 @@ class CpuBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.algorithm.draws_from != "edges":
+            return Layers(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
@@ -125,6 +128,19 @@ class CpuBackend(Backend):
         else:
             way = by_sums if self.plan.graph_layout.has_sums else from_rows
         self.in_slices(entries, SLICE, way)
+
+    def weigh_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray, biases: np.ndarray) -> None:  # fmt: skip
+        graph, kernel = self.graph.arrays, self.kernels.weigh_rows
+        self.in_slices(
+            entries, SLICE, lambda some, bad, _: kernel(some, graph, self.params, vertex, start, out, biases, bad)
+        )
+
+    def race_numbers(self, instance: np.ndarray, slot: np.ndarray, number: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        times, seed, race = np.empty(number.size), np.uint64(self.seed), self.kernels.race_numbers
+        self.in_slices(
+            np.arange(number.size), SLICE, lambda some, *_: race(some, seed, instance, slot, number, rate, times)
+        )
+        return times
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """Cost of serving ``entries`` by reading their rows one by one, as bytes read in order in the same time.

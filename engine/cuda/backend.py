@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Array, Batch, Store
@@ -44,6 +45,7 @@ from csaw.engine.plan.selection import coin
 
 HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64
+ROW_BLOCK = 128  # threads that list a row
 PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
 
 
@@ -87,6 +89,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.algorithm.draws_from != "edges":
+            return Layers(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
         return kind(self, first, sources)
 
@@ -141,6 +145,20 @@ class CudaBackend(Backend):
     def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
         """As in Backend. The host draws them, because they are few."""
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
+
+    def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
+        blocks, arrays = min(entries.size, 1 << 20), (vertex, start, out, biases)
+        self.kernels.launch(
+            "weigh_rows", blocks, ROW_BLOCK, entries.size, entries, *arrays, self.kernels.params, self.bad
+        )
+        self.check()
+
+    def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
+        times = cupy.empty(number.size, np.float64)
+        self.kernels.over(
+            "race_numbers", number.size, number.size, np.uint64(self.seed), instance, slot, number, rate, times
+        )
+        return times
 
     def select_neighbors(self, f: Traversals, entries: Array) -> None:
         """Select neighbors of the frontier entries numbered ``entries``, all in one launch unless the plan's policy splits it."""

@@ -76,6 +76,7 @@ def _has_trees(backend: Specialization) -> bool:
     if (
         isinstance(a, Walk)
         or a.clocks
+        or a.draws_from != "edges"
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
@@ -95,6 +96,8 @@ def _files(backend: Specialization) -> tuple[str, ...]:
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
+    if backend.algorithm.draws_from != "edges":
+        return ("rows.cu",)
     if tree_span(backend):
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):

@@ -13,6 +13,7 @@ from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError
 
 LARGEST_SAMPLE = 1 << 50  # bytes
+LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
@@ -30,16 +31,19 @@ def instance_bytes(
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
+    listed = 0  # edges of whole rows
     for size in sizes:
         widest = max(widest, width)
         if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(width) if needs.in_pools else 0)
+            if algorithm.draws_from != "edges":
+                listed = max(listed, widest * mean)
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
-    return row, row + widest * FRONTIER_BYTES
+    return row, row + widest * FRONTIER_BYTES + listed * LISTED_BYTES
 
 
 def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:

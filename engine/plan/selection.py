@@ -53,6 +53,10 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     if algorithm.geometric is not None:
         coin(algorithm)
     if algorithm.draws_from != "edges":
+        if not bias.static:
+            raise OptionError(
+                f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads {', '.join(sorted(bias.reads - hooks.STATIC))}"
+            )
         return {Method.ITS if algorithm.replace else Method.KEYS}
     pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
     whole = algorithm.replace and not pooled and not algorithm.clocks

@@ -19,7 +19,13 @@ from csaw.partition.replace import require_not_aside
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
-PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1, "vertices_ptr": 1}  # and how many more rows than instances
+PER_INSTANCE = {
+    "walks": 0,
+    "lengths": 0,
+    "instance_ptr": 1,
+    "sources_ptr": 1,
+    "vertices_ptr": 1,
+}  # and how many more rows than instances
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 
@@ -146,7 +152,11 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
 def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Raise StoreError unless the arrays of a store, by name, are those of its layout and fit together. They need ``shape`` and ``dtype``."""
     layout, instances = attributes["layout"], attributes["instances"]
-    wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": _of_subgraphs(arrays)}[layout]
+    wanted = {
+        "walks": ["walks", "lengths"],
+        "hops": hop_names(arrays) or ["hop_0"],
+        "subgraphs": _of_subgraphs(arrays),
+    }[layout]
     names = list(NAMES) if attributes["ids"] == "names" else []
     if missing := [name for name in [*wanted, *names] if name not in arrays]:
         raise StoreError(f"{path} ({layout}) has no array {missing[0]!r}; {AGAIN}")
@@ -166,7 +176,11 @@ def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any])
 def _of_subgraphs(arrays: dict[str, Any]) -> list[str]:
     """The arrays that a subgraph store must have: those of all, and those that belong to others that it has."""
     more = [name for name in MORE if name in arrays]
-    return [*WHOLE, *more] if not set(more) & {"vertices", "layer", "probability"} else [*WHOLE, *dict.fromkeys(["vertices_ptr", "vertices", *more])]
+    return (
+        [*WHOLE, *more]
+        if not set(more) & {"vertices", "layer", "probability"}
+        else [*WHOLE, *dict.fromkeys(["vertices_ptr", "vertices", *more])]
+    )
 
 
 def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, Any]) -> None:

@@ -36,7 +36,13 @@ KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth
 WHOLE = {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
          "sources": "sources"}  # fmt: skip
 """Arrays of every finished subgraph store, and what each is made of."""
-MORE = {"weight": "weight", "vertices_ptr": "vertex_counts", "vertices": "vertices", "layer": "layer", "probability": "probability"}
+MORE = {
+    "weight": "weight",
+    "vertices_ptr": "vertex_counts",
+    "vertices": "vertices",
+    "layer": "layer",
+    "probability": "probability",
+}
 """Arrays that only some subgraph stores have."""
 ALL = WHOLE | MORE
 RAGGED = {"src": "counts", "dst": "counts", "depth": "counts", "weight": "counts", "sources": "source_counts", "vertices": "vertex_counts",

@@ -16,6 +16,7 @@ class Group:
     def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
         self.start, self.counts, self.source_counts = start, arrays["counts"], arrays["source_counts"]
         self.src, self.dst, self.sources = (subject.dense(arrays[name]) for name in ("src", "dst", "sources"))
+        self.arrays = arrays
         self.depth = arrays["depth"].astype(np.int64)
         self.instance = np.repeat(np.arange(len(self.counts)), self.counts)
         self.source_instance = np.repeat(np.arange(len(self.counts)), self.source_counts)

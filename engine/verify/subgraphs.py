@@ -8,15 +8,18 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import first_edge, pool_sizes
-from csaw.engine.verify.power import Result, certain, normal_sum, ranges
-from csaw.engine.verify.statistics import BINS, even, fit
+from csaw.engine.verify.layers import verify_layers
+from csaw.engine.verify.power import normal_sum
+from csaw.engine.verify.statistics import BINS, even, evenly
 from csaw.engine.verify.trees import copies, unexplained
 
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """Check subgraphs by the rules of their kind."""
     algorithm: Any = subject.algorithm
-    if algorithm.clocks:
+    if algorithm.draws_from != "edges":
+        verify_layers(subject, checks)
+    elif algorithm.clocks:
         verify_clocks(subject, checks)
     elif algorithm.sources_from == "every":
         verify_edges(subject, checks)
@@ -141,7 +144,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
         checks.results(
-            "vertices", _even(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few
+            "vertices", evenly(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few
         )
         pairs = normal_sum(beside, variance, float(drawn.sum()), "vertices drawn together with the one before")
         checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
@@ -187,7 +190,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     if subject.uniform and not algorithm.visited_once and size < before[-1]:
         owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
         deviation = MOVED.format("edges drawn", "{}")
-        results = _even(drawn, size, deviation.format("vertices"), owned)
+        results = evenly(drawn, size, deviation.format("vertices"), owned)
         results += even(np.concatenate(places), BINS, deviation.format("places in a row")) if places else []
         checks.results(
             "selection", results, f"{int(drawn.sum()):,} drawn, every one equally likely", "too few edges drawn"
@@ -207,22 +210,3 @@ def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.nd
     low, high = view.indptr[group.src[known]], view.indptr[group.src[known] + 1]
     own = before[first[known]] - before[low]
     return (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)
-
-
-def _even(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | None = None) -> list[Result]:
-    """Test that draws of vertices are in proportion to ``weights``, in at most 32 ranges of vertices."""
-    weights = np.ones(drawn.size) if weights is None else weights.astype(float)
-    total, n = weights.sum(), drawn.sum()
-    if n < 20 or size >= total:
-        return []
-    bins = int(min(32, n // 10))
-    number = np.minimum((np.cumsum(weights) - weights) * bins // total, bins - 1).astype(np.int64)
-    expected = np.bincount(number, weights, bins) / total * n
-    found = np.bincount(number, drawn, bins)
-    used = expected > 0
-    p = fit(
-        found[used], expected[used]
-    )  # without replacement the counts vary less, so the p-value is, if anything, too large
-    if found[~used].any():
-        return [certain(deviation)]
-    return [] if p is None else [ranges(p, int(n), int(used.sum()), deviation)]

@@ -28,6 +28,7 @@ EVERYWHERE = {  # algorithms, and names of their options, whose kernels are comp
     ("layer", ("weighted",)),
     ("layer", ("weighted", "neighbor_size")),
     ("random-node", ()),
+    ("ladies", ()),
     ("random-edge", ()),
 }
 MORE = [

@@ -6,5 +6,7 @@ OPTIONS = {
     "random-edge": {"neighbor_size": 30, "instances": 10},
     "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
     "neighbor": {"fanout": (4, 3)},
+    "ladies": {"frontier_size": 8, "layer_sizes": (12, 7)},
+    "fastgcn": {"frontier_size": 8, "layer_sizes": (40, 30)},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }

@@ -78,6 +78,7 @@ def stored_arrays(out):
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
+    wanted += [name for name in ("weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")
