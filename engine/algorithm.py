@@ -29,9 +29,11 @@ class Algorithm:
 
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs: how its samples are stored
+    ends_induced: ClassVar[bool] = False
+    """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
+    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
 
     def __init__(self, **values: Any) -> None:
         known = self.options()
@@ -85,8 +87,16 @@ class ChosenBias(Algorithm):
         return 1.0
 
 
-class LayerEntries(Algorithm):
-    """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``. The bias of an edge is the square of its entry in the normalized adjacency matrix.
+def normalize_option(default: str) -> Any:
+    """The option of MatrixEntries with another default."""
+    said = (
+        "matrix whose entries count: the adjacency, normalized by the degrees of both ends or of the row, or as it is"
+    )
+    return option(default, help=said, choices=("symmetric", "row", "none"))
+
+
+class MatrixEntries(Algorithm):
+    """Mixin of samplers that draw vertices. The bias of an edge is the square of its entry in the normalized adjacency matrix.
 
     An edge v -> u of weight w (1 in an unweighted run) has the entry w / sqrt(d(v) d(u)) where the matrix is symmetric, w / d(v) where its rows are
     normalized, and w where nothing is. d counts edges. Self loops count where the graph has them.
@@ -94,13 +104,7 @@ class LayerEntries(Algorithm):
 
     collective = True
     visited_once = False
-    normalize: str = option(
-        "symmetric",
-        help="matrix of which the layers are a sample: the adjacency, normalized by the degrees of both ends or of the row, or as it is",
-        choices=("symmetric", "row", "none"),
-    )
-    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
-    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
+    normalize: str = normalize_option("symmetric")
 
     def edge_bias(self, e: Any) -> float:
         if self.normalize == "symmetric":
@@ -108,6 +112,13 @@ class LayerEntries(Algorithm):
         if self.normalize == "row":
             return e.weight * e.weight / (e.src_degree * e.src_degree)
         return e.weight * e.weight
+
+
+class LayerEntries(MatrixEntries):
+    """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``."""
+
+    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
+    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
 
     def sizes(self) -> tuple[int, ...]:
         return self.layer_sizes

@@ -142,6 +142,10 @@ class Backend(Specialization, ABC):
         """
 
     @abstractmethod
+    def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
+        """As ``weigh_rows``, without biases."""
+
+    @abstractmethod
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
         """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n]. ``number``: of each in its pool."""
 

@@ -61,7 +61,7 @@ class Layers(Traversals):
         self.columns: Columns | None = None
         if backend.algorithm.draws_from == "vertices":
             self.columns = backend.columns or Columns(backend)
-        super().__init__(backend, first, sources)
+        super().__init__(backend, first, sources[:, :0] if backend.algorithm.sources_from == "every" else sources)
 
     # Waiting
 
@@ -91,6 +91,10 @@ class Layers(Traversals):
         key = key[fresh(xp, key)]
         zero = xp.zeros(key.size, np.int64)
         super()._enter(key // vertices, zero, key % vertices, zero - 1)
+
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        self.local, self.vertex = local, vertex
+        self.degree = self.backend.graph.degrees(vertex)
 
     def _capacities(self, size: int) -> Array:
         return self.degree if size else self.xp.zeros_like(self.degree)
@@ -180,6 +184,11 @@ class Layers(Traversals):
         share = number.astype(np.float64) * layer.probability[order[first]]
         weight = xp.sqrt(bias[kept]) * (end[kept] - first).astype(np.float64) / share
         self.sampled.append((local, src[kept], dst[kept], weight.astype(np.float32)))
+
+    def edges(self) -> int:
+        if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample
+            return 0
+        return super().edges()
 
     def _samples(self) -> dict[str, Array]:
         """The arrays of a sample store, in order of instance."""

@@ -27,7 +27,7 @@ class Traversals:
         xp = self.xp
         self.instances, width = sources.shape
         self.sizes = backend.plan.sizes
-        self.hops = backend.plan.sample_layout == "hops"
+        self.hops = backend.plan.drawn_layout == "hops"
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
@@ -52,6 +53,10 @@ class CpuBackend(Backend):
         self.kernels_seconds = watch.read().whole - self.loading_seconds
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
+        batch = self._begin(first, sources)
+        return Induced(self, batch, len(sources)) if self.plan.induced else batch
+
+    def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -134,6 +139,10 @@ class CpuBackend(Backend):
         self.in_slices(
             entries, SLICE, lambda some, bad, _: kernel(some, graph, self.params, vertex, start, out, biases, bad)
         )
+
+    def list_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray) -> None:
+        graph, kernel = self.graph.arrays, self.kernels.list_rows
+        self.in_slices(entries, SLICE, lambda some, *_: kernel(some, graph, vertex, start, out))
 
     def race_numbers(self, instance: np.ndarray, slot: np.ndarray, number: np.ndarray, rate: np.ndarray) -> np.ndarray:
         times, seed, race = np.empty(number.size), np.uint64(self.seed), self.kernels.race_numbers

@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
@@ -85,6 +86,10 @@ class CudaBackend(Backend):
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
+        batch = self._begin(first, sources)
+        return Induced(self, batch, len(sources)) if self.plan.induced else batch
+
+    def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
@@ -152,6 +157,10 @@ class CudaBackend(Backend):
             "weigh_rows", blocks, ROW_BLOCK, entries.size, entries, *arrays, self.kernels.params, self.bad
         )
         self.check()
+
+    def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
+        blocks = min(entries.size, 1 << 20)
+        self.kernels.launch("list_rows", blocks, ROW_BLOCK, entries.size, entries, vertex, start, out)
 
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
         times = cupy.empty(number.size, np.float64)
@@ -281,5 +290,5 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout.keeps_weights or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed or self.plan.induced, keeps_weights=layout.keeps_weights or weighed,
         )  # fmt: skip

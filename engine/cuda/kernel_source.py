@@ -35,7 +35,8 @@ class Unit:
 
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
-    return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
+    lists = ("lists.cu",) if backend.plan.induced else ()
+    return Unit((*_files(backend), *lists), _constants(backend), backend.hooks(), backend.params)
 
 
 def builder_of(backend: Specialization) -> Unit:
@@ -81,7 +82,7 @@ def _has_trees(backend: Specialization) -> bool:
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
         )  # trees.cu searches offsets, and those of pieces have the piece's number in them
-        or backend.plan.sample_layout != "subgraphs"
+        or backend.plan.drawn_layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
         return False

@@ -25,7 +25,7 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
 
 def in_tables(plan: Any, algorithm: Algorithm) -> bool:
     """Whether each hop is drawn from the one before alone: picks are uniform, or on a GPU use alias tables or running sums made beforehand."""
-    if plan.sample_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
+    if plan.drawn_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
         return False
     kind = plan.device.partition(":")[0]
     few = algorithm.replace or max(plan.sizes, default=0) <= PICKS[kind]

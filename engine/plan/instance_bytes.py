@@ -18,16 +18,23 @@ FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
 def instance_bytes(
-    store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
+    store: Store,
+    algorithm: Algorithm,
+    sizes: tuple[int, ...],
+    layout: str,
+    sources: Sources,
+    needs: Needs,
+    induced: bool = False,
 ) -> tuple[int, int]:
     """Bytes of an instance in the sample, exact for walks and hops, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         row = item * (algorithm.walk_length + 1) + 8 * 5
-        return row, row
+        return _with_vertices(row, row, algorithm.walk_length + 1, item) if induced else (row, row)
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
-    width = entries = widest = 0 if needs.everywhere else sources.frontier_size
+    nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
+    width = entries = widest = 0 if nowhere else sources.frontier_size
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
@@ -43,7 +50,14 @@ def instance_bytes(
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
-    return row, row + widest * FRONTIER_BYTES + listed * LISTED_BYTES
+    memory = row + widest * FRONTIER_BYTES + listed * LISTED_BYTES
+    return _with_vertices(row, memory, entries, item) if induced else (row, memory)
+
+
+def _with_vertices(row: int, memory: int, met: int, item: int) -> tuple[int, int]:
+    """The same of an induced subgraph: ``met`` vertices of ``item`` bytes, with about as many edges among them."""
+    stored = 32 + met * (3 * item + 4)
+    return stored, row + memory + met * FRONTIER_BYTES
 
 
 def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:

@@ -12,6 +12,7 @@ from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
+from csaw.partition.errors import OptionError
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -116,6 +117,14 @@ def find_needs(
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
+    if (
+        isinstance(algorithm, Traversal)
+        and algorithm.draws_from != "edges"
+        and algorithm.sources_from == "every" != sources.kind
+    ):
+        raise OptionError(
+            f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"
+        )
     of_edges = {
         "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
         "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),

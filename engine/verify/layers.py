@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import LayerEntries
+from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.law import edge_biases
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
@@ -22,7 +22,7 @@ def verify_layers(subject: Subject, checks: Checks) -> None:
     """Check layers: sources, sizes, edges with weights and stored chances; then the law of the draws."""
     algorithm: Any = subject.algorithm
     wrong = dict.fromkeys(("edges", "sources"), 0)
-    biases = _biases(subject)
+    biases = matrix_biases(subject)
     law = None if biases is None else (WholeGraph if algorithm.draws_from == "vertices" else Frontiers)(subject, biases)
     for group in groups(subject, checks, wrong):
         if law is not None:
@@ -44,10 +44,10 @@ def verify_layers(subject: Subject, checks: Checks) -> None:
     law.judge(checks)
 
 
-def _biases(subject: Subject) -> np.ndarray | None:
+def matrix_biases(subject: Subject) -> np.ndarray | None:
     """float64 [edges]: the bias of each stored edge; None if there are too many to evaluate them one by one."""
     view, algorithm = subject.view, subject.algorithm
-    if type(algorithm).edge_bias is not LayerEntries.edge_bias:
+    if type(algorithm).edge_bias is not MatrixEntries.edge_bias:
         if subject.store.edges > subject.budget:
             return None
         return np.array([bias for v in range(view.vertices) for _, bias in edge_biases(view, algorithm, v)], np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, groups
+from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
 from csaw.engine.verify.layers import verify_layers
 from csaw.engine.verify.power import normal_sum
@@ -17,7 +18,9 @@ from csaw.engine.verify.trees import copies, unexplained
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """Check subgraphs by the rules of their kind."""
     algorithm: Any = subject.algorithm
-    if algorithm.draws_from != "edges":
+    if subject.induced:
+        verify_met(subject, checks)
+    elif algorithm.draws_from != "edges":
         verify_layers(subject, checks)
     elif algorithm.clocks:
         verify_clocks(subject, checks)
@@ -51,7 +54,7 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
         visited = np.searchsorted(entry_key, group.dst_key)
         wrong["visits"] += int((entry_depth[visited] != group.depth + 1).sum())
     if not algorithm.replace:
-        wrong["repeats"] += _repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
+        wrong["repeats"] += repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
     pool = np.empty(entry_key.size, np.int64)
     view = subject.view
     visits = (entry_key, entry_depth) if algorithm.visited_once else (entry_key[:0], entry_depth[:0])
@@ -82,7 +85,7 @@ def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarr
     return np.where(table[at] == wanted, at, -1) if table.size else np.full(wanted.size, -1)
 
 
-def _repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
+def repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
     order = np.lexsort((group.dst, group.depth, group.src_key))
     table = np.column_stack([group.src_key, group.depth, group.dst])[order]
     if not len(table):
@@ -133,8 +136,8 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         keys = np.unique(group.source_key)
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
-        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
-        wrong["sizes"] += _edges_left_out(subject, group, keys)
+        wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
+        wrong["sizes"] += edges_left_out(subject, group, keys)
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
         excess = _neighboring_ids(subject.view.vertices, keys, group.source_counts)
         beside, variance = beside + excess[0], variance + excess[1]
@@ -152,7 +155,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         checks.not_tested("vertices", "sources were given, not drawn")
 
 
-def _edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
+def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
     """Number of vertices of the sets ``keys`` whose sampled edges are not all those to vertices of their set."""
     view, zero = subject.view, np.zeros(keys.size, np.int64)
     outside = np.empty(keys.size, np.int64)
@@ -182,7 +185,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     before = np.concatenate([[0], np.cumsum(may)])  # edges that may be drawn before each stored one
     for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
-        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
+        wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
         places.append(_places_in_rows(subject, group, before))

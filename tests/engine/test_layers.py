@@ -10,7 +10,7 @@ from helpers.laws import assert_picks_are_independent, assert_picks_are_successi
 
 from csaw.cli.verify import verify as command
 from csaw.engine import sample
-from csaw.engine.algorithm import LayerEntries
+from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
 from csaw.engine.batches.columns import Columns
 from csaw.partition.errors import OptionError
@@ -165,9 +165,9 @@ def by_rows(self, vertices, degree):
 
 
 FAULTS = {
-    "ladies, entries not squared": ("ladies", {}, LayerEntries, "edge_bias", unsquared, "neighbors"),
-    "ladies, in turn": ("ladies", {"replace": False}, LayerEntries, "edge_bias", unsquared, "neighbors"),
-    "fastgcn, entries not squared": ("fastgcn", {}, LayerEntries, "edge_bias", unsquared, "neighbors"),
+    "ladies, entries not squared": ("ladies", {}, MatrixEntries, "edge_bias", unsquared, "neighbors"),
+    "ladies, in turn": ("ladies", {"replace": False}, MatrixEntries, "edge_bias", unsquared, "neighbors"),
+    "fastgcn, entries not squared": ("fastgcn", {}, MatrixEntries, "edge_bias", unsquared, "neighbors"),
     "fastgcn, rows for columns": ("fastgcn", {}, Columns, "_weigh", by_rows, "neighbors"),
     "ladies, edges left out": ("ladies", {}, layers.Layers, "_keep", None, "layers"),
 }

@@ -30,3 +30,13 @@ def race_numbers(rows, seed, instance, slot, number, rate, times):
     for i in rows:
         word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(number[i]))
         times[i] = neg_log(word) / float(rate[i])
+
+
+@njit(nogil=True)
+def list_rows(entries, graph, vertex, start, out):
+    """Write the neighbors of the entries to ``out`` from start[i] on."""
+    graph = borrowed(graph)
+    for i in entries:
+        row = graph.indptr[vertex[i]]
+        for j in range(graph.indptr[vertex[i] + 1] - row):
+            out[start[i] + j] = neighbor_at(graph, row + j)
