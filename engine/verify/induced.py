@@ -58,4 +58,4 @@ def _weights(subject: Subject) -> np.ndarray | None:
         return None if biases is None else np.bincount(subject.view.indices, biases, subject.view.vertices)
     if subject.sources == "connected":
         return (subject.degree > 0).astype(np.float64)
-    return np.ones(subject.view.vertices) if subject.sources == "random" else None
+    return np.ones(subject.view.vertices) if subject.sources in ("random", "distinct") else None

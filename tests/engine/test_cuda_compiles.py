@@ -29,9 +29,12 @@ EVERYWHERE = {  # algorithms, and names of their options, whose kernels are comp
     ("layer", ("weighted", "neighbor_size")),
     ("random-node", ()),
     ("ladies", ()),
+    ("saint-node", ()),
     ("random-edge", ()),
 }
 MORE = [
+    ("deepwalk", {"induced": True}),
+    ("neighbor", {"induced": True, "weighted": False}),
     ("node2vec", {"weighted": False}),
     ("node2vec", {"layout": "table"}),
     ("node2vec", {"p": 1e-30, "q": 1e30}),

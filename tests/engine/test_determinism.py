@@ -17,6 +17,9 @@ from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import OptionError, StoreError
 
 MORE = [
+    ("deepwalk", {"induced": True, "walk_length": 8}),
+    ("neighbor", {"induced": True, "fanout": (4, 3)}),
+    ("ladies", {"frontier_size": 8, "layer_sizes": (12, 7), "replace": False}),
     ("neighbor", {"fanout": (4, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
     ("neighbor", {"fanout": (5, 4), "bias": "none"}),
