@@ -12,9 +12,7 @@ import numpy as np
 from csaw.engine.backend import Backend
 from csaw.engine.batches.fixed import scaled, shifts
 from csaw.engine.contracts import Array
-
-RANGE = 1 << 18  # vertices that a streamed graph brings together
-EDGES = 1 << 22  # listed at a time
+from csaw.engine.plan.parts import LISTED_EDGES, RANGE
 
 
 class Columns:
@@ -52,7 +50,9 @@ class Columns:
         degree = self.backend.graph.degrees(vertices)
         upto = self.xp.cumsum(degree)
         total = int(upto[-1]) if vertices.size else 0
-        marks = self.xp.searchsorted(upto, self.xp.arange(EDGES, max(total, EDGES), EDGES)).tolist()
+        marks = self.xp.searchsorted(
+            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
+        ).tolist()
         for low, high in pairwise(sorted({0, *marks, vertices.size})):
             yield vertices[low:high], degree[low:high]
 

@@ -11,9 +11,8 @@ import numpy as np
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.batches.traversals import fresh
 from csaw.engine.contracts import Array, Batch
+from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.schedule.crowds import crowds
-
-EDGES = 1 << 22  # listed at a time
 
 
 class Induced:
@@ -90,7 +89,9 @@ class Induced:
         degree = self.backend.graph.degrees(vertices)
         upto = self.xp.cumsum(degree)
         total = int(upto[-1]) if entries.size else 0
-        marks = self.xp.searchsorted(upto, self.xp.arange(EDGES, max(total, EDGES), EDGES)).tolist()
+        marks = self.xp.searchsorted(
+            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
+        ).tolist()
         for low, high in pairwise(sorted({0, *marks, entries.size})):
             yield entries[low:high], vertices[low:high], degree[low:high]
 

@@ -93,6 +93,8 @@ class Needs:
     """Whether a traversal's picks are independent draws from whole rows, each in constant time."""
     in_pools: bool
     """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
+    columns: bool
+    """Whether vertices are drawn by the sums of the biases of all edges to them."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
     edge: EdgeBytes
@@ -146,6 +148,7 @@ def find_needs(
         clock_sums=clocks and select.by_sums and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
+        columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
         edge=_edge_bytes(store, select, **of_edges),
         **of_edges,

@@ -5,15 +5,13 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.groups import MOVED, Group, count, groups
+from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
 from csaw.engine.verify.layers import matrix_biases
 from csaw.engine.verify.statistics import evenly
 
 
 def verify_met(subject: Subject, checks: Checks) -> None:
     """Check the vertices and edges of induced subgraphs. The draws that met the vertices are not stored, but for the sources."""
-    from csaw.engine.verify.subgraphs import edges_left_out, repeats
-
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn = np.zeros(subject.view.vertices, np.int64)
     for group in groups(subject, checks, wrong):

@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
-from csaw.engine.verify.groups import MOVED, Group, count, groups
+from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
 from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
 from csaw.engine.verify.layers import verify_layers
@@ -85,18 +85,6 @@ def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarr
     return np.where(table[at] == wanted, at, -1) if table.size else np.full(wanted.size, -1)
 
 
-def repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
-    order = np.lexsort((group.dst, group.depth, group.src_key))
-    table = np.column_stack([group.src_key, group.depth, group.dst])[order]
-    if not len(table):
-        return 0
-    fresh = np.concatenate([[True], (table[1:] != table[:-1]).any(axis=1)])
-    start = np.flatnonzero(fresh)
-    runs, first = np.diff(np.append(start, len(table))), order[start]
-    allowed = np.maximum(copies(subject, group.src[first], group.dst[first]), 1) * times[first]
-    return int(np.maximum(runs - allowed, 0).sum())
-
-
 def _wrong_sizes(
     subject: Subject, key: np.ndarray, depth: np.ndarray, pool: np.ndarray, selected: np.ndarray, times: np.ndarray
 ) -> int:
@@ -153,16 +141,6 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
     else:
         checks.not_tested("vertices", "sources were given, not drawn")
-
-
-def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
-    """Number of vertices of the sets ``keys`` whose sampled edges are not all those to vertices of their set."""
-    view, zero = subject.view, np.zeros(keys.size, np.int64)
-    outside = np.empty(keys.size, np.int64)
-    pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
-    inside = subject.degree[keys % view.vertices] - outside
-    selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
-    return int((inside != selected).sum())
 
 
 def _neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
