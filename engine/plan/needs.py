@@ -119,14 +119,7 @@ def find_needs(
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
-    if (
-        isinstance(algorithm, Traversal)
-        and algorithm.draws_from != "edges"
-        and algorithm.sources_from == "every" != sources.kind
-    ):
-        raise OptionError(
-            f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"
-        )
+    _refuse_sources(algorithm, sources)
     of_edges = {
         "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
         "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
@@ -153,6 +146,15 @@ def find_needs(
         edge=_edge_bytes(store, select, **of_edges),
         **of_edges,
     )
+
+
+def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:
+    """OptionError if sources are given to an algorithm that would not read them."""
+    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.sources_from == "every"
+    if drawn and sources.kind != "every":
+        raise OptionError(
+            f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"
+        )
 
 
 def _edge_bytes(store: Store, select: Method, *, weights: bool, alias_tables: bool, single_weights: bool) -> EdgeBytes:

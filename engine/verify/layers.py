@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import MatrixEntries
-from csaw.engine.law import edge_biases
+from csaw.engine.law import edge_biases, squared_entries
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import MOVED, Group, groups
@@ -51,12 +51,7 @@ def matrix_biases(subject: Subject) -> np.ndarray | None:
         if subject.store.edges > subject.budget:
             return None
         return np.array([bias for v in range(view.vertices) for _, bias in edge_biases(view, algorithm, v)], np.float64)
-    square = 1.0 if view.weights is None else view.weights.astype(np.float64) ** 2
-    own = np.repeat(subject.degree, subject.degree)
-    if algorithm.normalize == "symmetric":  # type: ignore[attr-defined]
-        other = subject.degree[view.indices].astype(np.float64)
-        return np.where(other > 0, square / (own * np.maximum(other, 1.0)), 0.0)
-    return square / (own * own if algorithm.normalize == "row" else np.ones(own.size))  # type: ignore[attr-defined]
+    return squared_entries(view.indptr, view.indices, view.weights, algorithm.normalize)  # type: ignore[attr-defined]
 
 
 class Layered:

@@ -16,6 +16,7 @@ from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.algorithms.saint_edge import SaintEdge
 from csaw.engine.batches import induced
 from csaw.engine.samples import ahead
+from csaw.engine.samples.inclusion import inclusion
 from csaw.partition.errors import OptionError
 
 MANY = 30_000
@@ -190,3 +191,35 @@ def test_wrong_subgraphs_are_found(tmp_path, monkeypatch):
         drawn = arrays_of(store, tmp_path / "s.zarr", "saint-edge", frontier_size=1, instances=MANY)
     with pytest.raises(AssertionError):
         edges_by_degree(drawn, store)
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"), [("saint-node", {"subgraph_nodes": 3}), ("saint-edge", {"frontier_size": 2})]
+)
+def test_inclusion_is_counted_and_exact(tmp_path, algo, options):
+    """Counts against a slow count, and against the closed form; and the norms make estimates without bias."""
+    store = store_of(tmp_path / "g.zarr", LOOSE, directed=False)
+    samples = sample(store, tmp_path / "s.zarr", algo, instances=MANY, device="cpu", **options)
+    counted, exact = inclusion(samples, store), inclusion(samples, store, exact=True)
+    rows = rows_of(store, False)
+    ends = [(u, v) for u, row in enumerate(rows) for v, _ in row]
+    sets = [set(s) for s in np.split(samples.vertices[:].tolist(), samples.vertices_ptr[:][1:-1])]
+    assert counted.vertices.tolist() == [sum(v in one for one in sets) / MANY for v in range(store.vertices)]
+    assert counted.edges.tolist() == [sum(u in one and v in one for one in sets) / MANY for u, v in ends]
+    for found, law in ((counted.vertices, exact.vertices), (counted.edges, exact.edges)):
+        assert (np.abs(found - law) <= 5.5 * np.sqrt(law * (1 - law) / MANY) + 1e-12).all()
+    share = exact.vertices[exact.vertices > 0]
+    assert exact.node_norm[exact.vertices > 0] * share * store.vertices == pytest.approx(1.0)
+    assert (share < 1).all()
+    of = np.array([u for u, _ in ends])
+    assert exact.edge_norm * exact.edges == pytest.approx(exact.vertices[of])
+
+
+def test_inclusion_without_a_closed_form_is_refused(tmp_path):
+    store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
+    samples = sample(store, tmp_path / "s.zarr", "saint-walk", frontier_size=2, device="cpu")
+    with pytest.raises(OptionError, match="no closed form is known for the inclusion of saint-walk"):
+        inclusion(samples, store, exact=True)
+    plain = sample(store, tmp_path / "t.zarr", "snowball", device="cpu")
+    with pytest.raises(OptionError, match="expected induced subgraphs; sample with --induced"):
+        inclusion(plain, store)
