@@ -159,6 +159,9 @@ class Traversal(Algorithm):
     draws_from: ClassVar[str] = "edges"
     """What a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier, each as likely as the sum of the biases of the
     edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A bias is then a squared entry of a matrix."""
+    shares_draws: ClassVar[bool] = False
+    """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
+    edges on average. The next frontier is the vertices that were selected, each once."""
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     frontier_size: int = 1
     replace: bool = False

@@ -146,6 +146,12 @@ class Backend(Specialization, ABC):
         """As ``weigh_rows``, without biases."""
 
     @abstractmethod
+    def select_shared(
+        self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
+    ) -> None:
+        """As ``list_rows``, for those neighbors alone whose random number is below ``size`` / degree; the cells of others stay as they are. -1 lists all."""
+
+    @abstractmethod
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
         """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n]. ``number``: of each in its pool."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.backend import Backend
 from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.fixed import scaled, shifts
-from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.batches.traversals import Traversals, distinct
 from csaw.engine.contracts import Array
 
 
@@ -86,11 +86,9 @@ class Layers(Traversals):
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with the frontier of these vertices, each once."""
-        xp, vertices = self.xp, self.backend.store.vertices
-        key = xp.sort(local * vertices + vertex)
-        key = key[fresh(xp, key)]
-        zero = xp.zeros(key.size, np.int64)
-        super()._enter(key // vertices, zero, key % vertices, zero - 1)
+        local, vertex = distinct(self.xp, local, vertex, self.backend.store.vertices)
+        zero = self.xp.zeros(local.size, np.int64)
+        super()._enter(local, zero, vertex, zero - 1)
 
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         self.local, self.vertex = local, vertex

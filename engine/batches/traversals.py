@@ -247,6 +247,13 @@ class Traversals:
         return self.dead
 
 
+def distinct(xp: Array, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:
+    """The distinct pairs of instance and vertex, in order. ``vertices``: number of vertices of the graph."""
+    key = xp.sort(local * vertices + vertex)
+    key = key[fresh(xp, key)]
+    return key // vertices, key % vertices
+
+
 def fresh(xp: Array, values: Array) -> Array:
     """Whether each of sorted ``values`` differs from the one before it."""
     first = xp.ones(values.size, bool)

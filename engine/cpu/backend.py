@@ -12,6 +12,7 @@ from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
@@ -61,6 +62,8 @@ class CpuBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.algorithm.shares_draws:
+            return SharedDraws(self, first, sources)
         if self.algorithm.draws_from != "edges":
             return Layers(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
@@ -143,6 +146,12 @@ class CpuBackend(Backend):
     def list_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray) -> None:
         graph, kernel = self.graph.arrays, self.kernels.list_rows
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, graph, vertex, start, out))
+
+    def select_shared(self, instance: np.ndarray, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, depth: int, size: int, out: np.ndarray) -> None:  # fmt: skip
+        graph, kernel, seed = self.graph.arrays, self.kernels.select_shared, np.uint64(self.seed)
+        self.in_slices(
+            entries, SLICE, lambda some, *_: kernel(some, graph, seed, instance, vertex, start, depth, size, out)
+        )
 
     def race_numbers(self, instance: np.ndarray, slot: np.ndarray, number: np.ndarray, rate: np.ndarray) -> np.ndarray:
         times, seed, race = np.empty(number.size), np.uint64(self.seed), self.kernels.race_numbers

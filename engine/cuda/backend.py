@@ -14,6 +14,7 @@ from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Array, Batch, Store
 from csaw.engine.cpu.typed_hooks import check_own_hooks
@@ -94,6 +95,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.algorithm.shares_draws:
+            return SharedDraws(self, first, sources)
         if self.algorithm.draws_from != "edges":
             return Layers(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
@@ -161,6 +164,14 @@ class CudaBackend(Backend):
     def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
         blocks = min(entries.size, 1 << 20)
         self.kernels.launch("list_rows", blocks, ROW_BLOCK, entries.size, entries, vertex, start, out)
+
+    def select_shared(
+        self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
+    ) -> None:
+        blocks, arrays = min(entries.size, 1 << 20), (instance, vertex, start)
+        self.kernels.launch(
+            "select_shared", blocks, ROW_BLOCK, entries.size, entries, np.uint64(self.seed), *arrays, depth, size, out
+        )
 
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
         times = cupy.empty(number.size, np.float64)

@@ -78,6 +78,7 @@ def _has_trees(backend: Specialization) -> bool:
         isinstance(a, Walk)
         or a.clocks
         or a.draws_from != "edges"
+        or a.shares_draws
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
@@ -97,6 +98,8 @@ def _files(backend: Specialization) -> tuple[str, ...]:
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
+    if backend.algorithm.shares_draws:
+        return ("shared.cu",)
     if backend.algorithm.draws_from != "edges":
         return ("rows.cu",)
     if tree_span(backend):

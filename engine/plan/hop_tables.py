@@ -19,7 +19,7 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
     a = algorithm
     return isinstance(a, Traversal) and not (
-        a.visited_once or a.each_edge_once or a.induced or a.collective or a.clocks
+        a.visited_once or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws
     )
 
 

@@ -47,6 +47,7 @@ def instance_bytes(
             if algorithm.draws_from != "edges":
                 listed = max(listed, widest * mean)
         else:
+            listed = max(listed, widest * mean if algorithm.shares_draws else 0)
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
     row = max(1, entries * (item if layout == "hops" else 3 * item + 24))

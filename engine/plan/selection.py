@@ -52,6 +52,12 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.shares_draws:
+        if not (bias.constant or 0) > 0:
+            raise OptionError(
+                f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} draws all neighbors with the same chance"
+            )
+        return {Method.UNIFORM}
     if algorithm.draws_from != "edges":
         if not bias.static:
             raise OptionError(

@@ -11,6 +11,7 @@ from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
 from csaw.engine.verify.layers import verify_layers
 from csaw.engine.verify.power import normal_sum
+from csaw.engine.verify.shared_draws import verify_shared_draws
 from csaw.engine.verify.statistics import BINS, even, evenly
 from csaw.engine.verify.trees import copies, unexplained
 
@@ -22,6 +23,8 @@ def verify_subgraphs(subject: Subject, checks: Checks) -> None:
         verify_met(subject, checks)
     elif algorithm.draws_from != "edges":
         verify_layers(subject, checks)
+    elif algorithm.shares_draws:
+        verify_shared_draws(subject, checks)
     elif algorithm.clocks:
         verify_clocks(subject, checks)
     elif algorithm.sources_from == "every":

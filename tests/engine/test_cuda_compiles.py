@@ -29,6 +29,7 @@ EVERYWHERE = {  # algorithms, and names of their options, whose kernels are comp
     ("layer", ("weighted", "neighbor_size")),
     ("random-node", ()),
     ("ladies", ()),
+    ("labor", ()),
     ("saint-node", ()),
     ("random-edge", ()),
 }

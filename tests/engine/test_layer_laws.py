@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store, rows_of, store_of
 from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
+from helpers.stats import assert_drawn_from
 
 from csaw.cli.verify import verify as command
 from csaw.engine import sample
@@ -214,3 +216,114 @@ def test_layers_are_the_same_from_disk(tmp_path):
         found = arrays_of(store, tmp_path / "s.zarr", algo, residency="disk", batch_size=7, **options)
         for name in expected:
             assert np.array_equal(expected[name], found[name]), name
+
+
+# LABOR: numbers that frontier vertices share
+
+SHARED = (
+    [(0, v, 1) for v in range(3, 7)] + [(1, v, 1) for v in range(3, 5)] + [(2, 3, 1)]
+)  # degrees 4, 2, 1; all reach vertex 3
+
+
+def kept_by(drawn, many=MANY):
+    """The edges that each instance has kept, as a number of bits in the order of SHARED."""
+    bit = {(u, v): 1 << i for i, (u, v, _) in enumerate(SHARED)}
+    instance = np.repeat(np.arange(many), np.diff(drawn["instance_ptr"]))
+    bits = [bit[edge] for edge in zip(drawn["src"].tolist(), drawn["dst"].tolist(), strict=True)]
+    return np.bincount(instance, bits, many).astype(int)
+
+
+def shared_law():
+    """Chance of each set of edges: u's number is below 1 / d for the frontier vertices of degree d that keep their edges."""
+    law = {0: 1.0}
+    for u in range(3, 7):
+        chances = sorted({1.0, *(1 / sum(a == v for a, _, _ in SHARED) for v, w, _ in SHARED if w == u)})
+        parts = {}
+        for low, high in zip([0.0, *chances], chances, strict=False):
+            bits = sum(
+                1 << i for i, (v, w, _) in enumerate(SHARED) if w == u and 1 / sum(a == v for a, _, _ in SHARED) >= high
+            )
+            parts[bits] = high - low
+        if chances[-2:] and max(1 / sum(a == v for a, _, _ in SHARED) for v, w, _ in SHARED if w == u) < 1.0:
+            parts[0] = 1.0 - chances[-2]
+        law = {a | b: p * q for a, p in law.items() for b, q in parts.items()}
+    return law
+
+
+def assert_shared(drawn):
+    found, law = kept_by(drawn), shared_law()
+    assert sum(law.values()) == pytest.approx(1.0)
+    assert set(found.tolist()) <= law.keys()
+    assert_drawn_from([np.sum(found == key) for key in law], list(law.values()))
+
+
+def labor(store, out, **options):
+    return arrays_of(store, out, "labor", frontier_size=3, sources=np.tile([0, 1, 2], MANY), fanout=(1,), **options)
+
+
+def test_labor_keeps_the_edges_whose_ends_have_small_numbers(tmp_path):
+    assert_shared(labor(store_of(tmp_path / "g.zarr", SHARED, directed=True), tmp_path / "s.zarr"))
+
+
+def test_labor_draws_new_numbers_at_each_hop(tmp_path):
+    store = store_of(
+        tmp_path / "g.zarr", [(0, 1, 1), (0, 2, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1), (2, 0, 1)], directed=True
+    )
+    drawn = arrays_of(
+        store, tmp_path / "s.zarr", "labor", frontier_size=1, sources=np.zeros(MANY, int), fanout=(2, 1, 1)
+    )
+    second = drawn["depth"] == 1
+    instance = np.repeat(np.arange(MANY), np.diff(drawn["instance_ptr"]))
+    zero = [
+        np.bincount(instance[(drawn["depth"] == depth) & (drawn["dst"] == 1)], minlength=MANY) > 0 for depth in (1, 2)
+    ]
+    asked = (
+        np.bincount(instance[second & (drawn["dst"] != 1)], minlength=MANY) > 0
+    )  # the third hop has a row with vertex 1
+    assert_drawn_from(np.bincount(2 * zero[0][asked] + zero[1][asked], minlength=4), [1, 1, 1, 1])
+
+
+def test_labor_with_all_neighbors_is_every_edge_of_its_frontiers(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    drawn = arrays_of(store, tmp_path / "s.zarr", "labor", frontier_size=2, fanout=(-1, 10**9))
+    rows = rows_of(store, False)
+    for i in range(20):
+        span = slice(*drawn["instance_ptr"][i : i + 2])
+        first = sorted((u, v) for u in (2 * i, 2 * i + 1) for v, _ in rows[u])
+        second = sorted((u, v) for u in {v for _, v in first} for v, _ in rows[u])
+        found = list(zip(drawn["src"][span].tolist(), drawn["dst"][span].tolist(), strict=True))
+        assert found == first + second
+
+
+def test_labor_draws_less_vertices_than_neighbor_sampling(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000)
+    given = {"fanout": (10,), "seed": 3}
+    shared = arrays_of(store, tmp_path / "s.zarr", "labor", frontier_size=1000, **given)
+    apart = arrays_of(store, tmp_path / "t.zarr", "neighbor", weighted=False, **given)
+    assert np.unique(shared["dst"][: shared["instance_ptr"][1]]).size < 0.9 * np.unique(apart["hop_1"][:1000]).size
+    with pytest.raises(OptionError, match="labor.edge_bias: expected a constant"):
+        sample(store, tmp_path / "u.zarr", "labor", edge_bias="e.weight")
+
+
+LABOR_FAULTS = {
+    "numbers apart": (
+        "draw64(seed, uint64(instance[i]), uint64(depth)",
+        "draw64(seed, uint64(instance[i]), uint64(vertex[i])",
+        {"thresholds"},
+    ),
+    "one number for all": ("uint64(dst) & LOW)", "uint64(0))", {"neighbors", "neighbors, independence"}),
+    "one more": ("< uint64(size)", "<= uint64(size)", {"neighbors"}),
+}
+
+
+@pytest.mark.parametrize("fault", LABOR_FAULTS)
+def test_a_wrong_labor_is_found(tmp_path, fault, monkeypatch):
+    right, wrong, found_by = LABOR_FAULTS[fault]
+    store = store_of(tmp_path / "g.zarr", SHARED, directed=True)
+    with monkeypatch.context() as planted:
+        plant(planted, "rows.py", right, wrong)
+        drawn = labor(store, tmp_path / "s.zarr")
+    with pytest.raises(AssertionError):
+        assert_shared(drawn)
+    done = CliRunner().invoke(command, [str(tmp_path / "s.zarr"), "--json"])
+    assert found_by & {check["name"] for check in json.loads(done.output)["checks"] if not check["ok"]}, done.output

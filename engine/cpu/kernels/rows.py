@@ -4,7 +4,7 @@ from numba import uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
 from csaw.engine.cpu.kernels.weigh import weigh
-from csaw.engine.random import neg_log, pool_word
+from csaw.engine.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
 from csaw.partition.compile import njit
 
 
@@ -40,3 +40,18 @@ def list_rows(entries, graph, vertex, start, out):
         row = graph.indptr[vertex[i]]
         for j in range(graph.indptr[vertex[i] + 1] - row):
             out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def select_shared(entries, graph, seed, instance, vertex, start, depth, size, out):
+    """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is below size / d; -1 keeps all."""
+    graph = borrowed(graph)
+    for i in entries:
+        row = graph.indptr[vertex[i]]
+        count = graph.indptr[vertex[i] + 1] - row
+        for j in range(count):
+            dst = neighbor_at(graph, row + j)
+            high = uint64(dst) >> SHIFT
+            word = draw64(seed, uint64(instance[i]), uint64(depth) + (high << uint64(16)), uint64(dst) & LOW)
+            if size < 0 or below_wide(word, uint64(count)) < uint64(size):
+                out[start[i] + j] = dst
