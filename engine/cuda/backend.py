@@ -155,29 +155,21 @@ class CudaBackend(Backend):
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
 
     def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
-        blocks, arrays = min(entries.size, 1 << 20), (vertex, start, out, biases)
-        self.kernels.launch(
-            "weigh_rows", blocks, ROW_BLOCK, entries.size, entries, *arrays, self.kernels.params, self.bad
-        )
+        self._over_rows("weigh_rows", entries, vertex, start, out, biases, self.kernels.params, self.bad)
         self.check()
 
     def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
-        blocks = min(entries.size, 1 << 20)
-        self.kernels.launch("list_rows", blocks, ROW_BLOCK, entries.size, entries, vertex, start, out)
+        self._over_rows("list_rows", entries, vertex, start, out)
 
-    def select_shared(
-        self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
-    ) -> None:
-        blocks, arrays = min(entries.size, 1 << 20), (instance, vertex, start)
-        self.kernels.launch(
-            "select_shared", blocks, ROW_BLOCK, entries.size, entries, np.uint64(self.seed), *arrays, depth, size, out
-        )
+    def select_shared(self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array) -> None:  # fmt: skip
+        self._over_rows("select_shared", entries, np.uint64(self.seed), instance, vertex, start, depth, size, out)
+
+    def _over_rows(self, name: str, entries: Array, *arguments: Any) -> None:
+        self.kernels.launch(name, min(entries.size, 1 << 20), ROW_BLOCK, entries.size, entries, *arguments)
 
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
-        times = cupy.empty(number.size, np.float64)
-        self.kernels.over(
-            "race_numbers", number.size, number.size, np.uint64(self.seed), instance, slot, number, rate, times
-        )
+        times, seed = cupy.empty(number.size, np.float64), np.uint64(self.seed)
+        self.kernels.over("race_numbers", number.size, number.size, seed, instance, slot, number, rate, times)
         return times
 
     def select_neighbors(self, f: Traversals, entries: Array) -> None:

@@ -250,15 +250,15 @@ def shared_law():
     return law
 
 
-def assert_shared(drawn):
-    found, law = kept_by(drawn), shared_law()
+def assert_shared(drawn, many=MANY):
+    found, law = kept_by(drawn, many), shared_law()
     assert sum(law.values()) == pytest.approx(1.0)
     assert set(found.tolist()) <= law.keys()
     assert_drawn_from([np.sum(found == key) for key in law], list(law.values()))
 
 
-def labor(store, out, **options):
-    return arrays_of(store, out, "labor", frontier_size=3, sources=np.tile([0, 1, 2], MANY), fanout=(1,), **options)
+def labor(store, out, many=MANY):
+    return arrays_of(store, out, "labor", frontier_size=3, sources=np.tile([0, 1, 2], many), fanout=(1,))
 
 
 def test_labor_keeps_the_edges_whose_ends_have_small_numbers(tmp_path):
@@ -322,8 +322,8 @@ def test_a_wrong_labor_is_found(tmp_path, fault, monkeypatch):
     store = store_of(tmp_path / "g.zarr", SHARED, directed=True)
     with monkeypatch.context() as planted:
         plant(planted, "rows.py", right, wrong)
-        drawn = labor(store, tmp_path / "s.zarr")
+        drawn = labor(store, tmp_path / "s.zarr", FEW)
     with pytest.raises(AssertionError):
-        assert_shared(drawn)
+        assert_shared(drawn, FEW)
     done = CliRunner().invoke(command, [str(tmp_path / "s.zarr"), "--json"])
     assert found_by & {check["name"] for check in json.loads(done.output)["checks"] if not check["ok"]}, done.output

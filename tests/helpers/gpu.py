@@ -22,6 +22,8 @@ MORE = [
     ("forest-fire", {"induced": True, "weighted": False}),
     ("multidimensional", {"induced": True, "frontier_size": 3, "instances": 20, "walk_length": 40}),
     ("random-node", {"induced": True, "frontier_size": 3, "instances": 20}),
+    ("labor", {"frontier_size": 3, "fanout": (-1, 2, 5)}),
+    ("labor", {"frontier_size": 1, "fanout": (1, 0), "induced": True}),
     ("ladies", {"frontier_size": 3, "layer_sizes": (5, 4), "replace": False}),
     ("ladies", {"frontier_size": 3, "layer_sizes": (5, 0, 4), "normalize": "row"}),
     ("ladies", {"frontier_size": 3, "layer_sizes": (500, 500), "replace": False, "weighted": False}),
