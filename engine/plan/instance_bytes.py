@@ -68,7 +68,10 @@ def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layo
         return item * (algorithm.walk_length + 1)
     if layout == "hops":
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
-    return 8  # the offset of its edges
+    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.replace
+    return 8 + drawn * (item + 12) * sum(
+        sizes
+    )  # the offset of its edges, and the vertices of layers that can be of any size
 
 
 def refuse_sizes(each: int, instances: int, memory: int) -> None:
