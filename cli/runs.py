@@ -47,6 +47,7 @@ REQUEST = (
     Line("instances", "--instances"),
     Line("seed", "--seed", str),
     Line("weighted", "--weighted"),
+    Line("induced", "--induced"),
     Line("edge_bias", "--edge-bias"),
     Line("fingerprint", "fingerprint of the graph"),
 )

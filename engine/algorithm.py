@@ -35,9 +35,11 @@ class Algorithm:
 
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches: how its samples are stored
+    ends_induced: ClassVar[bool] = False
+    """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
+    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
 
     def __init__(self, **values: Any) -> None:
         known = self.options()
@@ -91,6 +93,43 @@ class ChosenBias(Algorithm):
         return 1.0
 
 
+def normalize_option(default: str) -> Any:
+    """The option of MatrixEntries with another default."""
+    said = (
+        "matrix whose entries count: the adjacency, normalized by the degrees of both ends or of the row, or as it is"
+    )
+    return option(default, help=said, choices=("symmetric", "row", "none"))
+
+
+class MatrixEntries(Algorithm):
+    """Mixin of samplers that draw vertices. The bias of an edge is the square of its entry in the normalized adjacency matrix.
+
+    An edge v -> u of weight w (1 in an unweighted run) has the entry w / sqrt(d(v) d(u)) where the matrix is symmetric, w / d(v) where its rows are
+    normalized, and w where nothing is. d counts edges. Self loops count where the graph has them.
+    """
+
+    collective = True
+    visited_once = False
+    normalize: str = normalize_option("symmetric")
+
+    def edge_bias(self, e: Any) -> float:
+        if self.normalize == "symmetric":
+            return e.weight * e.weight / (e.src_degree * e.dst_degree) if e.dst_degree > 0 else 0.0
+        if self.normalize == "row":
+            return e.weight * e.weight / (e.src_degree * e.src_degree)
+        return e.weight * e.weight
+
+
+class LayerEntries(MatrixEntries):
+    """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``."""
+
+    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
+    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
+
+    def sizes(self) -> tuple[int, ...]:
+        return self.layer_sizes
+
+
 class Walk(Algorithm):
     """Base of walks: an instance has one current vertex and selects one neighbor at each step. Its sample is the vertices in order."""
 
@@ -128,6 +167,12 @@ class Traversal(Algorithm):
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
     each_edge_once: ClassVar[bool] = False  # of an undirected edge's two directions, only src <= dst
+    draws_from: ClassVar[str] = "edges"
+    """What a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier, each as likely as the sum of the biases of the
+    edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A bias is then a squared entry of a matrix."""
+    shares_draws: ClassVar[bool] = False
+    """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
+    edges on average. The next frontier is the vertices that were selected, each once."""
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     frontier_size: int = 1
     replace: bool = False

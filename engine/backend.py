@@ -28,6 +28,7 @@ from csaw.engine.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
 if TYPE_CHECKING:
+    from csaw.engine.batches.columns import Columns
     from csaw.engine.batches.traversals import Traversals
 
 ALL = slice(None)
@@ -49,6 +50,7 @@ class Backend(Specialization, ABC):
         self.stop = threading.Event()
         # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
         self.kernels_seconds = self.loading_seconds = 0.0
+        self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
 
     # Batches
 
@@ -132,6 +134,27 @@ class Backend(Specialization, ABC):
         out = np.empty((instance.size, size), np.int64)
         draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
         return out
+
+    @abstractmethod
+    def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
+        """Write the neighbors of the entries numbered ``entries``, whose rows are in memory, to ``out``, and the biases of the edges to them to ``biases``.
+
+        ``vertex``, ``start`` [n]: the vertex of each entry, and the first cell of its neighbors, of which there are as many as it has edges.
+        """
+
+    @abstractmethod
+    def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
+        """As ``weigh_rows``, without biases."""
+
+    @abstractmethod
+    def select_shared(
+        self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
+    ) -> None:
+        """As ``list_rows``, for those neighbors alone whose random number is below ``size`` / degree; the cells of others stay as they are. -1 lists all."""
+
+    @abstractmethod
+    def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
+        """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n]. ``number``: of each in its pool."""
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""

@@ -37,7 +37,8 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
         walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk after the other
         hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
         subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
-                    running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]
+                    running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of
+                    induced subgraphs ``vertex_counts`` [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them
         batches     ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id`` [edges]; ``input_id`` [seeds];
                     ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint: samples/layout.py explains them
 

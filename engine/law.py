@@ -78,6 +78,17 @@ def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE,
     return biases
 
 
+def squared_entries(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, normalize: str) -> np.ndarray:
+    """float64 [edges]: the bias of each edge by ``MatrixEntries``, the square of its entry, for all edges at once."""
+    degree = np.diff(indptr)
+    square = np.ones(indices.size) if weights is None else weights.astype(np.float64) ** 2
+    own = np.repeat(degree, degree)
+    if normalize == "symmetric":
+        other = degree[indices].astype(np.float64)
+        return np.where(other > 0, square / (own * np.maximum(other, 1.0)), 0.0)
+    return square / (own * own) if normalize == "row" else square
+
+
 def edge_law(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
              instance: int = 0, visited: Collection[int] = ()) -> dict[int, float]:  # fmt: skip
     """Chance of each neighbor of v to be selected next; empty at a dead end. Repeated edges count together."""

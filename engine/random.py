@@ -10,6 +10,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS + number
+    shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the depth
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
 """
 

@@ -64,6 +64,10 @@ class Sources:
         self.listed = self._listed(store, given) if self.kind == "list" else None
         if self.kind == "every":
             self.frontier_size = store.vertices
+        if self.kind == "connected":
+            self.connected = np.flatnonzero(np.diff(store.read_indptr()))
+            if not self.connected.size:
+                raise OptionError(f"{store.path} has no edge to start from; give vertices with --sources")
         if self.kind == "distinct" and self.frontier_size > store.vertices:
             raise OptionError(
                 f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
@@ -88,7 +92,7 @@ class Sources:
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
             raise OptionError(f"--instances: expected 1 to {LARGEST}, found {quoted(wanted)}")
-        if self.kind in ("random", "distinct", "every"):
+        if self.kind in ("random", "connected", "distinct", "every"):
             return wanted or 1
         if self._count == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
@@ -176,6 +180,9 @@ class Sources:
         if self.kind == "distinct":
             rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, self.vertices, m) for i in numbers]
             return np.sort(np.stack(rows), axis=1)
+        if self.kind == "connected":
+            places = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.connected.size)
+            return self.connected[places]
         if self.kind == "random":
             return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
         count = self._count

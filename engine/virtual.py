@@ -145,7 +145,7 @@ def _job_of(
         raise StoreError(
             f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
         )
-    given = {name: request[name] for name in ASKED if request[name] is not None} | request["parameters"] | options
+    given = {name: request[name] for name in ASKED if request.get(name) is not None} | request["parameters"] | options
     given["sources"] = attributes[VIRTUAL]["sources"]
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]

@@ -36,7 +36,10 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
     assert name in {
         word for row in table.splitlines() for word in row.split("|")[1:2] for word in re.split(r"[ ,]+", word)
     }
-    laws = [(ROOT / "tests" / "engine" / f"test_{kind}_laws.py").read_text() for kind in ("walk", "traversal")]
+    laws = [
+        (ROOT / "tests" / "engine" / f"test_{kind}_laws.py").read_text()
+        for kind in ("walk", "traversal", "layer", "induced")
+    ]
     assert any(f'"{name}"' in text for text in laws)
 
 

@@ -28,7 +28,7 @@ class Traversals:
         xp = self.xp
         self.instances, width = sources.shape
         self.sizes = backend.plan.sizes
-        self.hops = backend.plan.sample_layout == "hops"
+        self.hops = backend.plan.drawn_layout == "hops"
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
         self.sources = xp.asarray(sources, np.int64)
@@ -135,11 +135,15 @@ class Traversals:
             if not self.vertex.size and not self.hops and not self.algorithm.collective:
                 self.depth = len(self.sizes)  # no entry is left to go on
                 break
-            self.backend.select_neighbors(self, self._ready())
+            self._select(self._ready())
             if self.pending.size:
                 return
             self._next_depth()
         self.samples = self._samples()
+
+    def _select(self, entries: Array) -> None:
+        """Select neighbors of these entries."""
+        self.backend.select_neighbors(self, entries)
 
     def _next_depth(self) -> None:
         """Put the edges that were found in order, and make the next frontier of them."""
@@ -243,6 +247,13 @@ class Traversals:
 
     def dead_ends(self) -> int:
         return self.dead
+
+
+def distinct(xp: Array, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:
+    """The distinct pairs of instance and vertex, in order. ``vertices``: number of vertices of the graph."""
+    key = xp.sort(local * vertices + vertex)
+    key = key[fresh(xp, key)]
+    return key // vertices, key % vertices
 
 
 def fresh(xp: Array, values: Array) -> Array:

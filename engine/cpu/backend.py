@@ -9,8 +9,11 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.induced import Induced
+from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
@@ -59,16 +62,24 @@ class CpuBackend(Backend):
         """The shape of the sources of no instance."""
         if isinstance(self.algorithm, Walk):
             return (0,)
-        return (0, 1, 2) if self.plan.sample_layout == "batches" else (0, 1)
+        return (0, 1, 2) if self.plan.drawn_layout == "batches" else (0, 1)
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
+        batch = self._begin(first, sources)
+        return Induced(self, batch, len(sources)) if self.plan.induced else batch
+
+    def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
-        if self.plan.sample_layout == "batches":
+        if self.plan.drawn_layout == "batches":
             whole = (self.select is Method.UNIFORM or self.plan.graph_layout.has_sums) and not self.streamed
             return (WholeMiniBatches if whole else MiniBatches)(self, first, sources)
+        if self.algorithm.shares_draws:
+            return SharedDraws(self, first, sources)
+        if self.algorithm.draws_from != "edges":
+            return Layers(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
@@ -141,6 +152,29 @@ class CpuBackend(Backend):
         else:
             way = by_sums if self.plan.graph_layout.has_sums else from_rows
         self.in_slices(entries, SLICE, way)
+
+    def weigh_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray, biases: np.ndarray) -> None:  # fmt: skip
+        graph, kernel = self.graph.arrays, self.kernels.weigh_rows
+        self.in_slices(
+            entries, SLICE, lambda some, bad, _: kernel(some, graph, self.params, vertex, start, out, biases, bad)
+        )
+
+    def list_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray) -> None:
+        graph, kernel = self.graph.arrays, self.kernels.list_rows
+        self.in_slices(entries, SLICE, lambda some, *_: kernel(some, graph, vertex, start, out))
+
+    def select_shared(self, instance: np.ndarray, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, depth: int, size: int, out: np.ndarray) -> None:  # fmt: skip
+        graph, kernel, seed = self.graph.arrays, self.kernels.select_shared, np.uint64(self.seed)
+        self.in_slices(
+            entries, SLICE, lambda some, *_: kernel(some, graph, seed, instance, vertex, start, depth, size, out)
+        )
+
+    def race_numbers(self, instance: np.ndarray, slot: np.ndarray, number: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        times, seed, race = np.empty(number.size), np.uint64(self.seed), self.kernels.race_numbers
+        self.in_slices(
+            np.arange(number.size), SLICE, lambda some, *_: race(some, seed, instance, slot, number, rate, times)
+        )
+        return times
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """Cost of serving ``entries`` by reading their rows one by one, as bytes read in order in the same time.

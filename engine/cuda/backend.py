@@ -9,21 +9,14 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
-from csaw.engine.batches.minibatches import MiniBatches
-from csaw.engine.batches.pools import Pools
+from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Array, Batch, Store
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.batches.clock_walks import ClockWalks
-from csaw.engine.cuda.batches.hops import Hops
-from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
-from csaw.engine.cuda.batches.rounds import UnlimitedWalks
+from csaw.engine.cuda.batches.begin import begun
 from csaw.engine.cuda.batches.transits import Transits
-from csaw.engine.cuda.batches.trees import Trees
-from csaw.engine.cuda.batches.walks import Walks
 from csaw.engine.cuda.compile_cupy import time_compiler
 from csaw.engine.cuda.constants import HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
@@ -47,6 +40,7 @@ from csaw.engine.plan.selection import coin
 
 HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64
+ROW_BLOCK = 128  # threads that list a row
 PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
 
 
@@ -87,14 +81,8 @@ class CudaBackend(Backend):
         self.kernels.set_graph(self.graph.address())
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
-        if isinstance(self.algorithm, Walk):
-            return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
-        if self.algorithm.clocks:
-            return ClockWalks(self, first, sources)
-        if self.plan.sample_layout == "batches":
-            return (DeviceMiniBatches if self.whole_minibatches else MiniBatches)(self, first, sources)
-        kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
-        return kind(self, first, sources)
+        batch = begun(self, first, sources)
+        return Induced(self, batch, len(sources)) if self.plan.induced else batch
 
     @cached_property
     def transits(self) -> Transits:
@@ -147,6 +135,24 @@ class CudaBackend(Backend):
     def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
         """As in Backend. The host draws them, because they are few."""
         return cupy.asarray(super().draw_subsets(instance.get(), slot.get(), bound.get(), size, first))
+
+    def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
+        self._over_rows("weigh_rows", entries, vertex, start, out, biases, self.kernels.params, self.bad)
+        self.check()
+
+    def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
+        self._over_rows("list_rows", entries, vertex, start, out)
+
+    def select_shared(self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array) -> None:  # fmt: skip
+        self._over_rows("select_shared", entries, np.uint64(self.seed), instance, vertex, start, depth, size, out)
+
+    def _over_rows(self, name: str, entries: Array, *arguments: Any) -> None:
+        self.kernels.launch(name, min(entries.size, 1 << 20), ROW_BLOCK, entries.size, entries, *arguments)
+
+    def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
+        times, seed = cupy.empty(number.size, np.float64), np.uint64(self.seed)
+        self.kernels.over("race_numbers", number.size, number.size, seed, instance, slot, number, rate, times)
+        return times
 
     def select_neighbors(self, f: Traversals, entries: Array) -> None:
         """Select neighbors of the frontier entries numbered ``entries``, all in one launch unless the plan's policy splits it."""
@@ -269,5 +275,5 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout.keeps_rows or searched or weighed, keeps_weights=layout.keeps_weights or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed or self.plan.induced, keeps_weights=layout.keeps_weights or weighed,
         )  # fmt: skip

@@ -37,7 +37,8 @@ class Unit:
 
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
-    return Unit(_files(backend), _constants(backend), backend.hooks(), backend.params)
+    lists = ("lists.cu",) if backend.plan.induced else ()
+    return Unit((*_files(backend), *lists), _constants(backend), backend.hooks(), backend.params)
 
 
 def builder_of(backend: Specialization) -> Unit:
@@ -78,11 +79,13 @@ def _has_trees(backend: Specialization) -> bool:
     if (
         isinstance(a, Walk)
         or a.clocks
+        or a.draws_from != "edges"
+        or a.shares_draws
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED
         )  # trees.cu searches offsets, and those of pieces have the piece's number in them
-        or backend.plan.sample_layout != "subgraphs"
+        or backend.plan.drawn_layout != "subgraphs"
         or backend.store.max_degree >= 2**32
     ):
         return False
@@ -95,7 +98,7 @@ def _has_trees(backend: Specialization) -> bool:
 def whole_minibatches(backend: Specialization) -> bool:
     """Whether minibatches.cu takes this plan's mini-batches through all hops: uniform picks, few of each node, from a graph that is not streamed."""
     plan, a = backend.plan, backend.algorithm
-    if plan.sample_layout != "batches" or backend.streamed or plan.select is not Method.UNIFORM or not plan.sizes:
+    if plan.drawn_layout != "batches" or backend.streamed or plan.select is not Method.UNIFORM or not plan.sizes:
         return False
     if not all(size >= 0 and (a.replace or size <= PICKS["cuda"]) for size in plan.sizes):
         return False
@@ -110,6 +113,10 @@ def _files(backend: Specialization) -> tuple[str, ...]:
         return ("clocks.cu",)
     if whole_minibatches(backend):
         return ("minibatches.cu",)
+    if backend.algorithm.shares_draws:
+        return ("shared.cu",)
+    if backend.algorithm.draws_from != "edges":
+        return ("rows.cu",)
     if tree_span(backend):
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):

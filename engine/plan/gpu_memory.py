@@ -14,7 +14,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import member_slots, question_bytes
-from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.parts import columns_bytes, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
@@ -169,7 +169,8 @@ def _parts(shape: Shape) -> dict[str, int]:
     """Bytes on a GPU beside edges, samples in flight and making tables, by the names of PARTS."""
     vertices = shape.store.vertices
     sums = 8 * vertices if shape.needs.row_weights else 0
-    return {"offsets": 8 * (vertices + 1), "row_sums": sums, "candidates": _least_scratch(shape)}
+    columns = columns_bytes(vertices, shape.store.edges) if shape.needs.columns else 0
+    return {"offsets": 8 * (vertices + 1), "row_sums": sums, "columns": columns, "candidates": _least_scratch(shape)}
 
 
 def _build_bytes(shape: Shape) -> int:

@@ -18,12 +18,14 @@ CACHED_EDGES = 1 << 24  # a GPU's cache holds this many, and random reads within
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
     a = algorithm
-    return isinstance(a, Traversal) and not (a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks)
+    return isinstance(a, Traversal) and not (
+        a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws
+    )
 
 
 def in_tables(plan: Any, algorithm: Algorithm) -> bool:
     """Whether each hop is drawn from the one before alone: picks are uniform, or on a GPU use alias tables or running sums made beforehand."""
-    if plan.sample_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
+    if plan.drawn_layout != "hops" or plan.residency.streams or not from_whole_rows(algorithm):
         return False
     kind = plan.device.partition(":")[0]
     few = algorithm.replace or max(plan.sizes, default=0) <= PICKS[kind]

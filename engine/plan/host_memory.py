@@ -15,7 +15,7 @@ from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
-from csaw.engine.plan.parts import refuse_least
+from csaw.engine.plan.parts import columns_bytes, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
@@ -90,8 +90,13 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
 
 def _parts(shape: Shape) -> dict[str, int]:
     """Bytes beside edges and samples in flight that any residency needs, by the names of PARTS."""
-    vertices = shape.store.vertices
-    return {"offsets": 8 * (vertices + 1), "row_sums": 8 * vertices if shape.needs.row_weights else 0}
+    vertices, edges = shape.store.vertices, shape.store.edges
+    columns = columns_bytes(vertices, edges) if shape.needs.columns else 0
+    return {
+        "offsets": 8 * (vertices + 1),
+        "row_sums": 8 * vertices if shape.needs.row_weights else 0,
+        "columns": columns,
+    }
 
 
 def _id_bytes(shape: Shape) -> int:

@@ -15,37 +15,57 @@ from csaw.partition.errors import BudgetError
 
 LARGEST_SAMPLE = 1 << 50  # bytes
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
+LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
 def instance_bytes(
-    store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
+    store: Store,
+    algorithm: Algorithm,
+    sizes: tuple[int, ...],
+    layout: str,
+    sources: Sources,
+    needs: Needs,
+    induced: bool = False,
 ) -> tuple[int, int]:
     """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
         if is_unlimited(algorithm):
-            return item * (planned_steps(algorithm) + 1) + 8, sampled_bytes(algorithm, item) + 8 * 7
-        row = sampled_bytes(algorithm, item) + 8 * 5
-        return row, row
+            row, memory = item * (planned_steps(algorithm) + 1) + 8, sampled_bytes(algorithm, item) + 8 * 7
+        else:
+            row = memory = sampled_bytes(algorithm, item) + 8 * 5
+        return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
-    width = entries = widest = 0 if needs.everywhere else sources.frontier_size
+    nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
+    width = entries = widest = 0 if nowhere else sources.frontier_size
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
+    listed = 0  # edges of whole rows
     for size in sizes:
         widest = max(widest, width)
         if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(width) if needs.in_pools else 0)
+            if algorithm.draws_from != "edges":
+                listed = max(listed, widest * mean)
         else:
+            listed = max(listed, widest * mean if algorithm.shares_draws else 0)
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
     row = max(
         1, entries * (item if layout == "hops" else 3 * item + 24)
     )  # also of a node with its edge in a mini-batch
-    return row, row + widest * FRONTIER_BYTES
+    memory = row + widest * FRONTIER_BYTES + listed * LISTED_BYTES
+    return _with_vertices(row, memory, entries, item) if induced else (row, memory)
+
+
+def _with_vertices(row: int, memory: int, met: int, item: int) -> tuple[int, int]:
+    """The same of an induced subgraph: ``met`` vertices of ``item`` bytes, with about as many edges among them."""
+    stored = 32 + met * (3 * item + 4)
+    return stored, row + memory + met * FRONTIER_BYTES
 
 
 def sampled_bytes(algorithm: Algorithm, item: int) -> int:
@@ -60,7 +80,10 @@ def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layo
         return item * (1 if is_unlimited(algorithm) else planned_steps(algorithm) + 1)
     if layout == "hops":
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
-    return 8  # the offset of its edges
+    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.replace
+    return 8 + drawn * (item + 12) * sum(
+        sizes
+    )  # the offset of its edges, and the vertices of layers that can be of any size
 
 
 def refuse_sizes(each: int, instances: int, memory: int) -> None:

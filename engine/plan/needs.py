@@ -12,6 +12,7 @@ from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
 from csaw.engine.sources import Sources
+from csaw.partition.errors import OptionError
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp
 QUESTIONS = (
@@ -94,6 +95,8 @@ class Needs:
     """Whether a traversal's picks are independent draws from whole rows, each in constant time."""
     in_pools: bool
     """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
+    columns: bool
+    """Whether vertices are drawn by the sums of the biases of all edges to them."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
     edge: EdgeBytes
@@ -118,6 +121,7 @@ def find_needs(
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
+    _refuse_sources(algorithm, sources)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
         "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
@@ -138,10 +142,20 @@ def find_needs(
         clock_sums=clocks and select.by_sums and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
+        columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
         edge=_edge_bytes(store, select, **of_edges),
         **of_edges,
     )
+
+
+def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:
+    """OptionError if sources are given to an algorithm that would not read them."""
+    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.sources_from == "every"
+    if drawn and sources.kind != "every":
+        raise OptionError(
+            f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"
+        )
 
 
 def _edge_bytes(store: Store, select: Method, *, weights: bool, alias_tables: bool, single_weights: bool) -> EdgeBytes:

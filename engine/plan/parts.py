@@ -8,6 +8,7 @@ PARTS = {
     "offsets": "offsets of rows, 8 bytes a vertex",
     "places": "partitions of vertices, a fifth of a byte a vertex",
     "row_sums": "sums of rows' weights, 8 bytes a vertex",
+    "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "ids": "original ids, until they are written",
     "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
@@ -16,6 +17,15 @@ PARTS = {
     "candidates": "candidates that are selected from",
 }
 """What a run needs beside edges and samples in flight: the names of MemoryPlan.fixed, in words."""
+
+
+LISTED_EDGES = 1 << 22  # of whole rows, listed at a time
+RANGE = 1 << 18  # vertices whose rows a streamed graph brings together, to add up columns
+
+
+def columns_bytes(vertices: int, edges: int) -> int:
+    """Bytes of the norms of columns, and of making them."""
+    return 16 * vertices + 40 * min(edges, LISTED_EDGES) + 40 * min(vertices, RANGE)
 
 
 def refuse_least(path: Path, budget: int, option: str, parts: dict[str, int], otherwise: str = "") -> BudgetError:

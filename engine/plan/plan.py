@@ -42,7 +42,8 @@ class Plan:
 
     request: Request
     needs: Needs  # what the run reads of its graph, on any device
-    sample_layout: str  # walks | ragged-walks | hops | subgraphs
+    drawn_layout: str  # walks | ragged-walks | hops | subgraphs | batches: the form in which batches draw
+    induced: bool  # whether samples end as the subgraphs of the vertices that were met
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
     graph_layout: GraphLayout  # the form of the graph that a step reads
@@ -76,6 +77,11 @@ class Plan:
     ways: dict[str, float | str] = field(default_factory=dict)  # where the run could take place: seconds, or why not
 
     @property
+    def sample_layout(self) -> str:
+        """The form in which samples are handed out and stored: walks, hops or subgraphs."""
+        return "subgraphs" if self.induced else self.drawn_layout
+
+    @property
     def capacity(self) -> int:
         """Bytes of memory for partitions that are loaded and evicted."""
         return self.budget_bytes - self.fixed_bytes - self.batch_bytes
@@ -98,9 +104,9 @@ class Plan:
         shown = {
             k: v
             for k, v in asdict(self).items()
-            if k not in ("request", "needs", "sizes", "piece_edges", "paths_bytes")
+            if k not in ("request", "needs", "sizes", "piece_edges", "paths_bytes", "drawn_layout")
         }
-        return shown | {"select": self.select}
+        return shown | {"sample_layout": self.sample_layout, "select": self.select}
 
 
 def make_plan(
@@ -122,13 +128,14 @@ def make_plan(
     layout = _sample_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
-    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs)
+    induced = options.induced or algorithm.ends_induced
+    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced)
     limits = _limits(devices, options, rates)
     least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
     refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
-        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids,
+        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
     shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)
@@ -137,7 +144,7 @@ def make_plan(
     memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
     detector = choose_detector(algorithm, method, options.collision, memory.graph_layout, bool(devices), options.detect)
     plan = Plan(
-        request, needs, layout, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        request, needs, layout, induced, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
         threads=threads, transit=options.transit_parallel, detect=detector, output_bytes=output,
         host_bytes=limits.host_bytes // 2, policy=options.policy, rates=rates, **vars(memory),
     )  # fmt: skip

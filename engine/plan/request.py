@@ -22,6 +22,9 @@ class Request:
     collision: Collision
     group_size: int
     ids: str
+    induced: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        """Plain data for a manifest; ``induced`` only where it is on, as in the manifests of versions that did not know it."""
+        shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return shown if self.induced else {k: v for k, v in shown.items() if k != "induced"}

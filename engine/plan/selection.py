@@ -52,6 +52,18 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.shares_draws:
+        if not (bias.constant or 0) > 0:
+            raise OptionError(
+                f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} draws all neighbors with the same chance"
+            )
+        return {Method.UNIFORM}
+    if algorithm.draws_from != "edges":
+        if not bias.static:
+            raise OptionError(
+                f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads {', '.join(sorted(bias.reads - hooks.STATIC))}"
+            )
+        return {Method.ITS if algorithm.replace else Method.KEYS}
     pooled = algorithm.only_new or algorithm.each_edge_once or algorithm.induced or algorithm.collective
     # Alias tables know the vertex of a pick, and mini-batches also need its edge.
     whole = algorithm.replace and not pooled and not algorithm.clocks and algorithm.layout != "batches"

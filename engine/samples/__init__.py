@@ -12,7 +12,8 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS, WHOLE
+from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
+from csaw.engine.samples.ragged import ragged_group
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
@@ -36,7 +37,8 @@ class Samples:
 
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop),
         "ragged-walks", of walks without a limit (``walks`` [steps + instances], all walks one after the other, with ``walk_ptr`` [instances + 1];
-        :meth:`walk` gives one), "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
+        :meth:`walk` gives one), "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some algorithms also
+        ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``: see layout.py) or
         "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
     instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
@@ -83,6 +85,10 @@ class Samples:
             raise StoreError(f"{self.path} ({self.layout}) has no array {name!r}")
         return self._arrays[name]
 
+    def __contains__(self, name: str) -> bool:
+        """Whether the store has an array of this name."""
+        return name in self._arrays
+
     @cached_property
     def walks(self) -> Rows:
         return self["walks"]
@@ -127,6 +133,8 @@ class Samples:
     depth = cached_property(lambda self: self["depth"])
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
+    vertices_ptr = cached_property(lambda self: self["vertices_ptr"])
+    vertices = cached_property(lambda self: self["vertices"])
 
     def minibatch(self, number: int) -> dict[str, np.ndarray]:
         """The arrays of mini-batch ``number``, from 0 (from -1 backwards from the last one), by PyG's names and in its direction.
@@ -218,6 +226,7 @@ class Samples:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
         Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        and those of ``weight``, ``vertex_counts``, ``vertices``, ``layer`` and ``probability`` that the store has,
         mini-batches those that :func:`draw_batches` names.
         StoreError where a file has changed.
         """
@@ -231,23 +240,10 @@ class Samples:
             return {"walks": walks, "lengths": (np.diff(pointer) - 1).astype(np.int32)}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        arrays = self._ragged(start, stop)
+        arrays = ragged_group(self, start, stop)
         if self.layout == "batches":
             check.check_minibatches(self.path, arrays)
         return arrays
-
-    def _ragged(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        """The arrays of instances that differ in size; the bounds of each array's instances are in a store's arrays ``.._ptr``."""
-        whole, ragged = WHOLE[self.layout], RAGGED[self.layout]
-        first = {counts: name for name, counts in reversed(ragged.items()) if name in self._arrays}
-        bounds = {
-            part: self.bounds(name, first[part], start, stop) for name, part in whole.items() if name.endswith("_ptr")
-        }
-        arrays = {counts: np.diff(pointer) for counts, pointer in bounds.items()}
-        for name in whole.keys() & self._arrays.keys() - {name for name in whole if name.endswith("_ptr")}:
-            pointer = bounds[ragged[name]] if name in ragged else (start, stop)
-            arrays[name] = self[name][int(pointer[0]) : int(pointer[-1])]
-        return {part: arrays[part] for part in whole.values() if part in arrays}
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""

@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.algorithm import MOST_STEPS
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, VERTEX, WHOLE, kind_of
+from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
@@ -21,7 +21,7 @@ IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
 PER_INSTANCE = {"lengths": 0, "walk_ptr": 1, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
-                "edge_ptr": 1, "seed_ptr": 1}  # fmt: skip
+                "edge_ptr": 1, "seed_ptr": 1, "vertices_ptr": 1}  # fmt: skip
 """Arrays with a row for each instance, and how many more rows they have than there are instances."""
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
@@ -168,18 +168,23 @@ def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any])
 
 
 def _arrays_of(layout: str, arrays: dict[str, Any]) -> list[str]:
-    """The arrays that a store of this layout must have, of those that it has; mini-batches have ``batch`` only if they are disjoint."""
-    if layout in WHOLE:
-        return [name for name in WHOLE[layout] if name != "batch" or name in arrays]
-    return ["walks", "lengths"] if layout == "walks" else hop_names(arrays) or ["hop_0"]
+    """The arrays that a store of this layout must have: those of all, and those that belong to others that it has."""
+    if layout not in WHOLE:
+        return ["walks", "lengths"] if layout == "walks" else hop_names(arrays) or ["hop_0"]
+    found = {name for name in OPTIONAL if name in arrays}
+    if found & {"vertices", "layer", "probability"}:
+        found |= {"vertices_ptr", "vertices"}
+    return [name for name in WHOLE[layout] if name not in OPTIONAL or name in found]
 
 
 def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, Any]) -> None:
     shapes = {name: arrays[name].shape for name in wanted}
     if layout == "walks" and shapes["walks"][1] < 1:
         refuse(path / "walks", "at least one column", f"a shape of {shapes['walks']}")
-    if layout == "subgraphs" and not shapes["src"] == shapes["dst"] == shapes["depth"]:
-        refuse(path, "as many elements of dst and depth as of src", f"{shapes['dst']}, {shapes['depth']}")
+    for first in ("src", "vertices"):
+        same = [name for name in shapes if RAGGED["subgraphs"].get(name) == RAGGED["subgraphs"][first]]
+        if layout == "subgraphs" and len({shapes[name] for name in same}) > 1:
+            refuse(path, f"as many elements of {', '.join(same)}", ", ".join(str(shapes[name]) for name in same))
     if layout == "batches":
         _check_batches(path, shapes)
     if layout == "hops":

@@ -5,6 +5,9 @@
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
                child j of column i is in column i f + j; fill where there is none
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
+               weight [edges], float32: only of layer samples
+               vertices_ptr [instances + 1]; vertices: only of induced subgraphs (all their vertices, ascending) and of layer samples (the vertices
+               that were drawn, with layer int32: 1, 2, ..., and probability float64: the chance of a draw to give this vertex)
     batches    node_ptr [instances + 1]; n_id [nodes]: vertices, seeds first; batch [nodes], only if disjoint: the number of the seed that met the node
                edge_ptr [instances + 1]; row, col [edges]: numbers of nodes within the mini-batch, from the neighbor that was drawn to the vertex it was drawn for;
                e_id [edges]: the number of the edge, counted through the rows of the graph store
@@ -37,19 +40,24 @@ EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
          "sources": VERTEX, "node_counts": "<i8", "n_id": VERTEX, "batch": "<i4", "edge_counts": "<i8", "row": "<i4", "col": "<i4",
-         "e_id": "<i8", "seed_counts": "<i8", "input_id": "<i8", "hop_nodes": "<i8", "hop_edges": "<i8"}  # fmt: skip
-"""Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, of each instance."""
+         "e_id": "<i8", "seed_counts": "<i8", "input_id": "<i8", "hop_nodes": "<i8", "hop_edges": "<i8", "weight": "<f4",
+         "vertex_counts": "<i8", "vertices": VERTEX, "layer": "<i4", "probability": "<f8"}  # fmt: skip
+"""Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, ``vertex_counts`` vertices, of each instance."""
 WHOLE = {
     "subgraphs": {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
-                  "sources": "sources"},
+                  "sources": "sources", "weight": "weight", "vertices_ptr": "vertex_counts", "vertices": "vertices", "layer": "layer",
+                  "probability": "probability"},
     "batches": {"node_ptr": "node_counts", "n_id": "n_id", "batch": "batch", "edge_ptr": "edge_counts", "row": "row", "col": "col",
                 "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
     RAGGED_WALKS: {"walk_ptr": "lengths", "walks": "walks"},
 }  # fmt: skip
 """Arrays of a finished store whose instances differ in size, and what each is made of, by layout."""
+OPTIONAL = ("weight", "vertices_ptr", "vertices", "layer", "probability", "batch")
+"""Arrays among them that only some stores of the layout have."""
 PARTS = {name: part for arrays in WHOLE.values() for name, part in arrays.items()}
 RAGGED = {
-    "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"},
+    "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts", "weight": "counts",
+                  "vertices": "vertex_counts", "layer": "vertex_counts", "probability": "vertex_counts"},
     "batches": {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts",
                 "input_id": "seed_counts"},
     RAGGED_WALKS: {"walks": "lengths"},
@@ -185,7 +193,11 @@ def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
 def cut_ragged(layout: str, arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
     """Cut the arrays of instances that differ in size into those of the instances between each two of ``bounds``; they are views, not copies."""
     ragged = RAGGED[layout]
-    ends = {name: np.concatenate([[0], np.cumsum(elements_of(name, arrays[name]))]) for name in set(ragged.values())}
+    ends = {
+        name: np.concatenate([[0], np.cumsum(elements_of(name, arrays[name]))])
+        for name in set(ragged.values())
+        if name in arrays
+    }
     for start, stop in pairwise(bounds):
         yield {
             name: array[ends[ragged[name]][start] : ends[ragged[name]][stop]] if name in ragged else array[start:stop]

@@ -26,7 +26,7 @@ def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.n
     """
     if reason := obstacle(samples, store):
         raise StoreError(f"no e_id: {reason}")
-    src, dst = (_dense(samples, store, ids) for ids in (src, dst))
+    src, dst = (dense_ids(samples, store, ids) for ids in (src, dst))
     indptr, out = store.read_indptr(), np.empty(src.size, np.int64)
     order = np.argsort(src, kind="stable")
     cuts = np.searchsorted(src, [part.first_vertex for part in store.partitions] + [store.vertices], sorter=order)
@@ -47,7 +47,8 @@ def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.n
     return out
 
 
-def _dense(samples: Samples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
+def dense_ids(samples: Samples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
+    """The dense ids of vertices of ``samples``, int64. StoreError, naming the first, for one that the graph lacks."""
     table = store.stored_ids()
     dense = samples.dense(ids, table if isinstance(table, np.ndarray) else None)
     strange = (dense < 0) | (dense >= store.vertices)

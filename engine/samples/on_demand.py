@@ -74,7 +74,7 @@ class OnDemand(Samples):
 
     def pointer(self, name: str) -> np.ndarray:
         """int64 [instances + 1]: running sums of some counts, such as ``counts`` or ``source_counts``, for which every instance is brought once."""
-        names = set(self.ragged.values())
+        names = set(self.ragged.values()) & self._shapes.keys()
         with self._guard:
             if not hasattr(self, "_pointers"):
                 counts = [{n: arrays[n] for n in names} for _, arrays in self.iter_groups()]

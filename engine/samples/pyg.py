@@ -9,6 +9,7 @@ input_id            int64 [batch_size]: which of the sample's sources each seed 
 seed                int64 [sources]: the node of each source
 num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
 num_nodes           number of nodes
+edge_weight         float32 [edges], only of samples that have weights of edges: those of layers
 walk                int64 [instances, walk_length + 1], or [instances, longest walk + 1] without a limit, walks only: the nodes of each walk, -1 after its end
 e_id                int64 [edges], only with the graph, and always of mini-batches: the number of the edge, counted through the rows of the store (its weight is
                     ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
@@ -16,6 +17,7 @@ e_id                int64 [edges], only with the graph, and always of mini-batch
 Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its own neighbors. A
 model with as many layers as hops therefore gives each seed the same result as on the seed's own tree. A subgraph has a node for each vertex,
 at the hop at which it is first met; of random edges, to which no source leads, one end is at hop 0. Mini-batches keep the nodes that they have.
+Vertices without edges are nodes too, where the sample has its vertices: of induced subgraphs, and of layers, where the hop is the layer.
 
 Messages go against the direction in which edges were followed: in a directed graph, a vertex gets messages from the vertices to which its edges point.
 """
@@ -34,7 +36,7 @@ from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.store import GraphStore
 
-MET = (0, 1, 2)  # at a hop: sources first, then ends of edges, then starts
+MET = (0, 1, 2, 3)  # at a hop: sources first, then ends of edges, then starts, then what has no edge
 MOST = 2**63 - 1  # what int64 holds
 
 
@@ -129,17 +131,23 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
     edges = edges_between(samples, start, stop)
     order = np.argsort(edges["depth"], kind="stable")
     instance, src, dst, depth = (edges[name][order] for name in ("instance", "src", "dst", "depth"))
-    owner = np.concatenate([np.repeat(np.arange(stop - start), np.diff(pointer)), instance, instance])
-    vertices = np.concatenate([sources, dst, src])
-    hop = np.concatenate([np.zeros(sources.size, np.int64), depth + 1, depth])
-    kind = np.repeat(MET, [sources.size, dst.size, src.size])
+    more = samples.group(start, stop) if "vertices" in samples else {}
+    others, counts = more.get("vertices", sources[:0]), more.get("vertex_counts", np.zeros(stop - start, np.int64))
+    numbers = np.arange(stop - start)
+    owner = np.concatenate([np.repeat(numbers, np.diff(pointer)), instance, instance, np.repeat(numbers, counts)])
+    vertices = np.concatenate([sources, dst, src, others])
+    hop = np.concatenate(
+        [np.zeros(sources.size, np.int64), depth + 1, depth, more.get("layer", np.zeros(others.size, np.int64))]
+    )
+    kind = np.repeat(MET, [sources.size, dst.size, src.size, others.size])
     met = np.argsort(hop, kind="stable")
     first, number = _first_met(owner[met], vertices[met])
     number[met] = number.copy()
-    of_sources, of_dst, of_src = np.split(number, [sources.size, sources.size + dst.size])
+    of_sources, of_dst, of_src, _ = np.split(number, np.cumsum([sources.size, dst.size, src.size]))
     seeds = int(of_sources.max(initial=-1)) + 1
     hops = int(depth.max(initial=-1)) + 1
-    return {
+    weight = {"edge_weight": more["weight"][order]} if "weight" in more else {}
+    return weight | {
         "edge_index": np.stack([of_dst, of_src]),
         "n_id": vertices[met][first],
         "batch": owner[met][first],

@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, WHOLE, chunk_name, elements_of
+from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
@@ -40,7 +40,9 @@ def _arrays(draft: Draft) -> list[str]:
 
 def joined_arrays(draft: Draft) -> dict[str, str]:
     """The arrays of a store whose instances differ in size, and what each is made of: all of its layout that its groups have."""
-    held = _marker(draft, 0)["sizes"] if draft.groups else set(WHOLE[draft.layout].values()) - {"batch"}
+    held = (
+        _marker(draft, 0)["sizes"] if draft.groups else {p for n, p in WHOLE[draft.layout].items() if n not in OPTIONAL}
+    )
     return {name: part for name, part in WHOLE[draft.layout].items() if part in held}
 
 

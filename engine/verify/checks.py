@@ -118,6 +118,7 @@ class Subject:
     def __init__(self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int) -> None:
         request = samples.manifest["request"]
         self.samples, self.store, self.algorithm, self.budget = samples, store, algorithm, budget
+        self.induced = bool(request.get("induced", False))
         self.weighted = bool(request.get("weighted", False))
         self.view = GraphView(graph, self.weighted)
         self.degree = np.diff(self.view.indptr)

@@ -77,12 +77,16 @@ class Entries:
                 base = number * self.subject.view.vertices
                 possible += [(base + dst, bias) for dst, bias in self._possible(v, *others) if dst not in visited]
                 picks += [base + dst for dst in selected.get(v, ())]
-            key = (*vertices, -1, *possible, len(picks))
-            if key not in self.known:
-                self.known[key] = len(self.pools)
-                self.pools.append((tuple(vertices), possible))
-            self.drawn.append(self.known[key])
-            self.picks.append(picks)
+            self.note_pool(tuple(vertices), possible, picks)
+
+    def note_pool(self, vertices: tuple[int, ...], possible: Biases, picks: list[int]) -> None:
+        """Note that frontier ``vertices`` with ``possible`` outcomes, and their biases, have selected ``picks`` of these."""
+        key = (*vertices, -1, *possible, len(picks))
+        if key not in self.known:
+            self.known[key] = len(self.pools)
+            self.pools.append((vertices, possible))
+        self.drawn.append(self.known[key])
+        self.picks.append(picks)
 
     def _row(self, v: int, *others: int) -> Biases:
         named = dict(zip(self.subject.columns[1:], others, strict=True))

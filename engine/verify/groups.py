@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.trees import count_missing
+from csaw.engine.verify.kernels import pool_sizes
+from csaw.engine.verify.trees import copies, count_missing
 
 MOVED = "{} moved to one of some ranges of {}"
 
@@ -16,6 +17,7 @@ class Group:
     def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
         self.start, self.counts, self.source_counts = start, arrays["counts"], arrays["source_counts"]
         self.src, self.dst, self.sources = (subject.dense(arrays[name]) for name in ("src", "dst", "sources"))
+        self.arrays = arrays
         self.depth = arrays["depth"].astype(np.int64)
         self.instance = np.repeat(np.arange(len(self.counts)), self.counts)
         self.source_instance = np.repeat(np.arange(len(self.counts)), self.source_counts)
@@ -49,3 +51,26 @@ def count(checks: Checks, wrong: dict[str, int]) -> None:
     }
     for name, count in wrong.items():
         checks.count(name, count, said[name])
+
+
+def repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
+    """Number of edges of a group beyond those that the graph has. ``times`` [edges]: how often each may be selected."""
+    order = np.lexsort((group.dst, group.depth, group.src_key))
+    table = np.column_stack([group.src_key, group.depth, group.dst])[order]
+    if not len(table):
+        return 0
+    fresh = np.concatenate([[True], (table[1:] != table[:-1]).any(axis=1)])
+    start = np.flatnonzero(fresh)
+    runs, first = np.diff(np.append(start, len(table))), order[start]
+    allowed = np.maximum(copies(subject, group.src[first], group.dst[first]), 1) * times[first]
+    return int(np.maximum(runs - allowed, 0).sum())
+
+
+def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
+    """Number of vertices of the sets ``keys`` whose sampled edges are not all those to vertices of their set."""
+    view, zero = subject.view, np.zeros(keys.size, np.int64)
+    outside = np.empty(keys.size, np.int64)
+    pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
+    inside = subject.degree[keys % view.vertices] - outside
+    selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
+    return int((inside != selected).sum())

@@ -46,7 +46,7 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     out.places = _even_parts(place, shares) + shares.results(NAMED, LEVEL)
     out.uniform, out.degree = (shares.results({name: FROM_ANOTHER[name]}, LEVEL) for name in ("uniform", "degree"))
     out.same = frozenset(name for name, deviation in FROM_ANOTHER.items() if not shares.varies(deviation))
-    out.independence = _independence(place)
+    out.independence = independence(place)
     return out
 
 
@@ -134,7 +134,7 @@ def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
     return out
 
 
-def _independence(place: np.ndarray) -> list[Result]:
+def independence(place: np.ndarray) -> list[Result]:
     """Test that the places that follow those of each range are uniform. (A place itself may tell whether the next choice is forced.)"""
     known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
     after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]

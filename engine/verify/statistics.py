@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from csaw.engine.verify.power import Result, ranges
+from csaw.engine.verify.power import Result, certain, ranges
 from csaw.engine.verify.tables import Law
 
 LEAST_EXPECTED = 5.0
@@ -191,6 +191,25 @@ def even(places: np.ndarray, bins: int, deviation: str, part: str = "") -> list[
     found = np.histogram(places, bins, (0.0, 1.0))[0].astype(float)
     p = fit(found, np.full(bins, places.size / bins))
     return [] if p is None else [ranges(p, places.size, bins, deviation, part)]
+
+
+def evenly(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | None = None) -> list[Result]:
+    """Test that draws of vertices are in proportion to ``weights``, in at most 32 ranges of vertices."""
+    weights = np.ones(drawn.size) if weights is None else weights.astype(float)
+    total, n = weights.sum(), drawn.sum()
+    if n < 20 or size >= total:
+        return []
+    bins = int(min(32, n // 10))
+    number = np.minimum((np.cumsum(weights) - weights) * bins // total, bins - 1).astype(np.int64)
+    expected = np.bincount(number, weights, bins) / total * n
+    found = np.bincount(number, drawn, bins)
+    used = expected > 0
+    p = fit(
+        found[used], expected[used]
+    )  # without replacement the counts vary less, so the p-value is, if anything, too large
+    if found[~used].any():
+        return [certain(deviation)]
+    return [] if p is None else [ranges(p, int(n), int(used.sum()), deviation)]
 
 
 def holm(p_values: list[float]) -> float:

@@ -6,17 +6,26 @@ import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
-from csaw.engine.verify.groups import MOVED, Group, count, groups
+from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
+from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
-from csaw.engine.verify.power import Result, certain, normal_sum, ranges
-from csaw.engine.verify.statistics import BINS, even, fit
+from csaw.engine.verify.layers import verify_layers
+from csaw.engine.verify.power import normal_sum
+from csaw.engine.verify.shared_draws import verify_shared_draws
+from csaw.engine.verify.statistics import BINS, even, evenly
 from csaw.engine.verify.trees import copies, unexplained
 
 
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """Check subgraphs by the rules of their kind."""
     algorithm: Any = subject.algorithm
-    if algorithm.clocks:
+    if subject.induced:
+        verify_met(subject, checks)
+    elif algorithm.draws_from != "edges":
+        verify_layers(subject, checks)
+    elif algorithm.shares_draws:
+        verify_shared_draws(subject, checks)
+    elif algorithm.clocks:
         verify_clocks(subject, checks)
     elif algorithm.sources_from == "every":
         verify_edges(subject, checks)
@@ -48,7 +57,7 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
         visited = np.searchsorted(entry_key, group.dst_key)
         wrong["visits"] += int((entry_depth[visited] != group.depth + 1).sum())
     if not algorithm.replace:
-        wrong["repeats"] += _repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
+        wrong["repeats"] += repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
     pool = np.empty(entry_key.size, np.int64)
     view = subject.view
     visits = (entry_key, entry_depth) if algorithm.visited_once else (entry_key[:0], entry_depth[:0])
@@ -77,18 +86,6 @@ def _find(keys: np.ndarray, depths: np.ndarray, key: np.ndarray, depth: np.ndarr
     table, wanted = ranked[: keys.size] * span + depths, ranked[keys.size :] * span + depth
     at = np.minimum(np.searchsorted(table, wanted), max(table.size - 1, 0))
     return np.where(table[at] == wanted, at, -1) if table.size else np.full(wanted.size, -1)
-
-
-def _repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
-    order = np.lexsort((group.dst, group.depth, group.src_key))
-    table = np.column_stack([group.src_key, group.depth, group.dst])[order]
-    if not len(table):
-        return 0
-    fresh = np.concatenate([[True], (table[1:] != table[:-1]).any(axis=1)])
-    start = np.flatnonzero(fresh)
-    runs, first = np.diff(np.append(start, len(table))), order[start]
-    allowed = np.maximum(copies(subject, group.src[first], group.dst[first]), 1) * times[first]
-    return int(np.maximum(runs - allowed, 0).sum())
 
 
 def _wrong_sizes(
@@ -130,8 +127,8 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         keys = np.unique(group.source_key)
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
-        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
-        wrong["sizes"] += _edges_left_out(subject, group, keys)
+        wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
+        wrong["sizes"] += edges_left_out(subject, group, keys)
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
         excess = _neighboring_ids(subject.view.vertices, keys, group.source_counts)
         beside, variance = beside + excess[0], variance + excess[1]
@@ -141,22 +138,12 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         few = "each set holds every vertex" if size >= subject.view.vertices else "too few sets"
         deviation = MOVED.format("vertices drawn", "vertices")
         checks.results(
-            "vertices", _even(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few
+            "vertices", evenly(drawn, size, deviation), f"{int(drawn.sum()):,} drawn, every one equally likely", few
         )
         pairs = normal_sum(beside, variance, float(drawn.sum()), "vertices drawn together with the one before")
         checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
     else:
         checks.not_tested("vertices", "sources were given, not drawn")
-
-
-def _edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
-    """Number of vertices of the sets ``keys`` whose sampled edges are not all those to vertices of their set."""
-    view, zero = subject.view, np.zeros(keys.size, np.int64)
-    outside = np.empty(keys.size, np.int64)
-    pool_sizes(view.indptr, view.indices, keys, zero, keys, zero, True, outside)
-    inside = subject.degree[keys % view.vertices] - outside
-    selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
-    return int((inside != selected).sum())
 
 
 def _neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
@@ -179,7 +166,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     before = np.concatenate([[0], np.cumsum(may)])  # edges that may be drawn before each stored one
     for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
-        wrong["repeats"] += _repeats(subject, group, np.ones(group.src.size, np.int64))
+        wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
         places.append(_places_in_rows(subject, group, before))
@@ -187,7 +174,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     if subject.uniform and not algorithm.visited_once and size < before[-1]:
         owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
         deviation = MOVED.format("edges drawn", "{}")
-        results = _even(drawn, size, deviation.format("vertices"), owned)
+        results = evenly(drawn, size, deviation.format("vertices"), owned)
         results += even(np.concatenate(places), BINS, deviation.format("places in a row")) if places else []
         checks.results(
             "selection", results, f"{int(drawn.sum()):,} drawn, every one equally likely", "too few edges drawn"
@@ -207,22 +194,3 @@ def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.nd
     low, high = view.indptr[group.src[known]], view.indptr[group.src[known] + 1]
     own = before[first[known]] - before[low]
     return (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)
-
-
-def _even(drawn: np.ndarray, size: int, deviation: str, weights: np.ndarray | None = None) -> list[Result]:
-    """Test that draws of vertices are in proportion to ``weights``, in at most 32 ranges of vertices."""
-    weights = np.ones(drawn.size) if weights is None else weights.astype(float)
-    total, n = weights.sum(), drawn.sum()
-    if n < 20 or size >= total:
-        return []
-    bins = int(min(32, n // 10))
-    number = np.minimum((np.cumsum(weights) - weights) * bins // total, bins - 1).astype(np.int64)
-    expected = np.bincount(number, weights, bins) / total * n
-    found = np.bincount(number, drawn, bins)
-    used = expected > 0
-    p = fit(
-        found[used], expected[used]
-    )  # without replacement the counts vary less, so the p-value is, if anything, too large
-    if found[~used].any():
-        return [certain(deviation)]
-    return [] if p is None else [ranges(p, int(n), int(used.sum()), deviation)]

@@ -28,9 +28,14 @@ EVERYWHERE = {  # algorithms, and names of their options, whose kernels are comp
     ("layer", ("weighted",)),
     ("layer", ("weighted", "neighbor_size")),
     ("random-node", ()),
+    ("ladies", ()),
+    ("labor", ()),
+    ("saint-node", ()),
     ("random-edge", ()),
 }
 MORE = [
+    ("deepwalk", {"induced": True}),
+    ("neighbor", {"induced": True, "weighted": False}),
     ("node2vec", {"weighted": False}),
     ("node2vec", {"layout": "table"}),
     ("node2vec", {"p": 1e-30, "q": 1e30}),
@@ -88,6 +93,9 @@ CHECKED = set()  # cubins that were found good when they were compiled
 
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
+    ("fastgcn", {}),
+    ("labor", {}),
+    ("deepwalk", {"induced": True}),
     ("deepwalk", {}),
     ("ppr", {}),
     ("node2vec", {}),

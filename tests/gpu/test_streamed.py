@@ -105,7 +105,9 @@ def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, 
     given = {"device": "cuda", "seed": 5, "in_flight": 8, "residency": "disk", "ids": "dense", **options}
     results = execute(prepare(store, algo, gpu_memory=least(store, algo, **given), **given), tmp_path / "t.zarr")
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
-    if algo not in ("random-node", "random-edge") and results["sampled_edges"]:  # whose rows are anywhere
+    if (
+        algo not in ("random-node", "random-edge", "fastgcn", "saint-node") and results["sampled_edges"]
+    ):  # whose rows are anywhere
         assert results["in_place"] > 0
 
 

@@ -7,5 +7,12 @@ OPTIONS = {
     "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
     "minibatch": {"fanout": (4, 3), "seeds_per_batch": 16},
     "neighbor": {"fanout": (4, 3)},
+    "ladies": {"frontier_size": 8, "layer_sizes": (12, 7)},
+    "fastgcn": {"frontier_size": 8, "layer_sizes": (40, 30)},
+    "saint-node": {"subgraph_nodes": 40, "instances": 10},
+    "saint-edge": {"frontier_size": 30, "instances": 10},
+    "saint-walk": {"frontier_size": 20, "instances": 10},
+    "saint-multidimensional": {"frontier_size": 10, "walk_length": 40, "instances": 10},
+    "labor": {"fanout": (4, 3), "frontier_size": 20},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }

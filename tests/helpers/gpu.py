@@ -11,6 +11,25 @@ from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TROUBLED, WideStore, heavy_store, random_store, store_of
 
 MORE = [
+    *(
+        ("deepwalk", {"induced": True, "walk_length": 9, "layout": layout})
+        for layout in ("alias", "table", "entries", "csr")
+    ),
+    ("node2vec", {"induced": True, "walk_length": 9, "p": 0.3, "q": 3.0}),
+    ("neighbor", {"induced": True, "fanout": (5, 3), "bias": "none"}),
+    ("neighbor", {"induced": True, "fanout": (2, 2), "bias": "degree"}),
+    ("layer", {"induced": True, "depth": 2, "neighbor_size": 5}),
+    ("forest-fire", {"induced": True, "weighted": False}),
+    ("multidimensional", {"induced": True, "frontier_size": 3, "instances": 20, "walk_length": 40}),
+    ("random-node", {"induced": True, "frontier_size": 3, "instances": 20}),
+    ("labor", {"frontier_size": 3, "fanout": (-1, 2, 5)}),
+    ("labor", {"frontier_size": 1, "fanout": (1, 0), "induced": True}),
+    ("ladies", {"frontier_size": 3, "layer_sizes": (5, 4), "replace": False}),
+    ("ladies", {"frontier_size": 3, "layer_sizes": (5, 0, 4), "normalize": "row"}),
+    ("ladies", {"frontier_size": 3, "layer_sizes": (500, 500), "replace": False, "weighted": False}),
+    ("ladies", {"induced": True, "frontier_size": 3, "layer_sizes": (5,), "normalize": "none"}),
+    ("fastgcn", {"frontier_size": 3, "layer_sizes": (90, 80), "weighted": False}),
+    ("fastgcn", {"frontier_size": 3, "layer_sizes": (90,), "edge_bias": "e.weight * (1 + e.dst_degree) ** -0.75"}),
     ("neighbor", {"fanout": (5, 3), "replace": True}),
     ("neighbor", {"fanout": (-1, 3)}),
     ("neighbor", {"fanout": (7,), "bias": "none"}),

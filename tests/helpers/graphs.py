@@ -86,6 +86,7 @@ def stored_arrays(out):
     }
     names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
+    wanted += [name for name in ("weight", "vertices_ptr", "vertices", "layer", "probability") if name in samples]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")

@@ -1,12 +1,5 @@
 // Uniform picks from a pool of several vertices, numbers first and edges when their rows are there: the twin of engine/cpu/kernels/pools.py. After select.cu.
-
-// Numbers below bound[i], `tries` of each, drawn independently.
-extern "C" __global__ void draw_numbers(i64 count, i64 tries, u64 seed, const i64* instance, const i64* slot, const i64* bound, i64* out)
-{
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 t = (i64)blockIdx.x * blockDim.x + threadIdx.x; t < count * tries; t += stride)
-        out[t] = (i64)below(pool_word(seed, instance[t / tries], slot[t / tries], t % tries), (u64)bound[t / tries]);
-}
+#include "numbers.cuh"
 
 // Ends of the edges at `offset` in the entries' rows, where they may be selected at all. A warp an entry.
 extern "C" __global__ void look_up(i64 entries, const i64* numbers, Frontier f, const i64* offset)

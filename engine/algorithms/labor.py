@@ -1,0 +1,23 @@
+"""LABOR-0: frontier vertices choose neighbors by numbers that they share (Balin and Catalyurek, NeurIPS 2023, section 3.2)."""
+
+from csaw.engine.algorithm import Traversal, option
+
+
+class Labor(Traversal):
+    """Each vertex u has one random number of [0, 1) in an instance and hop; a frontier vertex of degree d keeps its edge to u if that is below FANOUT / d."""
+
+    paper = "Balin and Catalyurek, NeurIPS 2023"
+    shares_draws = True
+    visited_once = False
+    fanout: tuple = option(
+        (10, 10),
+        help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all",
+        low=-1,
+    )
+    frontier_size: int = option(1024, help="number of sources of an instance, its batch", low=1)
+
+    def edge_bias(self, e):
+        return 1.0
+
+    def sizes(self):
+        return self.fanout

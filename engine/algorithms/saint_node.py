@@ -1,0 +1,18 @@
+"""GraphSAINT's node sampler: vertices by the norms of their columns, and the edges among them (Zeng et al., ICLR 2020, algorithm 2)."""
+
+from csaw.engine.algorithm import MatrixEntries, Traversal, normalize_option, option
+
+
+class SaintNode(MatrixEntries, Traversal):
+    """An instance is the subgraph of the vertices that SUBGRAPH_NODES draws give, by the squared norms of their columns; these draws are its sources."""
+
+    paper = "Zeng et al., ICLR 2020"
+    draws_from = "vertices"
+    sources_from = "every"
+    replace = True
+    ends_induced = True
+    normalize: str = normalize_option("row")
+    subgraph_nodes: int = option(6000, help="draws of vertices for an instance, with replacement", low=0)
+
+    def sizes(self):
+        return (self.subgraph_nodes,)

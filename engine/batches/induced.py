@@ -1,0 +1,183 @@
+"""A batch whose instances end as induced subgraphs: all edges among the vertices that another batch has met (``--induced``).
+
+The vertices of an instance are sorted, its edges are in order of source and place in the row, so nothing depends on the order in which rows came to memory.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from csaw.engine.backend import ALL, Backend
+from csaw.engine.batches.traversals import fresh
+from csaw.engine.contracts import Array, Batch
+from csaw.engine.plan.parts import LISTED_EDGES
+from csaw.engine.schedule.crowds import crowds
+
+
+class Induced:
+    """Ends ``inner``, a batch of ``instances`` that has begun, and then finds the edges."""
+
+    def __init__(self, backend: Backend, inner: Batch, instances: int) -> None:
+        self.backend, self.xp, self.inner, self.instances = backend, backend.xp, inner, instances
+        self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
+        self.met: Array | None = None  # instance * vertices + vertex of each vertex, ascending, once all have been met
+        self.parts: list[tuple[Array, Array]] = []  # entry (number of a vertex in ``met``) and neighbor of each edge
+        self.samples: dict[str, Array] = {}
+
+    # Waiting
+
+    @property
+    def comes_back(self) -> bool:
+        return self.met is None and self.inner.comes_back  # type: ignore[attr-defined]
+
+    def wants(self) -> np.ndarray:
+        if self.met is None:
+            return self.inner.wants()  # type: ignore[attr-defined]
+        return crowds(self.xp, self.backend.partitions, self.needs())
+
+    def needs(self) -> tuple[Array, ...]:
+        """The vertices whose rows are still to be listed; before that, what the other batch needs."""
+        if self.met is None:
+            return self.inner.needs()  # type: ignore[attr-defined]
+        return (self.met[self.pending] % self.vertices,)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        if self.met is None:
+            return self.inner.bytes_in_place(wants)  # type: ignore[attr-defined]
+        [vertices] = self.needs()
+        edges = int(self.backend.graph.degrees(vertices).sum())
+        return (self.backend.bytes_in_place(vertices.size, edges, edges),) * 2
+
+    # Drawing
+
+    def advance(self) -> None:
+        """Advance the other batch to its end, then list the rows that are in memory."""
+        if self.met is None:
+            self.inner.advance()
+            if self.backend.streamed and self.inner.wants().size:  # type: ignore[attr-defined]
+                return
+            self.backend.wait()
+            self._meet()
+        for entries, vertices, degree in self._pieces(self._ready()):
+            self._list(entries, vertices, degree)
+        if not self.pending.size:
+            self.samples = self._samples()
+
+    def _meet(self) -> None:
+        """Note the distinct vertices of each instance, and its sources."""
+        xp, arrays = self.xp, {name: self.xp.asarray(array) for name, array in self.inner.on_device().items()}
+        met = [local * self.vertices + vertex for local, vertex in _members(xp, arrays, self.instances, self.dtype)]
+        keys = xp.sort(xp.concatenate(met))
+        self.met = keys[fresh(xp, keys)]
+        self.pending = xp.arange(self.met.size)
+        self.source_counts, self.sources = _sources(xp, arrays, self.instances)
+
+    def _ready(self) -> Array:
+        """Take the entries whose rows are in memory; the others stay pending."""
+        ready = self.pending
+        mask = (
+            self.backend.partitions.can_read(*self.needs()) if self.backend.streamed else self.xp.ones(ready.size, bool)
+        )
+        self.pending = ready[~mask]
+        return ready[mask]
+
+    def _pieces(self, entries: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Entries with their vertices and degrees, so few at a time that their edges fit the memory."""
+        assert self.met is not None
+        vertices = self.met[entries] % self.vertices
+        degree = self.backend.graph.degrees(vertices)
+        upto = self.xp.cumsum(degree)
+        total = int(upto[-1]) if entries.size else 0
+        marks = self.xp.searchsorted(
+            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
+        ).tolist()
+        for low, high in pairwise(sorted({0, *marks, entries.size})):
+            yield entries[low:high], vertices[low:high], degree[low:high]
+
+    def _list(self, entries: Array, vertices: Array, degree: Array) -> None:
+        """Keep the edges of these entries that lead to a vertex of their instance."""
+        assert self.met is not None
+        xp, upto = self.xp, self.xp.cumsum(degree)
+        out = xp.empty(int(upto[-1]), self.dtype)
+        self.backend.list_rows(vertices, upto - degree, xp.flatnonzero(degree), out)
+        entry = xp.repeat(entries, degree)
+        wanted = self.met[entry] // self.vertices * self.vertices + out.astype(np.int64)
+        at = xp.minimum(xp.searchsorted(self.met, wanted), self.met.size - 1)
+        kept = xp.flatnonzero(self.met[at] == wanted)
+        self.parts.append((entry[kept], out[kept]))
+
+    # Samples
+
+    def _samples(self) -> dict[str, Array]:
+        """The arrays of a sample store, in order of instance."""
+        assert self.met is not None
+        xp, none = self.xp, [(self.xp.zeros(0, np.int64), self.xp.zeros(0, self.dtype))]
+        entry, dst = (xp.concatenate([part[i] for part in self.parts or none]) for i in (0, 1))
+        order = xp.argsort(entry, kind="stable")
+        entry, dst = entry[order], dst[order]
+        owner = self.met // self.vertices
+        return {
+            "counts": xp.bincount(owner[entry], minlength=self.instances),
+            "src": (self.met[entry] % self.vertices).astype(self.dtype),
+            "dst": dst,
+            "depth": xp.zeros(entry.size, np.int64),
+            "source_counts": self.source_counts,
+            "sources": self.sources.astype(self.dtype),
+            "vertex_counts": xp.bincount(owner, minlength=self.instances),
+            "vertices": (self.met % self.vertices).astype(self.dtype),
+        }
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host(self.samples)
+
+    def on_device(self) -> dict[str, Array]:
+        return self.samples
+
+    def edges(self) -> int:
+        return int(self.samples["src"].size)
+
+    def dead_ends(self) -> int:
+        return self.inner.dead_ends()
+
+
+def _members(xp: Array, arrays: dict[str, Array], instances: int, dtype: np.dtype) -> Iterator[tuple[Array, Array]]:
+    """The instance and the vertex of each place of a sample, int64; vertices may repeat."""
+    none = dtype.type(np.iinfo(dtype).max)
+    for name, array in arrays.items():
+        if (name == "walks" and array.ndim == 2) or name.startswith("hop_"):
+            row, column = xp.nonzero(array != none)
+            yield row.astype(np.int64), array[row, column].astype(np.int64)
+    for name, counts in (
+        ("src", "counts"),
+        ("dst", "counts"),
+        ("sources", "source_counts"),
+        ("vertices", "vertex_counts"),
+        ("n_id", "node_counts"),
+    ):
+        if name in arrays:
+            yield xp.repeat(xp.arange(instances), arrays[counts]), arrays[name].astype(np.int64)
+    if "walks" in arrays and arrays["walks"].ndim == 1:
+        yield xp.repeat(xp.arange(instances), arrays["lengths"].astype(np.int64) + 1), arrays["walks"].astype(np.int64)
+
+
+def _sources(xp: Array, arrays: dict[str, Array], instances: int) -> tuple[Array, Array]:
+    """The number of sources of each instance, and the sources: of a sample of drawn vertices alone, these."""
+    if "n_id" in arrays:
+        nodes, seeds = arrays["node_counts"].astype(np.int64), arrays["seed_counts"].astype(np.int64)
+        return seeds, arrays["n_id"][_first_of(xp, nodes, seeds)]
+    if "walks" in arrays and arrays["walks"].ndim == 1:
+        sizes, one = arrays["lengths"].astype(np.int64) + 1, xp.ones(instances, np.int64)
+        return one, arrays["walks"][_first_of(xp, sizes, one)]
+    if "walks" in arrays or "hop_0" in arrays:
+        first = arrays["walks"][:, :1] if "walks" in arrays else arrays["hop_0"]
+        return xp.full(instances, first.shape[1], np.int64), first.ravel()
+    drawn = "vertices" in arrays and not arrays["sources"].size
+    counts, sources = ("vertex_counts", "vertices") if drawn else ("source_counts", "sources")
+    return arrays[counts].astype(np.int64), arrays[sources]
+
+
+def _first_of(xp: Array, sizes: Array, counts: Array) -> Array:
+    """Positions of the first ``counts`` elements of each instance, which has ``sizes`` of them."""
+    begin = xp.cumsum(sizes) - sizes
+    return xp.repeat(begin - (xp.cumsum(counts) - counts), counts) + xp.arange(int(counts.sum()))

@@ -1,0 +1,211 @@
+"""A batch of samples of layers: at each depth, every instance draws vertices, and keeps the edges from its frontier to them.
+
+The chance of a vertex is the sum of the biases of edges to it: of those from the frontier (LADIES), or of all edges (FastGCN, see columns.py). The bias of an
+edge is its squared entry in the matrix of which the layers are a sample, so that these are squared norms of columns.
+
+Of a depth at which n vertices were drawn, u with probability q(u), an edge v -> u whose bias is b has the weight sqrt(b) c(u) / (n q(u)), where c(u) is the number of
+draws that gave u. So the sum of weight times x[u] over the edges of v estimates that of entry times x[u] over all of its neighbors, and without bias if
+draws are with replacement. In place of q(u), sums that are integers are compared, and the weights are of the chances by which vertices were in fact drawn.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from csaw.engine.backend import Backend
+from csaw.engine.batches.columns import Columns
+from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.traversals import Traversals, distinct
+from csaw.engine.contracts import Array
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The vertices that each instance may draw, in order of instance and vertex, with integers in proportion to their chances."""
+
+    local: Array
+    vertex: Array
+    upto: Array  # running sums of the integers; they overflow, and their differences within an instance are right
+    sums: Array
+    begin: Array  # int64 [instances + 1]: the first candidate of each instance
+    total: Array  # int64 [instances]: the sum over each instance
+
+    def find(self, xp: Array, pools: Array, target: Array) -> Array:
+        """The candidate of instance pools[i] whose share of the sums has target[i, j]."""
+        low, high = (
+            xp.broadcast_to(end[:, None], target.shape).copy() for end in (self.begin[pools], self.begin[pools + 1] - 1)
+        )
+        first = self.begin[pools]
+        before = (self.upto[first] - self.sums[first])[:, None]
+        for _ in range(int(xp.diff(self.begin).max()).bit_length() if pools.size else 0):
+            middle = (low + high) >> 1
+            beyond = self.upto[middle] - before > target
+            low, high = xp.where(beyond, low, middle + 1), xp.where(beyond, middle, high)
+        return low
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The vertices that were drawn at a depth, in order of instance and draw, with the chance of a draw to give each."""
+
+    local: Array
+    vertex: Array
+    probability: Array
+
+
+class Layers(Traversals):
+    """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+        self.layers: list[Layer] = []
+        self.columns: Columns | None = None
+        if backend.algorithm.draws_from == "vertices":
+            self.columns = backend.columns or Columns(backend)
+        super().__init__(backend, first, sources[:, :0] if backend.algorithm.sources_from == "every" else sources)
+
+    # Waiting
+
+    def advance(self) -> None:
+        if self.columns is not None:
+            if not self.columns.advance():
+                return
+            self.backend.columns = self.columns
+        super().advance()
+
+    def needs(self) -> tuple[Array, ...]:
+        if self.columns is not None and not self.columns.done:
+            return (self.columns.pending,)
+        return super().needs()
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        [vertices] = self.needs()
+        edges = int(self.backend.graph.degrees(vertices).sum())
+        return (self.backend.bytes_in_place(vertices.size, edges, edges),) * 2
+
+    # Drawing
+
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Begin the next depth with the frontier of these vertices, each once."""
+        local, vertex = distinct(self.xp, local, vertex, self.backend.store.vertices)
+        zero = self.xp.zeros(local.size, np.int64)
+        super()._enter(local, zero, vertex, zero - 1)
+
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        self.local, self.vertex = local, vertex
+        self.degree = self.backend.graph.degrees(vertex)
+
+    def _capacities(self, size: int) -> Array:
+        return self.degree if size else self.xp.zeros_like(self.degree)
+
+    def _reserve(self, capacity: Array) -> None:
+        super()._reserve(capacity)
+        self.keys = self.xp.empty(self.out.size, np.float64)
+
+    def _select(self, entries: Array) -> None:
+        self.backend.weigh_rows(self.vertex, self.start, entries, self.out, self.keys)
+
+    def _next_depth(self) -> None:
+        xp = self.xp
+        entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)
+        cell = xp.flatnonzero(self.keys > 0.0)
+        entry, dst, bias = entry[cell], self.out[cell].astype(np.int64), self.keys[cell]
+        local, src = self.local[entry], self.vertex[entry]
+        layer = self._from_columns() if self.columns is not None else self._from_neighbors(local, dst, bias)
+        self.layers.append(layer)
+        self._keep(local, src, dst, bias, layer)
+        none = xp.zeros(layer.local.size, np.int64)
+        self._enter(layer.local, none, layer.vertex, none)
+
+    def _from_columns(self) -> Layer:
+        """Draw vertices of the whole graph, each instance as many as the depth asks for."""
+        assert self.columns is not None
+        xp, upto = self.xp, self.columns.upto
+        total = int(upto[-1]) if upto.size else 0
+        live = xp.arange(self.instances if total else 0)
+        target = self._numbers(live, xp.full(live.size, total, np.int64))
+        vertex = xp.searchsorted(upto, target.ravel(), side="right")
+        local = xp.repeat(live, target.shape[1])
+        return Layer(local, vertex, self.columns.sums[vertex].astype(np.float64) / float(total))
+
+    def _from_neighbors(self, local: Array, dst: Array, bias: Array) -> Layer:
+        """Draw neighbors of the frontier. ``local``, ``dst``, ``bias`` [edges]: its edges whose biases are above 0."""
+        pools = self._candidates(local, dst, bias)
+        if self.algorithm.replace:
+            live = self.xp.flatnonzero(pools.total)
+            index = pools.find(self.xp, live, self._numbers(live, pools.total[live])).ravel()
+        else:
+            index = self._earliest(pools)
+        owner = pools.local[index]
+        chance = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
+        return Layer(owner, pools.vertex[index], chance)
+
+    def _numbers(self, live: Array, bound: Array) -> Array:
+        """int64 [n, size of the layer]: independent random numbers below ``bound`` of the instances ``live``."""
+        slot = self.xp.full(live.size, self.depth, np.int64)
+        return self.backend.draw_numbers(live + self.first, slot, bound, self.sizes[self.depth])
+
+    def _earliest(self, pools: Candidates) -> Array:
+        """The candidates that come first in each instance, at exponential times: successive draws without replacement."""
+        xp, local = self.xp, pools.local
+        number = xp.arange(local.size) - pools.begin[local]
+        slot = xp.full(local.size, self.depth, np.int64)
+        times = self.backend.race_numbers(local + self.first, slot, number, pools.sums)
+        order = xp.lexsort((number, times, local))
+        return order[number < self.sizes[self.depth]]  # the ranks of an instance are its numbers
+
+    def _candidates(self, local: Array, dst: Array, bias: Array) -> Candidates:
+        """Add up the biases of edges to the same vertex, as integers of a scale for each instance."""
+        xp, vertices = self.xp, self.backend.store.vertices
+        largest = xp.zeros(self.instances, np.float64)
+        xp.maximum.at(largest, local, bias)
+        units = scaled(xp, bias, shifts(xp, largest, xp.bincount(local, minlength=self.instances))[local])
+        key = local * vertices + dst
+        order = xp.argsort(key, kind="stable")
+        key, upto = key[order], xp.cumsum(units[order])
+        last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
+        key, upto = key[last], upto[last]
+        sums = xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
+        begin = xp.searchsorted(key // vertices, xp.arange(self.instances + 1))
+        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
+        return Candidates(key // vertices, key % vertices, upto, sums, begin, xp.diff(ends))
+
+    def _keep(self, local: Array, src: Array, dst: Array, bias: Array, layer: Layer) -> None:
+        """Keep the edges to vertices of the layer, with their weights."""
+        xp, vertices = self.xp, self.backend.store.vertices
+        drawn = layer.local * vertices + layer.vertex
+        order = xp.argsort(drawn, kind="stable")
+        drawn, wanted = drawn[order], local * vertices + dst
+        first, end = (xp.searchsorted(drawn, wanted, side=side) for side in ("left", "right"))
+        kept = xp.flatnonzero(end > first)
+        local, first = local[kept], first[kept]
+        number = xp.bincount(layer.local, minlength=self.instances)[local]
+        share = number.astype(np.float64) * layer.probability[order[first]]
+        weight = xp.sqrt(bias[kept]) * (end[kept] - first).astype(np.float64) / share
+        self.sampled.append((local, src[kept], dst[kept], weight.astype(np.float32)))
+
+    def edges(self) -> int:
+        if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample
+            return 0
+        return super().edges()
+
+    def _samples(self) -> dict[str, Array]:
+        """The arrays of a sample store, in order of instance."""
+        xp = self.xp
+        arrays = super()._samples()
+        local, weight = (xp.concatenate([s[i] for s in self.sampled] or [xp.zeros(0, np.float32)]) for i in (0, 3))
+        owner, vertex, chance = (
+            xp.concatenate([getattr(one, name) for one in self.layers] or [xp.zeros(0, np.int64)])
+            for name in ("local", "vertex", "probability")
+        )
+        layer = xp.concatenate(
+            [xp.full(one.local.size, number, np.int64) for number, one in enumerate(self.layers, 1)]
+            or [xp.zeros(0, np.int64)]
+        )
+        order = xp.argsort(owner, kind="stable")
+        return arrays | {
+            "weight": weight[xp.argsort(local, kind="stable")],
+            "vertex_counts": xp.bincount(owner, minlength=self.instances),
+            "vertices": vertex[order].astype(self.dtype),
+            "layer": layer[order],
+            "probability": chance[order].astype(np.float64),
+        }

@@ -1,0 +1,57 @@
+"""Whole rows with the biases of their edges, and races of numbers: what layers of vertices are drawn with. See engine/batches/layers.py."""
+
+from numba import uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.weigh import weigh
+from csaw.engine.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
+from csaw.partition.compile import njit
+
+
+@njit(nogil=True)
+def weigh_rows(entries, graph, params, vertex, start, out, biases, bad):
+    """Write the neighbors of the entries to ``out`` from start[i] on, and the biases of the edges to them beside."""
+    graph = borrowed(graph)
+    whole = start[:0]
+    for i in entries:
+        v = vertex[i]
+        row = graph.indptr[v]
+        count = graph.indptr[v + 1] - row
+        cells = biases[start[i] : start[i] + count]
+        if weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, cells, bad) < 0.0:
+            return
+        for j in range(count):
+            out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def race_numbers(rows, seed, instance, slot, number, rate, times):
+    """times[i] for i in ``rows``: when number[i] of a pool arrives, at an exponential time of rate[i] (Efraimidis and Spirakis, IPL 97(5), 2006)."""
+    for i in rows:
+        word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(number[i]))
+        times[i] = neg_log(word) / float(rate[i])
+
+
+@njit(nogil=True)
+def list_rows(entries, graph, vertex, start, out):
+    """Write the neighbors of the entries to ``out`` from start[i] on."""
+    graph = borrowed(graph)
+    for i in entries:
+        row = graph.indptr[vertex[i]]
+        for j in range(graph.indptr[vertex[i] + 1] - row):
+            out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def select_shared(entries, graph, seed, instance, vertex, start, depth, size, out):
+    """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is below size / d; -1 keeps all."""
+    graph = borrowed(graph)
+    for i in entries:
+        row = graph.indptr[vertex[i]]
+        count = graph.indptr[vertex[i] + 1] - row
+        for j in range(count):
+            dst = neighbor_at(graph, row + j)
+            high = uint64(dst) >> SHIFT
+            word = draw64(seed, uint64(instance[i]), uint64(depth) + (high << uint64(16)), uint64(dst) & LOW)
+            if size < 0 or below_wide(word, uint64(count)) < uint64(size):
+                out[start[i] + j] = dst

@@ -1,0 +1,101 @@
+"""How often samples hold each vertex and each edge of their graph, and the norms of GraphSAINT that follow (Zeng et al., ICLR 2020, section 3.2).
+
+    chances = inclusion(open_samples("saint.zarr"), open_graph("graph.zarr"))
+    loss = (loss_of_vertex * chances.node_norm[n_id]).sum()
+
+The chances are shares of the instances of a sample, or exact where a closed form is known. They are those of Horvitz and Thompson's estimates, too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.law import squared_entries
+from csaw.engine.samples import Samples
+from csaw.engine.samples.numbers import dense_ids, edge_numbers, obstacle
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.store import GraphStore
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """The chance that an instance holds each vertex, float64 [vertices], and each stored edge, float64 [edges], in the order of the graph's rows."""
+
+    indptr: np.ndarray
+    vertices: np.ndarray
+    edges: np.ndarray
+
+    @property
+    def node_norm(self) -> np.ndarray:
+        """float64 [vertices]: the weight of a vertex's loss, 1 / (chance x vertices); 0 where the chance is 0."""
+        return _ratio(np.ones(self.vertices.size), self.vertices * self.vertices.size)
+
+    @property
+    def edge_norm(self) -> np.ndarray:
+        """float64 [edges]: the factor of an edge where its source adds up its neighbors, chance of the source / chance of the edge; 0 where that is 0."""
+        return _ratio(np.repeat(self.vertices, np.diff(self.indptr)), self.edges)
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    return np.divide(above, below, out=np.zeros(below.size), where=below > 0.0)
+
+
+def inclusion(samples: Samples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
+    """The chances that instances hold vertices and edges.
+
+    samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``. graph: the store that was sampled.
+    exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances that hold them (default: False).
+
+    OptionError for samples that have no vertices of their own, and for a law without a closed form; StoreError for another graph, or one with repeated edges.
+    """
+    if reason := obstacle(samples, graph):
+        raise StoreError(f"no inclusion: {reason}")
+    request = samples.manifest["request"]
+    if exact:
+        return _exact(request, graph)
+    if not request.get("induced"):
+        raise OptionError(f"{samples.path}: expected induced subgraphs; sample with --induced")
+    vertices, edges = np.zeros(graph.vertices, np.int64), np.zeros(graph.edges, np.int64)
+    for _, arrays in samples.iter_groups():
+        vertices += np.bincount(dense_ids(samples, graph, arrays["vertices"]), minlength=graph.vertices)
+        edges += np.bincount(edge_numbers(samples, graph, arrays["src"], arrays["dst"]), minlength=graph.edges)
+    return Inclusion(graph.read_indptr(), vertices / samples.instances, edges / samples.instances)
+
+
+def _exact(request: dict[str, Any], graph: GraphStore) -> Inclusion:
+    """Chances that m independent draws give a vertex, or both ends of an edge, from those of a single draw."""
+    algorithm, parameters = request["algorithm"], request["parameters"]
+    held = graph.load()
+    src = np.repeat(np.arange(graph.vertices), np.diff(held.indptr))
+    if algorithm == "saint-node" and request.get("edge_bias") is None:
+        squares = squared_entries(
+            held.indptr, held.indices, held.weights if request["weighted"] else None, parameters["normalize"]
+        )
+        one = np.bincount(held.indices, squares, graph.vertices) / max(squares.sum(), 1e-300)
+        both, draws = np.where(src == held.indices, one[src], 0.0), parameters["subgraph_nodes"]
+    elif (
+        algorithm == "saint-edge"
+        and not graph.directed
+        and request.get("edge_bias") is None
+        and request["sources"].startswith("connected")
+    ):
+        one, both = _ends(held.indptr, src, held.indices)
+        draws = parameters["frontier_size"]
+    else:
+        raise OptionError(
+            f"no closed form is known for the inclusion of {algorithm} with these options on this graph; count it with exact=False"
+        )
+    never, neither = (1.0 - one) ** draws, (1.0 - (one[src] + one[held.indices] - both)) ** draws
+    return Inclusion(held.indptr, 1.0 - never, 1.0 - never[src] - never[held.indices] + neither)
+
+
+def _ends(indptr: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The chance that a random vertex with neighbors, and a random one of these, are or include each vertex; and that they are the ends of each edge."""
+    degree = np.diff(indptr)
+    connected = max(int((degree > 0).sum()), 1)
+    from_source = 1.0 / degree[src]
+    apart = src != dst
+    one = ((degree > 0) + np.bincount(dst[apart], from_source[apart], degree.size)) / connected
+    both = np.where(apart, (from_source + 1.0 / np.maximum(degree[dst], 1)) / connected, one[src])
+    return one, both

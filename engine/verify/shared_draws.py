@@ -1,0 +1,79 @@
+"""Checks of samples whose frontier vertices share random numbers: which edges are kept, and that these numbers are uniform and independent.
+
+Of the numbers themselves, a sample shows ranges: that of u is below k / d for each frontier vertex of degree d that keeps its edge to u, and not below it
+for any other. So an edge that is kept must not have a higher degree than one to the same vertex that is left out.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.groups import MOVED, Group, count, groups
+from csaw.engine.verify.pooled import independence
+from csaw.engine.verify.statistics import BINS, even
+
+QUICKER = 50  # times as fast as biases evaluated in Python
+PLACES = 20240303  # seed, fixed: the verdict on a sample never changes
+
+
+def verify_shared_draws(subject: Subject, checks: Checks) -> None:
+    """Check edges, frontiers and thresholds, and the law of the numbers that decide."""
+    wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
+    numbers: list[np.ndarray] = []
+    draw = np.random.default_rng(PLACES)
+    for group in groups(subject, checks, wrong):
+        numbers += _numbers(subject, group, wrong, draw)
+    count(checks, {name: wrong[name] for name in ("edges", "sources", "depths")})
+    checks.count(
+        "thresholds",
+        wrong["sizes"],
+        "vertices that some frontier vertices select and others, with as good a chance, do not",
+    )
+    places = np.concatenate([np.zeros(0), *numbers])
+    few = "too few vertices whose edges may be left out"
+    results = even(places, BINS, MOVED.format("numbers of vertices", "[0, 1)")) if places.size else []
+    checks.results("neighbors", results, f"the numbers of {places.size:,} vertices", few)
+    checks.results("neighbors, independence", independence(places), "each number beside the next one", few)
+
+
+def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.random.Generator) -> list[np.ndarray]:
+    """Random points of the ranges that show of the numbers, of the first instances of a group until its share of the budget is spent."""
+    algorithm: Any = subject.algorithm
+    share = subject.budget * QUICKER * len(group.counts) / max(1, subject.samples.instances)
+    edges, sources = (np.cumsum([0, *counts]) for counts in (group.counts, group.source_counts))
+    out = []
+    for i in range(len(group.counts)):
+        frontier = np.unique(group.sources[sources[i] : sources[i + 1]])
+        here = np.arange(edges[i], edges[i + 1])
+        for depth, size in enumerate(algorithm.sizes()):
+            kept = here[group.depth[here] == depth]
+            wrong["depths"] += int((~np.isin(group.src[kept], frontier)).sum())
+            out.append(_ranges(subject, frontier, group.src[kept], group.dst[kept], size, wrong, draw))
+            share -= subject.degree[frontier].sum() + frontier.size
+            frontier = np.unique(group.dst[kept])
+        if share < 0:
+            break
+    return out
+
+
+def _ranges(subject: Subject, frontier: np.ndarray, src: np.ndarray, dst: np.ndarray, size: int, wrong: dict[str, int], draw: np.random.Generator) -> np.ndarray:  # fmt: skip
+    """A random point of the range of each vertex's number, where there is a choice."""
+    view, degree = subject.view, subject.degree[frontier]
+    at = np.arange(degree.sum()) + np.repeat(view.indptr[frontier] - np.cumsum(degree) + degree, degree)
+    ends, chance = view.indices[at].astype(np.int64), np.repeat(np.where(degree > size, size / np.maximum(degree, 1), 1.0) if size >= 0 else np.ones(degree.size), degree)  # fmt: skip
+    vertices = view.vertices
+    pairs, times = np.unique(np.repeat(frontier, degree) * vertices + ends, return_counts=True)
+    found, seen = np.unique(src * vertices + dst, return_counts=True)
+    place = np.minimum(np.searchsorted(pairs, found), max(pairs.size - 1, 0))
+    if found.size and (not pairs.size or (pairs[place] != found).any() or (times[place] != seen).any()):
+        wrong["sizes"] += 1
+        return np.zeros(0)
+    kept = np.isin(np.repeat(frontier, degree) * vertices + ends, found)
+    targets, number = np.unique(ends, return_inverse=True)
+    low, high = np.zeros(targets.size), np.ones(targets.size)
+    np.minimum.at(high, number[kept], chance[kept])
+    np.maximum.at(low, number[~kept], chance[~kept])
+    wrong["sizes"] += int((low >= high).sum())
+    choice = (high - low < 1.0) & (low < high)
+    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice]
