@@ -15,8 +15,8 @@ from csaw.partition.errors import OptionError
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
 DataLoader = torch.utils.data.DataLoader
 
-from csaw.engine.loaders import SkipGrams, WalkDataset, WalkStream  # noqa: E402
-from csaw.engine.loaders.tensors import span_of  # noqa: E402
+from csaw.engine.loaders import SkipGrams, WalkDataset, WalkStream
+from csaw.engine.loaders.tensors import span_of
 
 OPTIONS = {"walk_length": 6, "num_walks": 2, "seed": 3, "device": "cpu", "weighted": False}
 FORKS = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
