@@ -99,6 +99,7 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
     flag = "--" + name.replace("_", "-")
+    names = [name, "--" + one.alias.replace("_", "-")] if one.alias else []
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
@@ -107,7 +108,7 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
     else:
         how["type"] = TYPES.get(one.kind, click.STRING)
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
+    return Grouped(flag, *names, help=f"{help_of(one, owners)}.", **how)
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:

@@ -54,7 +54,7 @@ PLACE = (
     Line("threads", "--threads"),
     Line("residency", "--residency"),
     Line("graph_layout", "--layout"),
-    Line("batch", "--batch-size", INSTANCES),
+    Line("batch", "--in-flight", INSTANCES),
     Line("transit", "--transit-parallel"),
     Line("membership", "how edges are looked up"),
 )

@@ -1,4 +1,4 @@
-"""Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``; in memory, ``draw_batches(prepare(graph, ...))``."""
+"""Sampling: ``csaw.engine.sample(graph, out, algo="node2vec", p=0.5)`` and ``open_samples(out)``; without files, ``stream(graph, ...)``."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from csaw.engine.draw import draw_batches
     from csaw.engine.run import execute, prepare, sample
+    from csaw.engine.sample_stream import stream
     from csaw.engine.samples import open_samples
 
-_WHERE = {"draw_batches": "draw", "open_samples": "samples", "prepare": "run", "sample": "run", "execute": "run"}
-__all__ = ["draw_batches", "execute", "open_samples", "prepare", "sample"]
+_WHERE = {
+    "draw_batches": "draw",
+    "open_samples": "samples",
+    "prepare": "run",
+    "sample": "run",
+    "execute": "run",
+    "stream": "sample_stream",
+}
+__all__ = ["draw_batches", "execute", "open_samples", "prepare", "sample", "stream"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,16 +1,14 @@
 """The door for batches: a job's finished samples in memory, one batch after the other, in order of instance."""
 
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.run import Job, backends_of
 from csaw.engine.samples.layout import Identifiers, cut_subgraphs
-from csaw.engine.schedule.device_threads import DeviceThread, failure, results_of
+from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.loop import Arrays, Batches, Drawn, FinishedBatch
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
@@ -23,12 +21,12 @@ Spans = Iterator[tuple[int, int]]
 def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     """Draw a job without writing it, and hand out its finished batches in order of instance.
 
-        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, batch_size=1024)):
+        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, in_flight=1024)):
             train(batch.arrays()["walks"])
 
     Arguments:
 
-    job: what :func:`prepare` returned. Its ``batch_size`` is the largest number of instances of a batch; the last batch has fewer, and so have all
+    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch has fewer, and so have all
         batches after the memory was short.
     first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
 
@@ -51,13 +49,18 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad bias, StoreError where the graph has
     changed, MemoryError where a single instance does not fit, DeviceError where a GPU fails, with the instance to go on from.
     """
+    last = job.plan.request.instances if last is None else last
+    check_range(job, first, last)
+    return _draw(job, first, last)
+
+
+def check_range(job: Job, first: int, last: int) -> None:
+    """OptionError unless a job has the instances first .. last - 1."""
     end = job.plan.request.instances
-    last = end if last is None else last
     if not 0 <= first <= last <= end:
         raise OptionError(
             f"first and last: expected 0 <= first <= last <= {end}, the job's instances, found {quoted((first, last))}"
         )
-    return _draw(job, first, last)
 
 
 def _draw(job: Job, first: int, last: int) -> Finished:
@@ -109,24 +112,6 @@ def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spa
 
 
 def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
-    """Draw the spans on several devices in turn, each device in a thread of its own, and yield the batches in order, with dense ids.
-
-    A device draws its next span while the caller has its last one, and no further ahead: its memory holds two at a time, as when a store is written.
-    """
-    stop = threading.Event()
-    with ExitStack() as stack:
-        devices = []
-        for make_backend in backends:
-            devices.append(DeviceThread(make_backend, sources, stop.is_set))
-            stack.callback(devices[-1].close)
-        stack.callback(stop.set)
-        results_of([device.opened for device in devices])
-        under_way = deque(
-            (device, device.do(Batches.draw, *span)) for device, span in zip(devices, spans, strict=False)
-        )
-        while under_way:
-            device, future = under_way.popleft()
-            drawn = future.result()
-            if span := next(spans, None):
-                under_way.append((device, device.do(Batches.draw, *span)))
-            yield from drawn
+    """Draw the spans on several devices in turn, each device in a thread of its own, and yield the batches in order, with dense ids."""
+    with DeviceThreads(backends, sources) as devices:
+        yield from devices.draw(spans)

@@ -69,6 +69,7 @@ class Option:
     choices: tuple[str, ...] = ()
     reason: str = ""  # reason for the limits, for the error
     group: str = "Algorithm"  # the heading of the option in the help
+    alias: str = ""  # an earlier name, which still works
 
     def check(self, name: str, value: Any) -> Any:
         """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""

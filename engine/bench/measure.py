@@ -27,7 +27,7 @@ class Timed:
         beyond = [layout for layout in GraphLayout if layout.needs_gpu and device == "cpu"]
         options = {name: value for name, value in work.options.items() if name != "layout" or value not in beyond}
         self.work, self.device = work, device
-        batch = {} if device == "cpu" else {"batch_size": work.instances}
+        batch = {} if device == "cpu" else {"in_flight": work.instances}
         self.job = prepare(store, work.algo, device=device, threads=threads, instances=work.instances, seed=1,
                            sources=_random_sources(store, work, turns), **batch | options)  # fmt: skip
         self.backend = open_backend(self.job)

@@ -23,7 +23,7 @@ def on_gpus(store: GraphStore, work: Work, devices: tuple[Any, ...], *, repeats:
 
     names = "cuda:" + ",".join(str(gpu.number) for gpu in devices)
     part = -(-work.instances // len(devices))
-    job = prepare(store, work.algo, device=names, instances=work.instances, batch_size=part, seed=1, **work.options)
+    job = prepare(store, work.algo, device=names, instances=work.instances, in_flight=part, seed=1, **work.options)
     node, gate = Node(len(devices)), threading.Barrier(len(devices))
     rates, seconds, edges = [], [], []
     with ExitStack() as stack:

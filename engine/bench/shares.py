@@ -100,7 +100,7 @@ def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[s
 def share_options(context: Context, store: GraphStore, work: Work, share: float, residency: str = "") -> dict[str, Any]:
     """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
-    given = {"residency": residency or where, "batch_size": work.instances}
+    given = {"residency": residency or where, "in_flight": work.instances}
     plan = job_of(context, store, work, **given).plan
     count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
     budget_bytes = room_for(plan, store, count)
@@ -116,7 +116,7 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, dict[
     ways: dict[str, dict[str, Any]] = {WHOLE: {"residency": "resident"}}
     if not context.on_gpu:
         return ways | {f"--memory {_size(context.memory)}": {"residency": "disk", "memory": context.memory}}
-    on_gpu = {"batch_size": None, "gpu_memory": context.gpu_memory}
+    on_gpu = {"in_flight": None, "gpu_memory": context.gpu_memory}
     ways[f"--gpu-memory {_size(context.gpu_memory)}"] = on_gpu | {"residency": "streamed"}
     if context.memory:
         ways[f"and --memory {_size(context.memory)}"] = on_gpu | {"residency": "disk", "memory": context.memory}

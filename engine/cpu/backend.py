@@ -25,13 +25,14 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
 
 SLICE = 2048  # frontier entries of a task
 
 
 class CpuBackend(Backend):
-    """Runs a plan's batches in threads; setting ``stop`` ends the current batch with KeyboardInterrupt."""
+    """Runs a plan's batches in threads; setting ``stop`` ends the current batch with Stopped."""
 
     xp: ModuleType = np
     graph: HostGraph
@@ -72,6 +73,8 @@ class CpuBackend(Backend):
         except KeyboardInterrupt:
             self.stop.set()
             raise
+        if self.stop.is_set():
+            raise Stopped
         self.graph.check(bads)
         self.tallied += tallies.sum(axis=0)
 

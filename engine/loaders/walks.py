@@ -1,17 +1,17 @@
 """Walks as PyTorch datasets: those of a sample store by number, and those that are drawn while a model trains."""
 
 import math
+import os
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.draw import draw_batches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of, signed, span_of, tensor_of
 from csaw.engine.run import prepare
+from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.layout import all_ones
 from csaw.partition import GraphStore, open_graph
@@ -22,6 +22,7 @@ from csaw.partition.shown import quoted
 torch = needed("torch")
 data = needed("torch.utils.data")
 MOST = 2**63 - 1  # what int64 holds
+PASSES = 1 << 20  # most of them over one stream
 TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few of them does not keep threads busy
 
 
@@ -85,7 +86,7 @@ class WalkStream(data.IterableDataset):
     Arguments:
 
     graph, algo, options: as for :func:`csaw.engine.prepare`, without ``ids``. ``sources`` in random order mix the walks of a batch. In worker processes ``device`` is
-        "cpu" and the processors are divided, unless the options say otherwise.
+        "cpu" and the processors are divided, unless the options say otherwise. The graph stays in memory between passes, of worker processes if they are persistent.
     walks_per_batch: number of walks of a batch (default: 1024). The last batch of a share has fewer, and so have all where memory is short.
     rank, world: share of this process in a data-parallel job (default: that of ``torch.distributed`` where it has been initialized, else 0 and 1).
     on_device: leave walks in the memory of the GPU that drew them (default: False).
@@ -95,7 +96,7 @@ class WalkStream(data.IterableDataset):
     loader: together they are the sample that :func:`csaw.engine.sample` stores, each walk once. ``set_epoch(e)`` makes the next pass draw other walks: the instances
     e n .. (e + 1) n - 1 of the same request, if a pass has n. len() is the number of batches of this rank, without workers.
 
-    Errors: OptionError for an algorithm that draws no walks, and for shares that cannot be; those of :func:`csaw.engine.prepare` and :func:`csaw.engine.draw_batches`.
+    Errors: OptionError for an algorithm that draws no walks, and for shares that cannot be; those of :func:`csaw.engine.stream`.
     """
 
     def __init__(self, graph: str | Path | GraphStore, algo: str = "deepwalk", *, walks_per_batch: int = 1024, rank: int | None = None,
@@ -112,11 +113,13 @@ class WalkStream(data.IterableDataset):
         if job.plan.sample_layout != "walks":
             raise OptionError(f"--algo {algo}: expected a walk, found an algorithm that draws {job.plan.sample_layout}")
         self.instances: int = job.plan.request.instances
+        self.nothing = all_ones(job.store.id_dtype)
+        self._opened: tuple[int, Stream] | None = None  # with the process that has opened it
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next pass draw the walks of pass ``epoch``, from 0 on."""
-        if not (isinstance(epoch, int) and epoch >= 0):
-            raise OptionError(f"epoch: expected an integer from 0, found {quoted(epoch)}")
+        if not (isinstance(epoch, int) and 0 <= epoch < PASSES):
+            raise OptionError(f"epoch: expected an integer from 0 to {PASSES - 1}, found {quoted(epoch)}")
         self._epoch.fill_(epoch)
 
     def __len__(self) -> int:
@@ -128,13 +131,19 @@ class WalkStream(data.IterableDataset):
         number, workers = (0, 1) if worker is None else (worker.id, worker.num_workers)
         first, last = span_of(self.instances, self.rank * workers + number, self.world * workers)
         begin = int(self._epoch) * self.instances
-        alone = {} if worker is None else {"device": "cpu", "threads": max(1, processors() // workers)}
-        at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
-        asked = alone | {"batch_size": at_a_time} | self.options | {"instances": begin + self.instances}
-        job = prepare(self.graph, self.algo, **asked)
-        with closing(draw_batches(job, begin + first, begin + last)) as batches:
-            for batch in batches:
-                walks = batch.on_device()["walks"] if self.on_device else batch.arrays()["walks"]
-                held = tensor_of(signed(walks, all_ones(job.store.id_dtype)))
-                for some in held.split(self.walks_per_batch):
-                    yield some if self.transform is None else self.transform(some)
+        for batch in self._stream(workers if worker else 0).draw(begin + first, begin + last):
+            walks = tensor_of(signed(batch["walks"], self.nothing))
+            for some in walks.split(self.walks_per_batch):
+                yield some if self.transform is None else self.transform(some)
+
+    def _stream(self, workers: int) -> Stream:
+        """The stream of this process, which keeps its graph between passes. ``workers``: processes that share the machine, 0 for one that has it alone."""
+        if self._opened is None or self._opened[0] != os.getpid():
+            alone = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
+            at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
+            asked = alone | {"in_flight": at_a_time} | self.options | {"instances": self.instances * PASSES}
+            self._opened = os.getpid(), Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
+        return self._opened[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_opened": None}

@@ -48,7 +48,7 @@ def why_not_grouped(plan: Any, algorithm: Algorithm, ids: np.dtype, frontier_siz
         return f"grouping needs vertex ids of 32 bits, and those of this graph have {8 * ids.itemsize}"
     widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
     if plan.batch * widest >= PARENTS:
-        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents, and at most {PARENTS - 1:,} can be grouped; lower --batch-size to {(PARENTS - 1) // widest:,}"
+        return f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents, and at most {PARENTS - 1:,} can be grouped; lower --in-flight to {(PARENTS - 1) // widest:,}"
     return None
 
 

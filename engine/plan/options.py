@@ -59,7 +59,7 @@ class RunOptions:
     memory: int | None = declared(None, RUN, "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]", Bytes, low=1)
     gpu_memory: int | None = declared(None, RUN, "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
     threads: int | None = declared(None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)
-    batch_size: int | None = declared(None, RUN, "number of instances that are sampled at a time [default: as many as the memory allows]", int, low=1)
+    in_flight: int | None = declared(None, RUN, "number of instances that are sampled at a time; in Python, also the most that a batch hands out [default: as many as the memory allows]", int, low=1, alias="batch_size")
     residency: Residency | None = declared(None, RUN, "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in host memory for GPUs, or in its store [default: the first that fits]",
                                      choices=tuple(Residency))
     layout: GraphLayout | None = declared(None, RUN, f"form of the graph that a step reads; {FOR_GPUS} need a GPU [default: the fastest that fits]",
@@ -91,6 +91,13 @@ class RunOptions:
     def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
         """Split ``given`` into the options of a run and those of its algorithm."""
         known = options()
+        for name, option in known.items():
+            if option.alias in given:
+                if given.get(name) is not None:
+                    raise OptionError(
+                        f"--{_dashed(option.alias)} is the earlier name of --{_dashed(name)}; give one of them"
+                    )
+                given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
         return cls(**{name: value for name, value in given.items() if name in known}), others
 
@@ -104,6 +111,10 @@ class RunOptions:
         if self.weighted and not store.weighted:
             raise OptionError(f"--weighted: {store.path} has no weights; partition it again with --weight-column")
         return store.weighted if self.weighted is None else self.weighted
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def options() -> dict[str, Option]:

@@ -152,7 +152,7 @@ def _limits(devices: tuple[Any, ...], options: RunOptions, rates: Rates) -> Limi
         )
     free = min((gpu.free_bytes for gpu in devices), default=0)
     return Limits(
-        options.memory or available_bytes(), options.gpu_memory or free * 9 // 10, options.batch_size, options.layout, options.residency, policy, rates,
+        options.memory or available_bytes(), options.gpu_memory or free * 9 // 10, options.in_flight, options.layout, options.residency, policy, rates,
     )  # fmt: skip
 
 

@@ -75,17 +75,24 @@ class Identifiers:
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
-        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
+        table = self.table_of(name)
+        if table is None:
             return np.ascontiguousarray(array, self.type_of(name)[0])
         out = np.empty(array.size, self.dtype)
-        self._relabel(np.ascontiguousarray(array).reshape(-1), self.table, out)
+        self._relabel(np.ascontiguousarray(array).reshape(-1), table, out)
         return out.reshape(array.shape)
 
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the bytes to write for the array ``name`` of a group, in pieces; the next piece may use the memory of the last one."""
-        if not isinstance(self.table, np.ndarray) or KINDS.get(name, VERTEX) != VERTEX:
+        table = self.table_of(name)
+        if table is None:
             return in_pieces(np.ascontiguousarray(array, self.type_of(name)[0]))
-        return self._originals(np.ascontiguousarray(array).reshape(-1), self.table)
+        return self._originals(np.ascontiguousarray(array).reshape(-1), table)
+
+    def table_of(self, name: str) -> np.ndarray | None:
+        """The numbers of the input by dense id, if the array ``name`` holds them instead of dense ids."""
+        of_vertices = KINDS.get(name, VERTEX) == VERTEX
+        return self.table if of_vertices and isinstance(self.table, np.ndarray) else None
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
         """Convert dense ids to those of the input, in a piece of memory that stays in the cache; all bits set becomes the fill value."""

@@ -1,12 +1,14 @@
 """Devices side by side, each in a thread of its own, and the errors of a device that fails."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from contextlib import ExitStack
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from csaw.engine.backend import Backend
-from csaw.engine.schedule.loop import Batches
+from csaw.engine.schedule.loop import Batches, FinishedBatch
 from csaw.engine.sources import Sources
 from csaw.partition.errors import CsawError, DeviceError
 
@@ -35,6 +37,11 @@ class DeviceThread:
         """Queue ``task(batches, *arguments)`` behind earlier tasks and return its future."""
         return self.thread.submit(lambda: task(self.opened.result(), *arguments, **named))
 
+    def hurry(self) -> None:
+        """Let the batch under way end early; its samples are not to be used, and no other can be drawn."""
+        if self.opened.done() and self.opened.exception() is None:
+            self.opened.result().backend.stop.set()
+
     def close(self) -> None:
         """Close the backend when all queued tasks are done, and end the thread."""
         closing = self.thread.submit(self._close)
@@ -44,6 +51,58 @@ class DeviceThread:
     def _close(self) -> None:
         if self.opened.exception() is None:
             self.opened.result().close()
+
+
+class DeviceThreads:
+    """Devices that draw spans of instances side by side, each in a thread of its own, until they are closed.
+
+    ``backends``: a function for each device, which opens its backend in the device's thread.
+    """
+
+    def __init__(self, backends: Iterable[Callable[[], Backend]], sources: Sources) -> None:
+        self.stopping = threading.Event()
+        self.devices: list[DeviceThread] = []
+        with ExitStack() as stack:
+            stack.callback(self.close)
+            for make_backend in backends:
+                self.devices.append(DeviceThread(make_backend, sources, self.stopping.is_set))
+            results_of([device.opened for device in self.devices])
+            stack.pop_all()
+
+    def draw(
+        self, spans: Iterator[tuple[int, int]], task: Callable[[Batches, int, int], list[FinishedBatch]] = Batches.draw
+    ) -> Generator[FinishedBatch, None, None]:
+        """Draw the spans on the devices in turn, and yield the batches in order. ``task`` draws a span in a device's thread.
+
+        A device draws its next span while the caller has its last one, and no further ahead: its memory holds two at a time, as when a store is written.
+        What is under way when the generator is closed is drawn to its end, for nobody, unless the devices are closed too.
+        """
+        under_way = deque((device, device.do(task, *span)) for device, span in zip(self.devices, spans, strict=False))
+        try:
+            while under_way:
+                device, future = under_way.popleft()
+                drawn = future.result()
+                if span := next(spans, None):
+                    under_way.append((device, device.do(task, *span)))
+                yield from drawn
+        finally:
+            for _, future in under_way:
+                future.cancel()
+
+    def close(self) -> None:
+        """End what is under way, and give back the devices, their threads and their memory."""
+        self.stopping.set()
+        with ExitStack() as stack:
+            for device in self.devices:
+                device.hurry()
+                stack.callback(device.close)
+            self.devices = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def results_of(futures: Iterable[Future[Result]]) -> list[Result]:
@@ -63,7 +122,7 @@ def gave_up(error: BaseException) -> bool:
 def failure(error: Exception, way_out: str) -> DeviceError:
     """The error for users about a GPU that failed; ``way_out`` says which samples are safe and how to go on."""
     if isinstance(error, MemoryError):
-        smaller = "with a smaller --gpu-memory or --batch-size"
+        smaller = "with a smaller --gpu-memory or --in-flight"
         return DeviceError(f"a GPU is out of memory: {error}; {way_out}, {smaller}")
     said: Any = error if isinstance(error, CsawError) else f"a GPU has failed: {error}"
     return DeviceError(f"{said}; {way_out}")

@@ -17,7 +17,7 @@ from csaw.engine.contracts import Array, Batch, WaitingBatch
 from csaw.engine.kernel_time import Lapse, Stopwatch
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources import Sources
-from csaw.partition.errors import BudgetError, CsawError
+from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
@@ -52,6 +52,13 @@ class FinishedBatch:
         ``rows``: instances to copy, counted from ``first`` (default: all). Arrays are those of :func:`draw_batches`.
         """
         return self.drawn.arrays(rows)
+
+    def __getitem__(self, name: str) -> Array:
+        """One of ``arrays()`` by name; StoreError where the samples have no such array."""
+        found = self.arrays()
+        if name not in found:
+            raise StoreError(f"this batch has no array {name!r}; it has {', '.join(found)}")
+        return found[name]
 
     @property
     def read_back(self) -> bool:

@@ -178,7 +178,7 @@ main()
     ids=["nothing", "walks", "fires"],
 )
 def test_a_full_disk_is_said_and_resume_completes_to_the_same_bytes(tmp_path, room, options):
-    line = ["sample", "rmat:scale=12,seed=1", "w.zarr", *options.split(), "--batch-size", "4096"]
+    line = ["sample", "rmat:scale=12,seed=1", "w.zarr", *options.split(), "--in-flight", "4096"]
     full = subprocess.run([sys.executable, "-c", FULL_DISK, str(room), *line], check=False, cwd=tmp_path, env=ENV,
                           capture_output=True, text=True)  # fmt: skip
     assert full.returncode == 1
@@ -216,7 +216,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
         "320",
         "--walk-length",
         "20",
-        "--batch-size",
+        "--in-flight",
         "4096",
     ]
     csaw("sample", "rmat:scale=9,seed=1", "warm.zarr", "--algo", "node2vec", "--sources", "random:9", cwd=tmp_path)

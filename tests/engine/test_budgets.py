@@ -56,12 +56,12 @@ def test_a_graph_in_pieces_for_any_budget_gives_the_sample_of_one_that_fits(
     store, options = graph_of(tmp_path / "g.zarr", compression), options | {"seed": 5, "instances": 60}
     expected = arrays_of(store, tmp_path / "r.zarr", algo, **options)
     given = options | {"residency": "disk", "ids": "dense", "device": "cpu", "policy": Policy(in_place=in_place)}
-    fewest = least(store, algo, batch_size=8, **given)
-    plan = prepare(store, algo, memory=1 << 40, batch_size=8, **given).plan
+    fewest = least(store, algo, in_flight=8, **given)
+    plan = prepare(store, algo, memory=1 << 40, in_flight=8, **given).plan
     most = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes
     rng = np.random.default_rng(zlib.crc32(algo.encode()))
     for memory in [fewest, *rng.integers(fewest, most, 3).tolist()]:
-        job = prepare(store, algo, memory=memory, batch_size=8, **given)
+        job = prepare(store, algo, memory=memory, in_flight=8, **given)
         results = execute(job, tmp_path / "s.zarr", overwrite=True)
         assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
         assert job.plan.pieces == len(job.store.partitions)
@@ -106,9 +106,9 @@ def test_a_damaged_block_ends_a_run_in_pieces(tmp_path):
     content[9000] ^= 1
     file.write_bytes(content)
     given = {"residency": "disk", "weighted": False, "walk_length": 6, "seed": 5}
-    memory = least(store, "deepwalk", batch_size=8, **given)
+    memory = least(store, "deepwalk", in_flight=8, **given)
     with pytest.raises(StoreError, match=r"00001/indices/c/0: bytes from 8,192 on have changed"):
-        execute(prepare(store, "deepwalk", memory=memory, batch_size=8, policy=Policy(in_place=False), **given), tmp_path / "s.zarr")  # fmt: skip
+        execute(prepare(store, "deepwalk", memory=memory, in_flight=8, policy=Policy(in_place=False), **given), tmp_path / "s.zarr")  # fmt: skip
 
 
 def test_a_row_that_is_most_of_the_graph_is_a_piece_of_its_own(tmp_path):
@@ -165,7 +165,7 @@ def test_evicted_pieces_leave_no_memory_behind(tmp_path):
 def test_pieces_are_no_smaller_than_some_of_them_fit(tmp_path, device):
     store = graph_of(tmp_path / "g.zarr")
     budget, residency = ("memory", "disk") if device == "cpu" else ("gpu_memory", "streamed")
-    given = {"device": device, "residency": residency, "weighted": False, "walk_length": 6, "batch_size": 8}
+    given = {"device": device, "residency": residency, "weighted": False, "walk_length": 6, "in_flight": 8}
     roomy = prepare(store, "deepwalk", **{budget: 1 << 30}, **given)
     assert len(roomy.store.partitions) == 1  # all of it fits at once
     for share in (2, 3, 5, 9):
@@ -212,7 +212,7 @@ def test_a_graph_of_one_partition_is_shared_by_several_gpus(tmp_path):
     sources = Sources(store, walks, "random:10", None, 1)
 
     def planned(store, **options):
-        run = RunOptions(seed=1, ids="dense", batch_size=10, threads=1, residency="pooled", **options)
+        run = RunOptions(seed=1, ids="dense", in_flight=10, threads=1, residency="pooled", **options)
         return make_plan(store, walks, sources, pair, name="deepwalk", weighted=True, options=run)
 
     plan = planned(store)

@@ -71,7 +71,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     batch = 8
     row = resident.plan.batch_bytes // resident.plan.batch
     memory = resident.plan.fixed_bytes + batch * row + resident.plan.graph_bytes // 3
-    streamed = prepare(store, algo, seed=5, memory=memory, batch_size=batch, ids="dense", **options)
+    streamed = prepare(store, algo, seed=5, memory=memory, in_flight=batch, ids="dense", **options)
     assert streamed.plan.residency == "disk"
     results = execute(streamed, tmp_path / "s.zarr")
     assert results["transfers"] >= len(store.partitions) // 2
@@ -91,8 +91,8 @@ def test_rows_that_are_read_one_by_one_give_the_same(tmp_path, monkeypatch, algo
     pin_row_bytes(monkeypatch, 1e-9)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     options = options | {"instances": 30} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
-    plan = prepare(store, algo, seed=5, batch_size=8, **options).plan
-    given = {"residency": "disk", "batch_size": 8, "memory": plan.fixed_bytes + plan.batch_bytes + room_bytes}
+    plan = prepare(store, algo, seed=5, in_flight=8, **options).plan
+    given = {"residency": "disk", "in_flight": 8, "memory": plan.fixed_bytes + plan.batch_bytes + room_bytes}
     results = execute(prepare(store, algo, seed=5, ids="dense", **given, **options), tmp_path / "s.zarr")
     assert results["in_place"] > 0
     assert_same(arrays_of(store, tmp_path / "r.zarr", algo, seed=5, **options), stored_arrays(tmp_path / "s.zarr"))
@@ -176,4 +176,4 @@ def test_a_partition_without_its_file_is_an_error_also_when_it_is_read_ahead(tmp
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 3
     store.opened(7, "indices").file(0).unlink()
     with pytest.raises(StoreError, match="cannot be opened"):
-        execute(prepare(store, "deepwalk", memory=memory, batch_size=plan.batch), tmp_path / "w.zarr")
+        execute(prepare(store, "deepwalk", memory=memory, in_flight=plan.batch), tmp_path / "w.zarr")

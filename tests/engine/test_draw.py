@@ -79,11 +79,11 @@ def assert_stored(samples, batches, first=0, last=None):
 
 
 @KINDS
-@pytest.mark.parametrize("batch_size", [1, 7, None])
-def test_batches_are_byte_for_byte_what_is_stored(tmp_path, store, algo, options, batch_size):
+@pytest.mark.parametrize("in_flight", [1, 7, None])
+def test_batches_are_byte_for_byte_what_is_stored(tmp_path, store, algo, options, in_flight):
     samples = stored(store, tmp_path, algo, options)
-    batches = list(draw_batches(planned(store, algo, options, batch_size=batch_size)))
-    assert len(batches) == -(-samples.instances // (batch_size or samples.instances))
+    batches = list(draw_batches(planned(store, algo, options, in_flight=in_flight)))
+    assert len(batches) == -(-samples.instances // (in_flight or samples.instances))
     assert assert_stored(samples, batches) == samples.results["sampled_edges"]
     assert sum(batch.dead_ends for batch in batches) == samples.results["dead_ends"]
     if samples.layout == "subgraphs":
@@ -94,9 +94,9 @@ def test_batches_are_byte_for_byte_what_is_stored(tmp_path, store, algo, options
 @KINDS
 def test_batches_of_a_graph_read_from_disk_are_the_same(tmp_path, store, algo, options):
     samples = stored(store, tmp_path, algo, options)
-    plan = planned(store, algo, options, batch_size=7).plan
+    plan = planned(store, algo, options, in_flight=7).plan
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 3
-    job = planned(store, algo, options, batch_size=7, memory=memory)
+    job = planned(store, algo, options, in_flight=7, memory=memory)
     assert job.plan.residency == "disk"
     assert_stored(samples, draw_batches(job, 0, 35), 0, 35)
 
@@ -116,7 +116,7 @@ def test_other_ids_are_those_that_are_stored(tmp_path, store, ids):
 @KINDS
 def test_some_instances_of_a_batch_and_of_a_job(tmp_path, store, algo, options):
     samples = stored(store, tmp_path, algo, options)
-    batches = list(draw_batches(planned(store, algo, options, batch_size=20), 13, 50))
+    batches = list(draw_batches(planned(store, algo, options, in_flight=20), 13, 50))
     assert_stored(samples, batches, 13, 50)
     for rows in (slice(3, 11), slice(-4, None), slice(5, 5), slice(9, 2)):
         start, stop, _ = rows.indices(20)
@@ -138,7 +138,7 @@ def test_instances_that_a_job_does_not_have_are_refused_before_anything_is_drawn
 @KINDS
 def test_arrays_where_they_were_drawn_speak_dlpack_and_have_dense_ids(tmp_path, store, algo, options):
     dense = stored(store, tmp_path, algo, options | {"ids": "dense"})
-    for batch in draw_batches(planned(store, algo, options, batch_size=30)):
+    for batch in draw_batches(planned(store, algo, options, in_flight=30)):
         expected = dense.group(batch.first, batch.first + batch.instances)
         for name, array in batch.on_device().items():
             assert np.array_equal(np.from_dlpack(array), expected[name]), name
@@ -222,7 +222,7 @@ def test_everything_is_closed_however_it_ends(store, closed, how, devices):
 
 @pytest.mark.parametrize("devices", [0, 1, 3])
 def test_ctrl_c_closes_everything(store, closed, monkeypatch, devices):
-    threads, job, advance = threading.active_count(), planned(store, *WALKS, batch_size=30), Walks.advance
+    threads, job, advance = threading.active_count(), planned(store, *WALKS, in_flight=30), Walks.advance
 
     def interrupted(walks):
         if walks.first >= 60:
@@ -243,7 +243,7 @@ def test_ctrl_c_closes_everything(store, closed, monkeypatch, devices):
 
 def test_an_error_of_one_device_says_where_to_go_on(tmp_path, store, closed, monkeypatch):
     samples = stored(store, tmp_path, *WALKS)
-    job = planned(store, *WALKS, batch_size=30)
+    job = planned(store, *WALKS, in_flight=30)
 
     def failing():
         backend = open_backend(job)
@@ -339,12 +339,12 @@ def test_of_several_failures_the_one_that_made_the_others_give_up_is_told():
     with pytest.raises(threading.BrokenBarrierError):
         results_of(others)
     said = str(failure(MemoryError("512 bytes"), "all is safe"))
-    assert said == "a GPU is out of memory: 512 bytes; all is safe, with a smaller --gpu-memory or --batch-size"
+    assert said == "a GPU is out of memory: 512 bytes; all is safe, with a smaller --gpu-memory or --in-flight"
     assert str(failure(DeviceError("no driver"), "all is safe")) == "no driver; all is safe"
 
 
 def test_what_devices_share_is_closed_after_all_of_them(store, closed, monkeypatch):
-    job, at_the_end = planned(store, *WALKS, batch_size=30), []
+    job, at_the_end = planned(store, *WALKS, in_flight=30), []
 
     @contextmanager
     def noted(*_):

@@ -52,10 +52,10 @@ def test_node2vec_keeps_its_law_however_far_biases_are_apart(tmp_path, edges, p,
 def test_biases_far_apart_change_no_byte_on_streamed_graphs(tmp_path):
     store, parts = (random_store(tmp_path / f"{n}.zarr", partitions=n) for n in (1, 4))
     options = {"p": 1e9, "q": 1e9, "walk_length": 6, "seed": 5}
-    plan = prepare(parts, "node2vec", batch_size=50, **options).plan
+    plan = prepare(parts, "node2vec", in_flight=50, **options).plan
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes * 3 // 4
     with within(SECONDS):
-        streamed = arrays_of(parts, tmp_path / "b.zarr", "node2vec", residency="disk", memory=memory, batch_size=50, **options)  # fmt: skip
+        streamed = arrays_of(parts, tmp_path / "b.zarr", "node2vec", residency="disk", memory=memory, in_flight=50, **options)  # fmt: skip
         assert_same(arrays_of(store, tmp_path / "a.zarr", "node2vec", **options), streamed)
 
 

@@ -21,12 +21,12 @@ def store(tmp_path):
 
 
 def drawn(store, out, algo, options):
-    plan = prepare(store, algo, residency="disk", batch_size=100, **OPTIONS, **options).plan
+    plan = prepare(store, algo, residency="disk", in_flight=100, **OPTIONS, **options).plan
     edge = plan.needs.edge
     room = store.largest_partition * (2 * edge.reserved + edge.stored)  # of which tables are made
     memory = plan.fixed_bytes - plan.fixed["table_scratch"] + plan.batch_bytes + room
     return execute(
-        prepare(store, algo, residency="disk", batch_size=100, memory=memory, **OPTIONS, **options), out, overwrite=True
+        prepare(store, algo, residency="disk", in_flight=100, memory=memory, **OPTIONS, **options), out, overwrite=True
     )
 
 

@@ -25,7 +25,7 @@ WRONG = [
     ("residency", "nonsense", "--residency: expected one of"), ("transit_parallel", "nonsense", "--transit-parallel: expected one of"),
     ("layout", "nonsense", "--layout: expected one of"), ("detect", "nonsense", "--detect: expected one of"),
     ("seed", -1, r"--seed: expected 0 to 2\^64 - 1, found -1"), ("seed", 0.5, "--seed: expected an integer, found 0.5"),
-    ("threads", 0, "--threads: expected 1 to 4096"), ("batch_size", 0, "--batch-size: expected"), ("instances", 0, "--instances: expected"),
+    ("threads", 0, "--threads: expected 1 to 4096"), ("in_flight", 0, "--in-flight: expected"), ("instances", 0, "--instances: expected"),
     ("memory", "lots", "--memory: expected a size such as 256MiB or 4G"), ("memory", 0, "--memory: expected"), ("ids", 3, "--ids: expected a word, found 3"),
     ("weighted", "perhaps", "--weighted: expected true or false"), ("fanout", "25;10", "--fanout"), ("nonsense", 1, "--nonsense is not an option"),
 ]  # fmt: skip
@@ -60,7 +60,7 @@ def test_an_algorithm_has_a_name(store):
 
 
 def test_text_is_as_good_as_a_value(store):
-    job = prepare(store, "neighbor", device="cpu", fanout="3,2", memory="1GiB", seed="7", batch_size="5")
+    job = prepare(store, "neighbor", device="cpu", fanout="3,2", memory="1GiB", seed="7", in_flight="5")
     assert job.algorithm.fanout == (3, 2)
     assert (job.plan.budget_bytes, job.plan.request.seed, job.plan.batch) == (1 << 30, 7, 5)
 
@@ -130,3 +130,9 @@ def test_an_expression_may_end_in_a_comment_or_a_line_end(expression):
 def test_an_expression_too_deep_to_compile_is_an_option_error():
     with pytest.raises(OptionError, match="--edge-bias: expected an expression such as"):
         registry.find("biased", "(" * 400 + "1" + ")" * 400)
+
+
+def test_the_earlier_name_of_an_option_still_works():
+    assert RunOptions.of({"batch_size": 5, "p": 1})[0].in_flight == RunOptions.of({"in_flight": 5})[0].in_flight == 5
+    with pytest.raises(OptionError, match="--batch-size is the earlier name of --in-flight; give one of them"):
+        RunOptions.of({"batch_size": 5, "in_flight": 6})

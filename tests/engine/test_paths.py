@@ -65,7 +65,7 @@ def test_walks_are_those_of_a_resident_graph(tmp_path, algo, options, directed):
 def test_more_walkers_share_the_loads_of_partitions(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=12)
     whole = job_of(store, "deepwalk", weighted=False, in_place=False)
-    parts = job_of(store, "deepwalk", weighted=False, in_place=False, batch_size=whole.plan.batch // 4)
+    parts = job_of(store, "deepwalk", weighted=False, in_place=False, in_flight=whole.plan.batch // 4)
     assert parts.plan.paths_bytes == 0
     loads = [execute(job, tmp_path / f"{i}.zarr")["transfers"] for i, job in enumerate((whole, parts))]
     assert loads[0] < loads[1] / 2

@@ -30,22 +30,21 @@ def test_hash_tables_hold_weights_where_the_return_edge_is_looked_up(tmp_path):
 
 def test_small_partitions_are_moved_together(tmp_path):
     store = random_store(tmp_path / "g.zarr", partitions=50, edges=6000)
-    job = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, batch_size=10)
+    job = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, in_flight=10)
     assert len(job.store.partitions) == 1  # all of it fits at once
     plan = job.plan
     room = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
-    half = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, batch_size=10, gpu_memory=room)
+    half = prepare(store, "deepwalk", device=GPU, residency="streamed", weighted=False, in_flight=10, gpu_memory=room)
     assert 16 <= len(half.store.partitions) < 50
     assert half.plan.expected["transfers"] > 0
     assert (
-        "resident"
-        in prepare(store, "deepwalk", device=GPU, weighted=False, batch_size=10, gpu_memory=room).plan.refused
+        "resident" in prepare(store, "deepwalk", device=GPU, weighted=False, in_flight=10, gpu_memory=room).plan.refused
     )
 
 
 def test_small_partitions_are_read_together_on_a_cpu(tmp_path):
     store = random_store(tmp_path / "g.zarr", partitions=50, edges=6000)
-    given = {"device": "cpu", "residency": "disk", "weighted": False, "batch_size": 10}
+    given = {"device": "cpu", "residency": "disk", "weighted": False, "in_flight": 10}
     plan = prepare(store, "deepwalk", **given).plan
     assert plan.pieces == 1
     half = prepare(store, "deepwalk", memory=plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2, **given)
@@ -61,7 +60,7 @@ def test_a_pooled_graph_needs_gpus_that_reach_each_other(tmp_path):
     sources = Sources(store, walks, "random:10", None, 1)
 
     def planned(devices, **options):
-        run = RunOptions(seed=1, ids="dense", batch_size=10, threads=1, **options)
+        run = RunOptions(seed=1, ids="dense", in_flight=10, threads=1, **options)
         return make_plan(store, walks, sources, devices, name="deepwalk", weighted=False, options=run)
 
     plan = planned(pair, residency="pooled")

@@ -20,7 +20,7 @@ def test_room_for_one_partition_gives_the_walks_of_a_resident_graph(tmp_path, p,
     store = random_store(tmp_path / "g.zarr", vertices=500, edges=9000, partitions=7, directed=directed)
     options = {"seed": 3, "p": p, "q": q, "weighted": weighted, "instances": 200, "walk_length": 12}
     expected = arrays_of(store, tmp_path / "r.zarr", "node2vec", **options)
-    options |= {"ids": "dense", "residency": "disk", "in_place": in_place, "batch_size": 90}
+    options |= {"ids": "dense", "residency": "disk", "in_place": in_place, "in_flight": 90}
     plan = prepare(store, "node2vec", **options).plan
     room = store.largest_partition * plan.needs.edge.reserved
     results = execute(

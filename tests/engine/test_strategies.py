@@ -36,7 +36,7 @@ def store(tmp_path_factory):
 
 def job_with_room(store, algo, options, partitions):
     """The job with memory for so many partitions of the graph."""
-    given = options | {"residency": "disk", "device": "cpu", "batch_size": options["instances"]}
+    given = options | {"residency": "disk", "device": "cpu", "in_flight": options["instances"]}
     plan = prepare(store, algo, **given).plan
     edge = plan.needs.edge
     making = edge.stored if plan.needs.alias_tables else 0  # of one partition's tables
@@ -69,7 +69,7 @@ def test_few_walkers_read_rows_and_many_load_partitions(tmp_path, store, monkeyp
 
 @pytest.mark.parametrize("device", ["cpu", GPU], ids=["cpu", "gpu"])
 def test_a_second_order_walk_never_waits_for_pairs_where_it_can_ask_later(store, device):
-    given = WALK | {"p": 0.5, "q": 2.0, "device": device, "batch_size": WALK["instances"]}
+    given = WALK | {"p": 0.5, "q": 2.0, "device": device, "in_flight": WALK["instances"]}
     given |= {"residency": "disk"} if device == "cpu" else {"residency": "streamed"}
     budget = "memory" if device == "cpu" else "gpu_memory"
     plan = prepare(store, "node2vec", **given).plan

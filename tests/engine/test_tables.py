@@ -44,7 +44,7 @@ def test_parents_of_tables_can_be_grouped(tmp_path, options):
         ({"select": "keys"}, "neighbor with --select keys"),
         ({"bias": "none", "fanout": (40, 3)}, "neighbor with --select uniform"),
         ({"residency": "streamed"}, "the graph is streamed"),
-        ({"bias": "none", "batch_size": 2**30}, r"5,368,709,120 parents, .* lower --batch-size to 858,993,459"),
+        ({"bias": "none", "in_flight": 2**30}, r"5,368,709,120 parents, .* lower --in-flight to 858,993,459"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused_with_a_way_out(tmp_path, options, reason):

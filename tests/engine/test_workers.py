@@ -53,7 +53,7 @@ def written(job, out, backends, *, resume=False):
 def test_what_a_failed_device_leaves_is_done_by_another(tmp_path, units, caplog):
     store = random_store(tmp_path / "g.zarr")
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **OPTIONS)
-    job = prepare(store, "deepwalk", batch_size=1000, ids="dense", **OPTIONS)
+    job = prepare(store, "deepwalk", in_flight=1000, ids="dense", **OPTIONS)
     totals = written(job, tmp_path / "t.zarr", [failing(job, units), partial(open_backend, job)])
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     assert "the other GPUs take over its work" in caplog.text
@@ -63,7 +63,7 @@ def test_what_a_failed_device_leaves_is_done_by_another(tmp_path, units, caplog)
 def test_a_run_whose_devices_all_fail_can_be_resumed(tmp_path):
     store = random_store(tmp_path / "g.zarr")
     expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **OPTIONS)
-    job = prepare(store, "deepwalk", batch_size=1000, ids="dense", **OPTIONS)
+    job = prepare(store, "deepwalk", in_flight=1000, ids="dense", **OPTIONS)
     with pytest.raises(DeviceError, match="an error from the driver"):
         written(job, tmp_path / "t.zarr", [failing(job, 5), failing(job, 6)])
     written(job, tmp_path / "t.zarr", [partial(open_backend, job)], resume=True)

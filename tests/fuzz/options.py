@@ -103,7 +103,7 @@ def _of(name: str) -> tuple[dict[str, list[str]], list[str]]:
 
 ALGORITHMS = {name: _of(name) for name in registry.names()}
 COMMON = {
-    "--seed": [*COUNTS, str((1 << 64) - 1)], "--threads": [*COUNTS, "1000000"], "--batch-size": COUNTS, "--memory": SIZES, "--gpu-memory": SIZES,
+    "--seed": [*COUNTS, str((1 << 64) - 1)], "--threads": [*COUNTS, "1000000"], "--in-flight": COUNTS, "--memory": SIZES, "--gpu-memory": SIZES,
     "--sources": SOURCES, "--instances": ["-1", "0", "1", "7", "1.5", str(1 << 63), str(1 << 64), "9" * 30], "--option": ["p", "p=1", "=", "x=\u00b2"],
     "--device": ["cpu", "", "cpu:1", "gpu", "cuda:99", "cuda:", "cuda:-1", "cuda:0,0", "auto"], "--ids": ["dense", "original", "x"],
 }  # fmt: skip
@@ -183,12 +183,10 @@ class Options:
 
     def same_again(self, command: list[str], place: Path, random: Random) -> Failure | None:
         """Another number of threads and of instances in flight changes no byte."""
-        if random.random() < 0.5 or {"--threads", "--batch-size", "--memory"} & set(command):
+        if random.random() < 0.5 or {"--threads", "--in-flight", "--memory"} & set(command):
             return None
         before = tree(place / "out.zarr", without=("results",))
-        ended = child.csaw(
-            *command, "--overwrite", "--threads", "3", "--batch-size", "2", folder=place, seconds=SECONDS
-        )
+        ended = child.csaw(*command, "--overwrite", "--threads", "3", "--in-flight", "2", folder=place, seconds=SECONDS)
         if ended.code == 0 and tree(place / "out.zarr", without=("results",)) == before:
             return None
         return wrong_result(ended, "another batch size, another sample", ended.error[-300:])

@@ -36,15 +36,15 @@ def assert_stored(samples, batches):
     assert first == samples.instances
 
 
-@pytest.mark.parametrize("batch_size", [7, None])
+@pytest.mark.parametrize("in_flight", [7, None])
 @pytest.mark.parametrize(("algo", "options"), CASES)
-def test_batches_of_a_gpu_are_what_the_cpu_stores(tmp_path, algo, options, batch_size):
+def test_batches_of_a_gpu_are_what_the_cpu_stores(tmp_path, algo, options, in_flight):
     import cupy
 
     store = random_store(tmp_path / "g.zarr")
     samples = sample(store, tmp_path / "s.zarr", algo, seed=5, device="cpu", **options)
     before = cupy.get_default_memory_pool().used_bytes()
-    assert_stored(samples, draw_batches(prepare(store, algo, seed=5, device="cuda", batch_size=batch_size, **options)))
+    assert_stored(samples, draw_batches(prepare(store, algo, seed=5, device="cuda", in_flight=in_flight, **options)))
     assert cupy.get_default_memory_pool().used_bytes() == before
 
 
@@ -53,7 +53,7 @@ def test_batches_of_a_gpu_are_what_the_cpu_stores(tmp_path, algo, options, batch
 def test_batches_of_a_streamed_graph_are_what_the_cpu_stores(tmp_path, algo, options, residency):
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=6)
     samples = sample(store, tmp_path / "s.zarr", algo, seed=5, device="cpu", **options)
-    given = options | {"device": "cuda", "batch_size": 20, "residency": residency}
+    given = options | {"device": "cuda", "in_flight": 20, "residency": residency}
     plan = prepare(store, algo, seed=5, **given).plan
     memory = plan.fixed_bytes + plan.batch_bytes + plan.graph_bytes // 2
     assert_stored(samples, draw_batches(prepare(store, algo, seed=5, gpu_memory=memory, **given)))
@@ -71,7 +71,7 @@ def test_several_gpus_hand_out_in_order_what_one_draws(tmp_path, monkeypatch, re
     options = {"walk_length": 9, "num_walks": 5, "seed": 5}
     samples = sample(store, tmp_path / "s.zarr", "deepwalk", device="cpu", **options)
     names = "cuda:" + ",".join(str(number) for number in range(count))
-    assert_stored(samples, draw_batches(prepare(store, "deepwalk", device=names, batch_size=100, residency=residency, **options)))  # fmt: skip
+    assert_stored(samples, draw_batches(prepare(store, "deepwalk", device=names, in_flight=100, residency=residency, **options)))  # fmt: skip
 
 
 def test_the_callers_gpu_stays_the_current_one_and_a_dropped_generator_frees_its_memory(tmp_path):
@@ -80,7 +80,7 @@ def test_the_callers_gpu_stays_the_current_one_and_a_dropped_generator_frees_its
     store, last = random_store(tmp_path / "g.zarr"), cupy.cuda.runtime.getDeviceCount() - 1
     before = cupy.get_default_memory_pool().used_bytes()
     with cupy.cuda.Device(last):
-        batches = draw_batches(prepare(store, "deepwalk", device="cuda:0", batch_size=50))
+        batches = draw_batches(prepare(store, "deepwalk", device="cuda:0", in_flight=50))
         batch = next(batches)
         assert cupy.cuda.runtime.getDevice() == last
         assert batch.on_device()["walks"].device.id == 0

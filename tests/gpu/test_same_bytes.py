@@ -28,7 +28,7 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     options = usable(store, algo, options)
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
-    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", batch_size=17, **options))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=17, **options))
 
 
 @pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])
@@ -131,7 +131,7 @@ def test_parents_of_many_tiles_are_grouped(tmp_path, options):
     expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)
     grouped = {"device": "cuda", "transit_parallel": "on"}
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", **grouped, **given))
-    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", **grouped, batch_size=5_333, **given))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", **grouped, in_flight=5_333, **given))
 
 
 def test_hops_that_gain_by_it_are_grouped(tmp_path, monkeypatch):
@@ -207,7 +207,7 @@ def test_out_of_memory_halves_the_batch(tmp_path, caplog):
     pool.set_limit(size=pool.used_bytes() + (64 << 20))
     try:
         with caplog.at_level("INFO"):
-            drawn = arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", batch_size=600_000, **options)
+            drawn = arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", in_flight=600_000, **options)
     finally:
         pool.set_limit(size=0)
     assert_same(expected, drawn)

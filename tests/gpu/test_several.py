@@ -28,7 +28,7 @@ def test_several_gpus_draw_what_one_does(tmp_path, gpus, algo):
     store = random_store(tmp_path / "g.zarr")
     options = {"num_walks": 60} if algo in ("deepwalk", "node2vec") else {"instances": 3000}
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options)
-    drawn = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device=gpus, batch_size=1000, **options)
+    drawn = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device=gpus, in_flight=1000, **options)
     assert_same(expected, drawn)
 
 
@@ -52,7 +52,7 @@ def test_gpus_that_share_a_host_copy_draw_what_one_does(tmp_path, gpus, algo, re
     given = {
         "device": gpus,
         "seed": 5,
-        "batch_size": 1000,
+        "in_flight": 1000,
         "residency": residency,
         **options,
     }
@@ -77,5 +77,5 @@ def test_what_a_failed_gpu_leaves_is_done_by_another(tmp_path, gpus, monkeypatch
         advance(self)
 
     monkeypatch.setattr(Walks, "advance", advance_or_fail)
-    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", device=gpus, batch_size=1000, **options))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", device=gpus, in_flight=1000, **options))
     assert "the other GPUs take over its work" in caplog.text

@@ -36,7 +36,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     given = {
         "device": "cuda",
         "seed": 5,
-        "batch_size": 250,
+        "in_flight": 250,
         "residency": residency,
         "ids": "dense",
         "policy": policy,
@@ -68,7 +68,7 @@ def test_one_partition_in_pieces_for_any_budget(tmp_path, algo, options, compres
     store = write_graph(tmp_path / "h.zarr", graph.indptr, graph.indices, graph.weights, directed=False, partitions=1, compression=compression)  # fmt: skip
     options = OPTIONS.get(algo, {}) | options | {"seed": 5, "instances": 60}
     expected = arrays_of(store, tmp_path / "s.zarr", algo, **on_cpu(options))
-    given = {"device": "cuda", "residency": residency, "ids": "dense", "batch_size": 20, **options}
+    given = {"device": "cuda", "residency": residency, "ids": "dense", "in_flight": 20, **options}
     given["policy"] = Policy(in_place=False)
     fewest = least(store, algo, **given)
     for memory in (fewest, fewest + 4000, 3 * fewest):
@@ -102,7 +102,7 @@ def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, 
     options |= {"instances": 20} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
-    given = {"device": "cuda", "seed": 5, "batch_size": 8, "residency": "disk", "ids": "dense", **options}
+    given = {"device": "cuda", "seed": 5, "in_flight": 8, "residency": "disk", "ids": "dense", **options}
     results = execute(prepare(store, algo, gpu_memory=least(store, algo, **given), **given), tmp_path / "t.zarr")
     assert_same(expected, stored_arrays(tmp_path / "t.zarr"))
     if algo not in ("random-node", "random-edge") and results["sampled_edges"]:  # whose rows are anywhere

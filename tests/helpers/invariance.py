@@ -16,7 +16,7 @@ def assert_same(a, b):
 def assert_request_decides(store, other_partitions, out, algo, **options):
     """Threads, batches and partitions change nothing; the seed changes something."""
     reference = arrays_of(store, out, algo, seed=5, threads=1, **options)
-    assert_same(reference, arrays_of(store, out, algo, seed=5, threads=2, batch_size=17, **options))
+    assert_same(reference, arrays_of(store, out, algo, seed=5, threads=2, in_flight=17, **options))
     assert_same(reference, arrays_of(other_partitions, out, algo, seed=5, **options))
     if algo != "snowball":  # which draws nothing
         other = arrays_of(store, out, algo, seed=6, threads=1, **options)

@@ -54,7 +54,7 @@ def drawn_run(number, folder):
         "weighted": bool(store.weighted and rng.random() < 0.7),
     }
     ways = {
-        "batch_size": int(rng.integers(1, wanted["instances"] + 1)),
+        "in_flight": int(rng.integers(1, wanted["instances"] + 1)),
         "threads": int(rng.integers(1, 4)),
         "in_place": bool(rng.random() < 0.5),
         "workload_aware": bool(rng.random() < 0.8),

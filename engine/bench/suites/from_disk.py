@@ -221,10 +221,10 @@ def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
     fit = max(2, len(store.partitions) // SHARE)
     room = room_for(plan, store, fit)
     if not context.on_gpu:
-        return {"batch_size": plan.batch, "memory": room}
+        return {"in_flight": plan.batch, "memory": room}
     partition = store.largest_partition * plan.needs.edge.stored
     host = 2 * fit * partition  # half of it is for partitions
-    return {"batch_size": plan.batch, "gpu_memory": context.gpu_memory or room, "memory": context.memory or host}
+    return {"in_flight": plan.batch, "gpu_memory": context.gpu_memory or room, "memory": context.memory or host}
 
 
 def _forget(folder: Path) -> None:

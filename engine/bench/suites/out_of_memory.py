@@ -116,9 +116,9 @@ def _budget(context: Context, graph: Graph, work: Work) -> dict[str, Any]:
     residency, budget = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
     options = work.options | {"residency": residency}
     plan = prepare(
-        graph.store, work.algo, device=context.kind, instances=work.instances, batch_size=work.instances, **options
+        graph.store, work.algo, device=context.kind, instances=work.instances, in_flight=work.instances, **options
     ).plan
-    return {"residency": residency, budget: room_for(plan, graph.store, FIT), "batch_size": work.instances}
+    return {"residency": residency, budget: room_for(plan, graph.store, FIT), "in_flight": work.instances}
 
 
 def _of_limit(context: Context, row: Row) -> float:

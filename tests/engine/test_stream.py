@@ -1,0 +1,154 @@
+"""``stream``: what it hands out is what ``sample`` stores, in parts for processes, again and again, and it leaves nothing behind."""
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store
+
+from csaw.engine import sample, stream
+from csaw.engine.cpu.batches.walks import Walks
+from csaw.engine.sample_stream import DeviceIdentifiers
+from csaw.engine.samples.layout import Identifiers
+from csaw.partition import write_graph
+from csaw.partition.errors import BiasError, OptionError, StoreError
+
+WALKS = ("node2vec", {"walk_length": 9, "num_walks": 1, "p": 0.5, "q": 2.0})
+HOPS = ("neighbor", {"fanout": (4, 3), "instances": 60})
+SUBGRAPHS = ("forest-fire", {"depth": 2, "instances": 60})
+CLOCKS = ("multidimensional", {"walk_length": 9, "frontier_size": 3, "instances": 40})
+KINDS = pytest.mark.parametrize(
+    ("algo", "options"), [WALKS, HOPS, SUBGRAPHS, CLOCKS], ids=["walks", "hops", "subgraphs", "clocks"]
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A graph of nine partitions whose ids are not 0 .. V - 1."""
+    folder = tmp_path_factory.mktemp("stream")
+    graph, ids = random_store(folder / "plain.zarr", vertices=400, edges=6000).load(), 7 + 3 * np.arange(400)
+    return write_graph(
+        folder / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=False, vertex_ids=ids, partitions=9
+    )
+
+
+def given(options, **more):
+    return {"seed": 5, "device": "cpu", **options, **more}
+
+
+def bytes_of(arrays):
+    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+
+def assert_stored(samples, batches, first, last):
+    """Batches follow each other from ``first`` to ``last``, and hold the samples' bytes."""
+    for batch in batches:
+        assert batch.first == first
+        first += batch.instances
+        assert bytes_of(batch.arrays()) == bytes_of(samples.group(batch.first, first))
+    assert first == last
+
+
+@KINDS
+@pytest.mark.parametrize("in_flight", [7, None])
+@pytest.mark.parametrize("residency", ["resident", "disk"])
+def test_the_stream_is_byte_for_byte_what_is_stored(tmp_path, store, algo, options, in_flight, residency):
+    samples = sample(store, tmp_path / "s.zarr", algo, **given(options))
+    with stream(store, algo, **given(options, in_flight=in_flight, residency=residency)) as drawn:
+        assert len(drawn) == samples.instances
+        for _ in range(2):  # again from the first instance on
+            assert_stored(samples, drawn, 0, samples.instances)
+        assert_stored(samples, drawn.draw(13, 37), 13, 37)
+        assert list(drawn.draw(5, 5)) == []
+
+
+@pytest.mark.parametrize("world", [1, 3, 7, 100])
+def test_the_parts_of_processes_are_together_everything(tmp_path, store, world):
+    algo, options = HOPS
+    samples, after, sizes = sample(store, tmp_path / "s.zarr", algo, **given(options)), 0, set()
+    for rank in range(world):
+        part = stream(store, algo, rank=rank, world=world, **given(options))
+        assert_stored(samples, part, after, part.last)
+        after = part.last
+        sizes.add(len(part))
+    assert after == samples.instances
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_what_is_asked_wrongly_is_refused(store):
+    algo, options = WALKS
+    for rank, world in ((1, 1), (-1, 2), (0, 0), (0.0, 2)):
+        with pytest.raises(OptionError, match="rank and world: expected integers with 0 <= rank < world, found"):
+            stream(store, algo, rank=rank, world=world, **given(options))
+    drawn = stream(store, algo, **given(options))
+    with pytest.raises(OptionError, match="expected 0 <= first <= last <= 400, the job's instances"):
+        drawn.draw(0, 401)
+    with pytest.raises(StoreError, match="this batch has no array 'hop_1'; it has walks, lengths"):
+        next(iter(drawn))["hop_1"]
+
+
+def test_one_batch_is_drawn_ahead_and_no_more(store, monkeypatch):
+    begun, advance = [], Walks.advance
+    monkeypatch.setattr(Walks, "advance", lambda walks: (begun.append(walks.first), advance(walks))[1])
+    with stream(store, WALKS[0], **given(WALKS[1], in_flight=50)) as drawn:
+        batches = iter(drawn)
+        next(batches)
+        time.sleep(0.3)
+        assert begun[1:] == [0, 50]  # after the one that finds the kernels
+        next(batches)
+        time.sleep(0.3)
+        assert begun[1:] == [0, 50, 100]
+
+
+@pytest.mark.parametrize("residency", ["resident", "disk"])
+@pytest.mark.parametrize("how", ["break", "drop", "close", "error"])
+def test_nothing_is_left_however_it_ends(store, residency, how):
+    threads = threading.active_count()
+    drawn = stream(store, WALKS[0], **given(WALKS[1], in_flight=20, residency=residency))
+    batches = iter(drawn)
+    next(batches)
+    if how == "break":
+        batches.close()
+        assert next(iter(drawn)).first == 0  # and it can be used again
+    if how == "close":
+        drawn.close()
+        assert next(iter(drawn)).first == 0
+    if how == "error":
+        with pytest.raises(ZeroDivisionError), drawn:
+            raise ZeroDivisionError
+    del drawn, batches
+    gc.collect()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > threads and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= threads
+
+
+def test_an_error_while_drawing_reaches_the_caller(store):
+    with (
+        pytest.raises(BiasError, match="negative, NaN or infinite"),
+        stream(store, "deepwalk", **given({}, edge_bias="-e.weight")) as drawn,
+    ):
+        list(drawn)
+
+
+def test_ids_on_a_device_are_those_of_the_store(monkeypatch):
+    """On arrays of NumPy that say they are of a GPU: tests/gpu has the same with real ones."""
+
+    class There(np.ndarray):
+        device = type("Device", (), {"id": 0})
+
+    ids = np.array([10, 20, 40, 80], np.int64)
+    identifiers = Identifiers.choose(np.uint32, ids, "original")
+    converted = DeviceIdentifiers(identifiers)
+    converted.tables[0] = identifiers.table.view(There)
+    monkeypatch.setattr("csaw.engine.sample_stream.is_on_host", lambda array: False)
+    walks = np.array([[0, 3, 2**32 - 1], [1, 1, 2]], np.uint32)
+    found = converted.of({"walks": walks.view(There), "lengths": np.array([1, 2], np.int32).view(There)})
+    assert np.asarray(found["walks"]).tolist() == [[10, 80, -1], [20, 20, 40]]
+    assert found["lengths"].dtype == np.int32
+    assert {n: np.asarray(a).tobytes() for n, a in found.items()}["walks"] == identifiers.converted(
+        "walks", walks
+    ).tobytes()
