@@ -7,15 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from csaw.engine.loaders.neighbor_loader import NeighborLoader
+    from csaw.engine.loaders.sampler import NeighborSampler
     from csaw.engine.loaders.skip_grams import SkipGrams
     from csaw.engine.loaders.walks import WalkDataset, WalkStream
 
 _WHERE = {
+    "NeighborLoader": "neighbor_loader",
+    "NeighborSampler": "sampler",
     "SkipGrams": "skip_grams",
     "WalkDataset": "walks",
     "WalkStream": "walks",
 }
-__all__ = ["SkipGrams", "WalkDataset", "WalkStream"]
+__all__ = ["NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
 
 
 def __getattr__(name: str) -> Any:

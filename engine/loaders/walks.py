@@ -114,7 +114,7 @@ class WalkStream(data.IterableDataset):
             raise OptionError(f"--algo {algo}: expected a walk, found an algorithm that draws {job.plan.sample_layout}")
         self.instances: int = job.plan.request.instances
         self.nothing = all_ones(job.store.id_dtype)
-        self._opened: tuple[int, Stream] | None = None  # with the process that has opened it
+        self._opened: dict[int, Stream] = {}  # by process; a copy of another one's must not be closed here
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next pass draw the walks of pass ``epoch``, from 0 on."""
@@ -138,12 +138,13 @@ class WalkStream(data.IterableDataset):
 
     def _stream(self, workers: int) -> Stream:
         """The stream of this process, which keeps its graph between passes. ``workers``: processes that share the machine, 0 for one that has it alone."""
-        if self._opened is None or self._opened[0] != os.getpid():
+        here = os.getpid()
+        if here not in self._opened:
             alone = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
             at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
             asked = alone | {"in_flight": at_a_time} | self.options | {"instances": self.instances * PASSES}
-            self._opened = os.getpid(), Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
-        return self._opened[1]
+            self._opened[here] = Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
+        return self._opened[here]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_opened": None}
+        return vars(self) | {"_opened": {}}
