@@ -90,9 +90,8 @@ def test_a_mini_batch_has_the_fields_of_pyg(data, disjoint):
     batch = next(iter(loader_of(data, input_nodes=data.train_mask, disjoint=disjoint)))
     own = {"n_id", "e_id", "num_sampled_nodes", "num_sampled_edges", "input_id", "batch_size"}
     assert isinstance(batch, Data)
-    assert {key for key in batch.keys() if batch[key] is not None} == {*data.keys(), *own} | (
-        {"batch"} if disjoint else set()
-    )
+    held = {key for key, value in batch.to_dict().items() if value is not None}
+    assert held == {*data.keys(), *own} | ({"batch"} if disjoint else set())
     for name in ("edge_index", "n_id", "e_id", "input_id", *(["batch"] if disjoint else [])):
         assert batch[name].dtype == torch.int64, name
     assert isinstance(batch.batch_size, int)
@@ -119,17 +118,17 @@ def test_edges_are_drawn_from_their_law(data, weight_attr):
     assert_drawn_from(np.bincount(drawn, minlength=data.num_edges), chances)
 
 
-def test_faults_would_be_found(data, monkeypatch):
-    for fault in ("order", "direction"):
-        with monkeypatch.context() as patched:
-            if fault == "order":
-                graph = loader_graphs.graph_of(data)
-                patched.setattr("csaw.engine.loaders.neighbor_loader.graph_of", lambda *_: graph._replace(order=torch.arange(data.num_edges)))  # fmt: skip
-            else:
-                ends = loader_graphs._edges_of
-                patched.setattr(loader_graphs, "_edges_of", lambda data: ends(data)[::-1])
-            with pytest.raises(AssertionError):
-                check_batch(data, next(iter(loader_of(data))), [4, 3])
+@pytest.mark.parametrize("fault", ["order", "direction"])
+def test_a_fault_would_be_found(data, monkeypatch, fault):
+    graph, ends = loader_graphs.graph_of(data), loader_graphs._edges_of
+    if fault == "order":
+        wrong = graph._replace(order=torch.arange(data.num_edges))
+        monkeypatch.setattr("csaw.engine.loaders.neighbor_loader.graph_of", lambda *_: wrong)
+    else:
+        monkeypatch.setattr(loader_graphs, "_edges_of", lambda data: ends(data)[::-1])
+    batch = next(iter(loader_of(data)))
+    with pytest.raises(AssertionError):
+        check_batch(data, batch, [4, 3])
 
 
 def same(a, b):
