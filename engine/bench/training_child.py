@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 Loader = Callable[[], Iterable[Any]]  # an epoch of mini-batches
@@ -91,7 +92,7 @@ class Model:
 
         sizes = [how["features"], *[how["hidden"]] * (len(how["fanout"]) - 1), how["classes"]]
         self.torch, self.device = torch, device
-        self.layers = [torch.nn.Linear(2 * a, b, device=device) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+        self.layers = [torch.nn.Linear(2 * a, b, device=device) for a, b in pairwise(sizes)]
         self.optimizer = torch.optim.Adam([p for layer in self.layers for p in layer.parameters()])
 
     def train(self, batch: Any) -> None:

@@ -12,9 +12,11 @@ from csaw.engine.loaders.tensors import tensor_of
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
-torch = needed("torch")
-pyg = needed("torch_geometric.sampler")
-edge_sample = needed("torch_geometric.sampler.neighbor_sampler").edge_sample
+needed("torch_geometric.sampler")
+
+import torch
+from torch_geometric import sampler as pyg
+from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 SUBGRAPHS = ("directional", "bidirectional", "induced")
 

@@ -19,8 +19,11 @@ from csaw.partition.errors import OptionError
 from csaw.partition.parallel import processors
 from csaw.partition.shown import quoted
 
-torch = needed("torch")
-data = needed("torch.utils.data")
+needed("torch")
+
+import torch
+from torch.utils import data
+
 MOST = 2**63 - 1  # what int64 holds
 PASSES = 1 << 20  # most of them over one stream
 TOGETHER = 1 << 14  # walks drawn at a time, if a batch has fewer: drawing few of them does not keep threads busy
@@ -77,7 +80,7 @@ class WalkDataset(data.Dataset):
         return vars(self) | {"samples": self.samples.path}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, samples=open_samples(state["samples"]))
+        self.__dict__.update(state, samples=open_samples(state["samples"]))
 
 
 class WalkStream(data.IterableDataset):
@@ -140,7 +143,7 @@ class WalkStream(data.IterableDataset):
         """The stream of this process, which keeps its graph between passes. ``workers``: processes that share the machine, 0 for one that has it alone."""
         here = os.getpid()
         if here not in self._opened:
-            alone = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
+            alone: dict[str, Any] = {"device": "cpu", "threads": max(1, processors() // workers)} if workers else {}
             at_a_time = self.walks_per_batch * math.ceil(TOGETHER / self.walks_per_batch)
             asked = alone | {"in_flight": at_a_time} | self.options | {"instances": self.instances * PASSES}
             self._opened[here] = Stream(prepare(self.graph, self.algo, **asked), on_device=self.on_device)
