@@ -7,6 +7,7 @@ import click
 HEADINGS = {
     "walks": "Walks: a sample is the vertices of each walk in order",
     "hops": "Neighbor samples: a sample is a table of neighbors for each hop",
+    "batches": "Mini-batches: a sample is the nodes and edges of a mini-batch, numbered for a graph neural network",
     "subgraphs": "Subgraphs: a sample is the edges of each instance",
 }
 NAME_WIDTH = 20

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from csaw.cli import values
+
 
 @click.command()
 @click.argument("samples", type=click.Path())
@@ -14,10 +16,15 @@ import click
     type=click.Path(),
     help="Graph store that was sampled, for e_id [default: where it was when it was sampled].",
 )
+@click.option(
+    "--instances",
+    type=values.Range(),
+    help="Write the instances from the first number to before the second alone, such as 0:1000 [default: all].",
+)
 @click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def export(samples: str, out: str, format: str | None, graph: str | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
+def export(samples: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
     """Write SAMPLES, a sample store, as the file OUT.
 
     The name of OUT chooses the format: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
@@ -36,9 +43,11 @@ def export(samples: str, out: str, format: str | None, graph: str | None, thread
     from csaw.partition.sizes import format_size
 
     check(Path(out), FILE, overwrite)
-    total = open_samples(samples).instances
+    total = open_samples(samples, graph).instances if instances is None else instances[1] - instances[0]
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
-        summary = write(samples, out, format, graph=graph, threads=threads, overwrite=overwrite, update=update)
+        summary = write(
+            samples, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
+        )
     if as_json:
         print_json(summary)
     else:

@@ -16,7 +16,7 @@ ALGORITHM = "Options of {}"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
-LAST = ("resume", "overwrite", "dry_run", "as_json")
+LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json")
 
 
 class Grouped(click.Option):
@@ -44,7 +44,9 @@ class SampleCommand(click.Command):
         for key, (one, owners) in _of_all().items():
             if key not in own and key not in taken:
                 made.append(_made(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
-        return [*given[:3], *made, *(_made(key, one, one.group) for key, one in options().items()), *given[3:]]
+        made += [_made(key, one, one.group) for key, one in options().items()]
+        made += [_made(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
+        return [*given[:3], *made, *given[3:]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -99,7 +101,6 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
     flag = "--" + name.replace("_", "-")
-    names = [name, "--" + one.alias.replace("_", "-")] if one.alias else []
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
@@ -108,7 +109,7 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
     else:
         how["type"] = TYPES.get(one.kind, click.STRING)
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, *names, help=f"{help_of(one, owners)}.", **how)
+    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:

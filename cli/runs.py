@@ -23,7 +23,8 @@ def sources(text: Any) -> str:
     """The sources of a request, such as ``all x 1``, in words."""
     kind, _, width = str(text).rpartition(" x ")
     kind, _, digest = kind.partition(" ")
-    known = STARTS.get(kind, kind) + (f" (digest {digest})" if digest else "")
+    digest, _, size = digest.partition(" of ")
+    known = STARTS.get(kind, kind) + (f" ({size + ', ' if size else ''}digest {digest})" if digest else "")
     return f"{known}; {width} for each instance" if known else plain(text)
 
 
@@ -115,6 +116,7 @@ RATES = (
 HELD = (
     Line("path", "path"),
     Line("layout", "form of the sample"),
+    Line("kept", "kept as"),
     Line("instances", "instances"),
     Line("edges", "sampled edges"),
     Line("min", "edges of an instance, least"),
@@ -123,6 +125,7 @@ HELD = (
     Line("ended_early", "walks that ended early"),
     Line("ids", "--ids"),
     Line("groups", "groups of instances"),
+    Line("unknown", "edges and lengths"),
     Line("bytes", "size on disk", size),
 )
 DONE = (
@@ -240,7 +243,7 @@ def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[S
 def sample_sections(sample: Mapping[str, Any]) -> list[Section]:
     """A sample store as ``describe`` gives it: what it holds, what was asked for, and what the run has done."""
     return [
-        ("Sample", lines_of({**sample, **sample["lengths"]}, HELD)),
+        ("Sample", lines_of({**sample, **(sample["lengths"] or {})}, HELD)),
         options_of(sample.get("algorithm"), sample.get("parameters", {})),
         (SAMPLE, lines_of(sample, [*REQUEST[:-1], Line("select", "--select")])),
         ("Graph that it was sampled from", lines_of(sample["graph"], GRAPH)),

@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
+from csaw.cli import values
 from csaw.cli.options import SampleCommand, given
+from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
 
 
@@ -23,7 +25,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 
 @click.command(cls=SampleCommand)
 @click.argument("graph")
-@click.argument("out", type=click.Path())
+@click.argument("out", type=click.Path(), required=False)
 @click.option(
     "--algo",
     default="deepwalk",
@@ -37,15 +39,29 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     metavar="NAME=VALUE",
     help="An option of the algorithm, given by name.",
 )
+@click.option(
+    "--from",
+    "virtual_from",
+    type=values.Place(),
+    metavar="VIRTUAL",
+    help="Store the virtual sample VIRTUAL as OUT, in place of GRAPH and what to sample.",
+)
+@click.option(
+    "--virtual",
+    is_flag=True,
+    help="Store the request alone: the sample is drawn whenever OUT is read, and has the same bytes.",
+)
 @click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
 def sample(
     graph: str,
-    out: str,
+    out: str | None,
     algo: str,
     own: dict[str, Any],
+    virtual_from: str | None,
+    virtual: bool,
     resume: bool,
     overwrite: bool,
     dry_run: bool,
@@ -57,8 +73,10 @@ def sample(
     GRAPH is a graph store, a text edge list, or the name of a dataset such as karate or rmat:scale=16.
 
     \b
-    Example:
+    Examples:
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
+        csaw sample web.zarr later.zarr --algo node2vec --num-walks 1000 --virtual
+        csaw sample --from later.zarr walks.zarr
     """
     from csaw.engine.devices import begin_to_open
 
@@ -66,21 +84,59 @@ def sample(
     from csaw.cli import console
     from csaw.cli.report import print_report
     from csaw.cli.runs import plan_sections, run_sections
-    from csaw.datasets.resolve import resolve
-    from csaw.engine.run import prepare
     from csaw.engine.samples.place import check_place, partial_of
 
-    partial_of(Path(out))  # refuses a path that ends in no name, in a dry run too
+    wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
+    graph, place = _places(graph, out, virtual_from)
+    if virtual and (virtual_from or resume):
+        raise click.UsageError(
+            f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
+        )
+    partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too
     if not dry_run:
-        check_place(Path(out), resume=resume, overwrite=overwrite)
-    kept = dict(given({k: v for k, v in options.items() if k not in own}))
-    job = prepare(resolve(graph), algo, measure=not dry_run, **own, **kept)
+        check_place(Path(place), resume=resume, overwrite=overwrite)
+    job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
     if dry_run:
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
         console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
         return
-    results = {key: value for key, value in _execute(job, out, resume, overwrite).items() if key != "plan"}
-    console.print_json(results) if as_json else print_report(run_sections(results, out))
+    if virtual:
+        from csaw.engine.virtual import commit_virtual
+
+        results = commit_virtual(job, place, overwrite=overwrite)
+    else:
+        results = {key: value for key, value in _execute(job, place, resume, overwrite).items() if key != "plan"}
+    console.print_json(results) if as_json else print_report(run_sections(results, place))
+
+
+def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str, str]:
+    """The graph and OUT of a command line, which has OUT alone after ``--from``."""
+    if virtual_from is None:
+        if out is None:
+            raise click.UsageError("Missing argument 'OUT'.")
+        return graph, out
+    if out is not None:
+        raise click.UsageError(f"--from takes the graph of {virtual_from}; give OUT alone")
+    return virtual_from, graph
+
+
+def _job(graph: str, algo: str, wanted: dict[str, Any], *, measure: bool) -> Any:
+    from csaw.datasets.resolve import resolve
+    from csaw.engine.run import prepare
+
+    return prepare(resolve(graph), algo, measure=measure, **wanted)
+
+
+def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
+    """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
+    from csaw.engine.virtual import open_virtual
+
+    known = {name for name, one in run_options().items() if one.group == RUN}
+    if other := sorted(wanted.keys() - known):
+        raise click.UsageError(
+            f"--{other[0].replace('_', '-')} is said by {virtual_from} itself; give it without --from"
+        )
+    return open_virtual(virtual_from, **wanted).job
 
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:

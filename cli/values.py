@@ -32,6 +32,20 @@ class Integers(click.ParamType):
             self.fail(f"expected integers such as 25,10, found {shown(value)}", param, ctx)
 
 
+class Range(click.ParamType):
+    """``0:1000`` as the numbers from the first to before the second."""
+
+    name = "first:last"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        from csaw.partition.shown import shown
+
+        first, _, last = ("", "", "") if not isinstance(value, str) else value.partition(":")
+        if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(value) < 40):
+            self.fail(f"expected two numbers such as 0:1000, found {shown(value)}", param, ctx)
+        return int(first), int(last)
+
+
 class Place(click.Path):
     """A path. One that no file can have is refused: an empty one, one with a NUL byte, one that is too long."""
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from csaw.engine.run import execute, prepare, sample
     from csaw.engine.sample_stream import stream
     from csaw.engine.samples import open_samples
+    from csaw.engine.virtual import commit_virtual, open_virtual
 
 _WHERE = {
     "draw_batches": "draw",
@@ -16,8 +17,10 @@ _WHERE = {
     "sample": "run",
     "execute": "run",
     "stream": "sample_stream",
+    "commit_virtual": "virtual",
+    "open_virtual": "virtual",
 }
-__all__ = ["draw_batches", "execute", "open_samples", "prepare", "sample", "stream"]
+__all__ = ["commit_virtual", "draw_batches", "execute", "open_samples", "open_virtual", "prepare", "sample", "stream"]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,9 @@ from typing import Any, ClassVar
 from csaw.engine.option import LARGEST, Option, option
 from csaw.partition.errors import OptionError
 
-__all__ = ["LARGEST", "NONE", "Algorithm", "ChosenBias", "Option", "Traversal", "Walk", "bias_option", "option"]
+__all__ = [
+    "LARGEST", "NONE", "Algorithm", "ChosenBias", "MiniBatches", "Option", "Traversal", "Walk", "bias_option", "option",
+]  # fmt: skip
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
 
@@ -28,7 +30,7 @@ class Algorithm:
     """Base of all algorithms. ``Algorithm(**values)`` checks the options and sets them as attributes; OptionError names a wrong one."""
 
     paper: ClassVar[str] = ""
-    layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs: how its samples are stored
+    layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches: how its samples are stored
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
     ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
@@ -114,6 +116,7 @@ class Traversal(Algorithm):
     """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are the next frontier."""
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
+    revisits: ClassVar[bool] = False  # edges to vertices that were visited before may be selected too
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
     each_edge_once: ClassVar[bool] = False  # of an undirected edge's two directions, only src <= dst
@@ -130,3 +133,28 @@ class Traversal(Algorithm):
 
     geometric: ClassVar[Callable | None] = None
     """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure."""
+
+    @property
+    def only_new(self) -> bool:
+        """Whether edges to vertices that were visited before cannot be selected."""
+        return self.visited_once and not self.revisits
+
+
+class MiniBatches(Traversal):
+    """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds of the list of sources.
+
+    Its sample has a node for each seed and for each vertex met, numbered in the order of first meeting, and the selected edges between them. A vertex that
+    is met again is the same node and is not expanded again. Instance number e * m + b is mini-batch b of epoch e, of m mini-batches each.
+    """
+
+    layout = "batches"
+    revisits = True
+    seeds_per_batch: int = option(1024, help="number of seeds of a mini-batch", low=1, high=2**31 - 1)
+    epochs: int = option(1, help="number of times that all sources are seeds", low=1, high=2**32 - 1)
+    shuffle: bool = option(False, help="take the sources in a random order, another one in each epoch")
+    drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
+    disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
+
+    @property
+    def frontier_size(self) -> int:  # type: ignore[override]
+        return self.seeds_per_batch

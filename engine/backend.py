@@ -54,7 +54,8 @@ class Backend(Specialization, ABC):
 
     @abstractmethod
     def begin(self, first: int, sources: np.ndarray) -> Batch:
-        """Begin a batch of n instances from number ``first`` on. ``sources``: dense ids, [n] for walks, [n, frontier size] otherwise.
+        """Begin a batch of n instances from number ``first`` on. ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for
+        traversals, and [n, frontier size, 2] for mini-batches.
 
         On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
         """

@@ -7,7 +7,7 @@ from typing import Any
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.run import Job, backends_of
-from csaw.engine.samples.layout import Identifiers, cut_subgraphs
+from csaw.engine.samples.layout import RAGGED, Identifiers, cut_ragged
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.loop import Arrays, Batches, Drawn, FinishedBatch
 from csaw.engine.sources import Sources
@@ -38,6 +38,8 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
         hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
         subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
                     running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]
+        batches     ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id`` [edges]; ``input_id`` [seeds];
+                    ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint: samples/layout.py explains them
 
     ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later ones are drawn; each batch that is kept
     takes memory.
@@ -67,7 +69,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
     identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    size, subgraphs = job.plan.batch, job.plan.sample_layout == "subgraphs"
+    size, layout = job.plan.batch, job.plan.sample_layout
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are
@@ -78,7 +80,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
             with closing(drawn):
                 for batch in drawn:
                     first = batch.first + batch.instances
-                    yield replace(batch, drawn=AsStored(batch.drawn, identifiers, subgraphs))
+                    yield replace(batch, drawn=AsStored(batch.drawn, identifiers, layout))
         except losses as error:
             raise failure(error, f"draw_batches(job, first={first}) goes on where this ended") from error
 
@@ -89,15 +91,15 @@ class AsStored:
 
     drawn: Drawn
     identifiers: Identifiers
-    subgraphs: bool
+    layout: str
 
     def arrays(self, rows: slice = ALL) -> Arrays:
-        arrays = self.drawn.arrays(ALL if self.subgraphs else rows)
-        if self.subgraphs and rows != ALL:
-            start, stop, step = rows.indices(len(arrays["counts"]))
+        arrays = self.drawn.arrays(ALL if self.layout in RAGGED else rows)
+        if self.layout in RAGGED and rows != ALL:
+            start, stop, step = rows.indices(len(arrays[min(RAGGED[self.layout].values())]))
             if step != 1:
-                raise OptionError(f"rows of subgraphs: expected consecutive ones, found a step of {step}")
-            [arrays] = cut_subgraphs(arrays, [start, max(start, stop)])
+                raise OptionError(f"rows of {self.layout}: expected consecutive ones, found a step of {step}")
+            [arrays] = cut_ragged(self.layout, arrays, [start, max(start, stop)])
         return {name: self.identifiers.converted(name, array) for name, array in arrays.items()}
 
     def on_device(self) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from csaw.engine.algorithm import LARGEST, Algorithm, Option, Traversal, Walk
+from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches, Option, Traversal, Walk
 from csaw.engine.hook_language import refuse_foreign
 from csaw.engine.user_code import is_own, users_code
 from csaw.partition.errors import OptionError, UnknownNameError
 from csaw.partition.shown import quoted
 
 LONGEST = 1000  # most characters of an expression
-LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops")}
+LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
 HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
 STARTS = ("all", "random", "distinct", "every")
 
@@ -53,15 +53,16 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -
 def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use."""
     kind = Walk if isinstance(algorithm, Walk) else Traversal
+    stored = LAYOUTS[MiniBatches if isinstance(algorithm, MiniBatches) else kind]
     name = algorithm.name()
     missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
     if missing:
         raise OptionError(
             f"{name}: {', '.join(missing)} not set; its __init__ must pass the options on to super().__init__"
         )
-    if algorithm.layout not in LAYOUTS[kind] or algorithm.sources_from not in STARTS:
+    if algorithm.layout not in stored or algorithm.sources_from not in STARTS:
         raise OptionError(
-            f"{name}: expected a layout of {', '.join(LAYOUTS[kind])} and sources_from {', '.join(STARTS)}, found {quoted(algorithm.layout)} "
+            f"{name}: expected a layout of {', '.join(stored)} and sources_from {', '.join(STARTS)}, found {quoted(algorithm.layout)} "
             f"and {quoted(algorithm.sources_from)}"
         )
     _refuse_unused(algorithm, kind)

@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -70,6 +71,7 @@ class Stream:
         """The instances of this process: first .. last - 1."""
         self._finish = _finisher(job, on_device=on_device)
         self._opened: _Opened | None = None
+        self._opening = Lock()
 
     def __len__(self) -> int:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
@@ -86,10 +88,7 @@ class Stream:
     def _draw(self, first: int, last: int) -> Finished:
         if first == last:
             return
-        if self._opened is None:
-            self._opened = _Opened(self.job)
-            weakref.finalize(self, self._opened.close).atexit = False  # threads end before
-        opened, size = self._opened, self.job.plan.batch
+        opened, size = self._open(), self.job.plan.batch
         spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
         try:
             with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
@@ -99,6 +98,13 @@ class Stream:
         except opened.losses as error:
             self.close()
             raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+
+    def _open(self) -> "_Opened":
+        with self._opening:  # several threads may draw
+            if self._opened is None:
+                self._opened = _Opened(self.job)
+                weakref.finalize(self, self._opened.close).atexit = False  # threads end before
+            return self._opened
 
     def close(self) -> None:
         """End what is under way, and give back threads, memory and devices. The stream can be used again, and then loads the graph again."""
@@ -135,9 +141,9 @@ def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[Fini
 def _finisher(job: Job, *, on_device: bool) -> Finish:
     """What is done with each batch after it is drawn: its arrays get the ids and element types of a store."""
     identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    subgraphs = job.plan.sample_layout == "subgraphs"
+    layout = job.plan.sample_layout
     if not (on_device and job.devices):
-        return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, subgraphs)))
+        return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)))
     converted = DeviceIdentifiers(identifiers)
 
     def finish(backend: Backend, batch: FinishedBatch) -> FinishedBatch:

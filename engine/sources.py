@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import LARGEST, Algorithm
+from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches
+from csaw.engine.seeds import SeedOrder
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
+MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 
 
@@ -33,7 +35,8 @@ def kind_of(digest: str) -> str:
 class Sources:
     """The sources of every instance, computed when they are needed.
 
-    With a list of S sources, walk i starts at source i % S; traversal i of frontier size m has sources i m .. i m + m - 1, modulo S.
+    With a list of S sources, walk i starts at source i % S; traversal i of frontier size m has sources i m .. i m + m - 1, modulo S. Mini-batches take them as
+    their ``order`` says, which other algorithms have not.
     """
 
     def __init__(
@@ -42,6 +45,8 @@ class Sources:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
         self.kind = algorithm.sources_from
+        self.asked = given if isinstance(given, str) and given.startswith("random:") else None
+        """The text that the list of sources follows from, with the seed; None for other sources."""
         if isinstance(given, str) and given == "all":
             self.kind = "every" if self.kind == "every" else "all"
         elif given is not None:
@@ -53,17 +58,39 @@ class Sources:
             raise OptionError(
                 f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
             )
+        self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
+
+    def _order(self, algorithm: Algorithm) -> SeedOrder | None:
+        if not isinstance(algorithm, MiniBatches) or self._count == 0:
+            return None
+        order = SeedOrder.of(algorithm, self._count, self.seed)
+        self.frontier_size, self.epochs = order.size, algorithm.epochs
+        return order
+
+    @property
+    def _count(self) -> int:
+        """Number of sources in the list."""
+        return self.vertices if self.listed is None else self.listed.size
 
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
             raise OptionError(f"--instances: expected 1 to {LARGEST}, found {quoted(wanted)}")
         if self.kind in ("random", "distinct", "every"):
             return wanted or 1
-        count = self.vertices if self.listed is None else self.listed.size
-        if count == 0:
+        if self._count == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
-        return wanted or max(1, count // self.frontier_size) * num_walks
+        if self.order is not None:
+            return self._mini_batches(wanted, self.order.batches_per_epoch)
+        return wanted or max(1, self._count // self.frontier_size) * num_walks
+
+    def _mini_batches(self, wanted: int | None, each: int) -> int:
+        """The number of mini-batches, ``each`` of them an epoch. OptionError beyond MOST_EPOCHS."""
+        if wanted is not None and wanted > each * MOST_EPOCHS:
+            raise OptionError(
+                f"--instances: expected at most {each * MOST_EPOCHS:,}, the mini-batches of {MOST_EPOCHS:,} epochs, found {wanted:,}"
+            )
+        return wanted or each * self.epochs
 
     def _listed(self, store, given: Any) -> np.ndarray:
         if not isinstance(given, str):
@@ -108,11 +135,21 @@ class Sources:
         return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
 
     def take(self, first: int, last: int, flat: bool) -> np.ndarray:
-        """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size]."""
+        """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size].
+
+        Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both where there are fewer seeds.
+        """
+        if self.order is not None:
+            return self._seeds(self.order.positions(first, last))
         if flat and self.kind in ("all", "list"):
             return self._in_turn(first, last - first)
         frontiers = self._frontiers(first, last)
         return frontiers[:, 0] if flat else frontiers
+
+    def _seeds(self, positions: np.ndarray) -> np.ndarray:
+        """int64 [..., 2]: the vertices at these ``positions`` of the list of sources, and the positions; -1 for both where there is none."""
+        vertices = positions if self.listed is None else np.where(positions < 0, -1, self.listed[positions])
+        return np.stack([vertices, positions], axis=-1)
 
     def _frontiers(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, frontier size]: dense source ids of instances first .. last - 1."""
@@ -127,13 +164,13 @@ class Sources:
             return np.sort(np.stack(rows), axis=1)
         if self.kind == "random":
             return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
-        count = self.vertices if self.listed is None else self.listed.size
+        count = self._count
         chosen = (numbers[:, None] * m + np.arange(m)) % count
         return chosen if self.listed is None else self.listed[chosen]
 
     def _in_turn(self, first: int, size: int) -> np.ndarray:
         """int64 [size]: one source an instance, starting the list again at its end. Copies runs of the list, because a GPU waits for it."""
-        count = self.vertices if self.listed is None else self.listed.size
+        count = self._count
         at = first % count
 
         def run(begin: int, end: int) -> np.ndarray:
@@ -148,4 +185,11 @@ class Sources:
         """A text that identifies the sources in a request; ``kind_of`` reads it."""
         if self.listed is None:
             return f"{self.kind} x {self.frontier_size}"
-        return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} x {self.frontier_size}"
+        size = "" if self.order is None else f"of {self.listed.size} "
+        return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} {size}x {self.frontier_size}"
+
+
+def listed_in(digest: str, vertices: int) -> int:
+    """The number of sources that mini-batches take their seeds from, by the digest of their request. ``vertices``: those of the graph."""
+    words = digest.split()
+    return int(words[words.index("of") + 1]) if "of" in words else vertices

@@ -70,7 +70,8 @@ class Specialization:
             each_edge_once = a.each_edge_once and undirected
             constants |= {
                 "REPLACE": bool(a.replace),
-                "POOLED": bool(a.visited_once or a.induced or each_edge_once),
+                "PLACED": a.layout == "batches",
+                "POOLED": bool(a.only_new or a.induced or each_edge_once),
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(each_edge_once),
                 "COLLECTIVE": bool(a.collective),

@@ -19,6 +19,7 @@ class Traversals:
     """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
 
     comes_back = False  # whether entries return to partitions that they have left, at the same depth
+    places = False  # whether kernels note the edge of each neighbor, beside it
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
     offset: Array
 
@@ -75,6 +76,7 @@ class Traversals:
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
         self.out = xp.full(total, self.none, self.dtype)
+        self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
         self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)

@@ -9,11 +9,13 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
+from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
@@ -47,15 +49,25 @@ class CpuBackend(Backend):
         watch = Stopwatch()
         self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
-        none = np.empty(0 if isinstance(algorithm, Walk) else (0, 1), np.int64)
-        self.begin(0, none).advance()  # finds or compiles the kernels before sampling is timed
+        self.begin(
+            0, np.empty(self._no_sources(), np.int64)
+        ).advance()  # finds or compiles the kernels before sampling is timed
         self.kernels_seconds = watch.read().whole - self.loading_seconds
+
+    def _no_sources(self) -> tuple[int, ...]:
+        """The shape of the sources of no instance."""
+        if isinstance(self.algorithm, Walk):
+            return (0,)
+        return (0, 1, 2) if self.plan.sample_layout == "batches" else (0, 1)
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.plan.sample_layout == "batches":
+            whole = self.select is Method.UNIFORM and not self.streamed
+            return (WholeMiniBatches if whole else MiniBatches)(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
@@ -102,7 +114,7 @@ class CpuBackend(Backend):
 
         def by_table(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             kernels.select_by_table(
-                entries, graph, seed, f.instance, f.slot, f.vertex, f.start, f.capacity, f.found, f.out
+                entries, graph, seed, f.instance, f.slot, f.vertex, f.start, f.capacity, f.found, f.out, f.edge
             )
 
         def by_sums(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
@@ -113,7 +125,7 @@ class CpuBackend(Backend):
         def from_rows(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             kernels.select_neighbors(
                 entries, graph, self.params, seed, f.depth, f.instance, f.slot, f.vertex, f.previous, f.source,
-                f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.found, f.out, f.keys, bad, tally,
+                f.seen_from, f.seen_to, f.seen, f.start, f.capacity, f.found, f.out, f.edge, f.keys, bad, tally,
             )  # fmt: skip
 
         def from_pools(entries: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:

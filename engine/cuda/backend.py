@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.contracts import Array, Batch, Store
@@ -87,6 +88,8 @@ class CudaBackend(Backend):
             return Walks(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
+        if self.plan.sample_layout == "batches":
+            return MiniBatches(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
         return kind(self, first, sources)
 
@@ -166,7 +169,7 @@ class CudaBackend(Backend):
             return
         frontier = struct(
             "Frontier", instance=f.instance, slot=f.slot, vertex=f.vertex, previous=f.previous, source=f.source, seen_from=f.seen_from,
-            seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, key=f.keys,
+            seen_to=f.seen_to, seen=f.seen, start=f.start, capacity=f.capacity, found=f.found, out=f.out, edge=f.edge, key=f.keys,
         )  # fmt: skip
         if f.trying:
             self.kernels.over("look_up", WARP * entries.size, entries.size, entries, frontier, f.offset)

@@ -37,13 +37,15 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, threads: int | None = None,
+def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None, threads: int | None = None,
            overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write a sample store as a file of another format. The file is written whole or not at all.
 
     samples_path: the sample store. out: path of the file to write.
     format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
     graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
+        A virtual sample is drawn from it.
+    instances: write the instances from the first number to before the second alone (default: None, all of them).
     threads: number of threads; no byte depends on it (default: None, one for each processor).
     overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances written so far.
 
@@ -53,7 +55,9 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
-    samples = open_samples(samples_path)
+    samples = open_samples(samples_path, graph)
+    if instances is not None:
+        samples = samples.part(*instances)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
@@ -93,8 +97,10 @@ def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[in
 def _graph(samples: Samples, format: Any, given: str | Path | None) -> tuple[dict[str, Any], dict[str, str]]:
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of it."""
     if not getattr(format, "NUMBERS_EDGES", False):
-        if given is not None:
+        if given is not None and not samples.is_virtual:
             raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
+        return {}, {}
+    if samples.layout == "batches":  # its e_id is stored
         return {}, {}
     if given is not None:
         return {"graph": open_graph(given)}, {}

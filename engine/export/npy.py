@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.ahead import in_order, pieces
+from csaw.engine.samples.ahead import EDGES, in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
@@ -61,8 +61,8 @@ def _record(vertex: np.dtype) -> np.dtype:
 
 def _count(samples: Samples, threads: int) -> int:
     """All edges, by what the store says, or else counted."""
-    if samples.layout == "subgraphs":
-        return len(samples.src)
+    if samples.layout in EDGES:
+        return len(samples[EDGES[samples.layout][1]])
     if samples.sizes is not None:
         return int(samples.sizes["edges"])
 

@@ -18,9 +18,7 @@ CACHED_EDGES = 1 << 24  # a GPU's cache holds this many, and random reads within
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
     a = algorithm
-    return isinstance(a, Traversal) and not (
-        a.visited_once or a.each_edge_once or a.induced or a.collective or a.clocks
-    )
+    return isinstance(a, Traversal) and not (a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks)
 
 
 def in_tables(plan: Any, algorithm: Algorithm) -> bool:

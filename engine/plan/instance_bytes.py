@@ -38,7 +38,9 @@ def instance_bytes(
         else:
             width = min(width * (mean if size < 0 else size), store.edges)
         entries += width
-    row = max(1, entries * (item if layout == "hops" else 3 * item + 24))
+    row = max(
+        1, entries * (item if layout == "hops" else 3 * item + 24)
+    )  # also of a node with its edge in a mini-batch
     return row, row + widest * FRONTIER_BYTES
 
 

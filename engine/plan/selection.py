@@ -52,8 +52,9 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
-    pooled = algorithm.visited_once or algorithm.each_edge_once or algorithm.induced or algorithm.collective
-    whole = algorithm.replace and not pooled and not algorithm.clocks
+    pooled = algorithm.only_new or algorithm.each_edge_once or algorithm.induced or algorithm.collective
+    # Alias tables know the vertex of a pick, and mini-batches also need its edge.
+    whole = algorithm.replace and not pooled and not algorithm.clocks and algorithm.layout != "batches"
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0
         and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),

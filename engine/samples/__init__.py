@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import RAGGED, WHOLE
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 
 NOTHING = -1  # dense id of a fill value
+VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arrays: see engine/virtual.py
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
@@ -31,10 +35,14 @@ class Samples:
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
 
     layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
-        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``).
-    instances: number of instances. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
+        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
+        "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
+    instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
     """
+
+    first = 0
+    is_virtual = False
 
     def __init__(self, path: Path):
         self.path = path
@@ -57,6 +65,16 @@ class Samples:
         """Read arrays without comparing their files again: the caller has just compared all of them with their checksums."""
         for rows in self._arrays.values():
             rows.trust()
+
+    def part(self, first: int, last: int) -> "Samples":
+        """The instances first .. last - 1, as samples that are read from these. OptionError where there are no such instances."""
+        from csaw.engine.samples.on_demand import part_of
+
+        if not 0 <= first <= last <= self.instances:
+            raise OptionError(
+                f"{self.path}: expected instances from 0 to {self.instances:,}, the first below the last, found {quoted((first, last))}"
+            )
+        return part_of(self, first, last)
 
     def __getitem__(self, name: str) -> Rows:
         """The array of this name; StoreError where the store has none."""
@@ -90,6 +108,27 @@ class Samples:
     depth = cached_property(lambda self: self["depth"])
     sources_ptr = cached_property(lambda self: self["sources_ptr"])
     sources = cached_property(lambda self: self["sources"])
+
+    def minibatch(self, number: int) -> dict[str, np.ndarray]:
+        """The arrays of mini-batch ``number``, from 0 (from -1 backwards from the last one), by PyG's names and in its direction.
+
+        n_id [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first meeting.
+        row, col int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn, to ``col``, the vertex that it was drawn for.
+        e_id int64 [edges]: the number of the edge, counted through the rows of the graph store.
+        num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
+        input_id int64 [seeds]: the position of each seed in the list of sources.
+        batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
+
+        IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.
+        """
+        at = number + self.instances if number < 0 else number
+        if not 0 <= at < self.instances:
+            raise IndexError(f"mini-batch {number} of {self.instances}")
+        if self.layout != "batches":
+            raise StoreError(f"{self.path} ({self.layout}) has no mini-batches; sample with --algo minibatch")
+        arrays = self.group(at, at + 1)
+        named = {"num_sampled_nodes": arrays["hop_nodes"][0], "num_sampled_edges": arrays["hop_edges"][0]}
+        return {name: array for name, array in arrays.items() if name in RAGGED["batches"]} | named
 
     @cached_property
     def words(self) -> Words | None:
@@ -159,7 +198,8 @@ class Samples:
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
-        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``.
+        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        mini-batches those that :func:`draw_batches` names.
         StoreError where a file has changed.
         """
         if self.layout == "walks":
@@ -168,13 +208,23 @@ class Samples:
             return {"walks": self.walks[start:stop], "lengths": lengths}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
-        bounds = {"counts": self.bounds("instance_ptr", "src", start, stop),
-                  "source_counts": self.bounds("sources_ptr", "sources", start, stop)}  # fmt: skip
-        arrays = {name: np.diff(pointer) for name, pointer in bounds.items()}
-        for name in ("src", "dst", "depth", "sources"):
-            pointer = bounds["source_counts" if name == "sources" else "counts"]
-            arrays[name] = getattr(self, name)[int(pointer[0]) : int(pointer[-1])]
+        arrays = self._ragged(start, stop)
+        if self.layout == "batches":
+            check.check_minibatches(self.path, arrays)
         return arrays
+
+    def _ragged(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """The arrays of instances that differ in size; the bounds of each array's instances are in a store's arrays ``.._ptr``."""
+        whole, ragged = WHOLE[self.layout], RAGGED[self.layout]
+        first = {counts: name for name, counts in reversed(ragged.items()) if name in self._arrays}
+        bounds = {
+            part: self.bounds(name, first[part], start, stop) for name, part in whole.items() if name.endswith("_ptr")
+        }
+        arrays = {counts: np.diff(pointer) for counts, pointer in bounds.items()}
+        for name in whole.keys() & self._arrays.keys() - {name for name in whole if name.endswith("_ptr")}:
+            pointer = bounds[ragged[name]] if name in ragged else (start, stop)
+            arrays[name] = self[name][int(pointer[0]) : int(pointer[-1])]
+        return {part: arrays[part] for part in whole.values() if part in arrays}
 
     def bounds(self, name: str, of: str, start: int, stop: int) -> np.ndarray:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""
@@ -208,6 +258,14 @@ class Samples:
         return self._ordered
 
 
-def open_samples(path: str | Path) -> Samples:
-    """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format."""
-    return Samples(Path(path))
+def open_samples(path: str | Path, graph: str | Path | None = None) -> Samples:
+    """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format.
+
+    A virtual one is drawn when it is read, from its graph store: ``graph`` names it where it is not where it was (default: None). StoreError where that is
+    missing or another.
+    """
+    path = Path(path)
+    if VIRTUAL not in check.attributes_of(path):
+        return Samples(path)
+    virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
+    return virtual.open_virtual(path, graph)

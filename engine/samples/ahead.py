@@ -16,6 +16,8 @@ from csaw.engine.samples.arrays import Rows
 
 PIECE = 1 << 22  # bytes of ids in a piece, unless an instance has more
 AHEAD = 2  # pieces, and files to check, for each thread: some are done while their turn has not come
+EDGES = {"subgraphs": ("instance_ptr", "src"), "batches": ("edge_ptr", "row")}
+"""Of each layout whose instances differ in size, the array of the bounds of their edges, and one of the edges."""
 Span = tuple[int, int]
 Work = Callable[[int, int], Any]
 
@@ -69,7 +71,7 @@ def group_bytes(samples: Samples) -> int:
 def pieces(samples: Samples) -> Iterator[Span]:
     """Spans of instances of about PIECE bytes each, none of them in two groups."""
     for start, stop in groups(samples):
-        cuts = _cuts_of_edges(samples, start, stop) if samples.layout == "subgraphs" else _cuts(samples, start, stop)
+        cuts = _cuts_of_edges(samples, start, stop) if samples.layout in EDGES else _cuts(samples, start, stop)
         yield from zip(cuts, [*cuts[1:], stop], strict=True)
 
 
@@ -81,7 +83,8 @@ def _cuts(samples: Samples, start: int, stop: int) -> list[int]:
 
 def _cuts_of_edges(samples: Samples, start: int, stop: int) -> list[int]:
     """Where as many edges have been as a piece has."""
-    bounds = samples.bounds("instance_ptr", "src", start, stop)
-    each = max(1, PIECE // (2 * samples.src.dtype.itemsize))
+    pointer, array = EDGES[samples.layout]
+    bounds = samples.bounds(pointer, array, start, stop)
+    each = max(1, PIECE // (2 * samples[array].dtype.itemsize))
     marks = np.arange(bounds[0], max(bounds[-1], bounds[0] + 1), each)
     return np.unique(start + np.minimum(np.searchsorted(bounds, marks), stop - start - 1)).tolist()

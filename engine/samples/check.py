@@ -12,14 +12,16 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import FORMAT_VERSION, KIND, KINDS, LAYOUTS, VERTEX, WHOLE
+from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, KINDS, LAYOUTS, PARTS, VERTEX, WHOLE
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
-PER_INSTANCE = {"walks": 0, "lengths": 0, "instance_ptr": 1, "sources_ptr": 1}  # and how many more rows than instances
+PER_INSTANCE = {"walks": 0, "lengths": 0, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
+                "edge_ptr": 1, "seed_ptr": 1}  # fmt: skip
+"""Arrays with a row for each instance, and how many more rows they have than there are instances."""
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 
@@ -136,7 +138,7 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     name = where.parent.name
     if not sides or chunk[1:] != [max(1, side) for side in shape[1:]]:
         refuse(where, "chunks of whole rows", f"chunks of {chunk} in {shape}")
-    group = KINDS.get(WHOLE.get(name, name), VERTEX)
+    group = KINDS.get(PARTS.get(name, name), VERTEX)
     known = (NAMES[name],) if name in NAMES else ID_TYPES if group == VERTEX else (np.dtype(group).name,)
     if kind not in known:
         refuse(where, f"elements of {' or '.join(known)}", kind)
@@ -146,21 +148,28 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
 def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Raise StoreError unless the arrays of a store, by name, are those of its layout and fit together. They need ``shape`` and ``dtype``."""
     layout, instances = attributes["layout"], attributes["instances"]
-    wanted = {"walks": ["walks", "lengths"], "hops": hop_names(arrays) or ["hop_0"], "subgraphs": list(WHOLE)}[layout]
+    wanted = _arrays_of(layout, arrays)
     names = list(NAMES) if attributes["ids"] == "names" else []
     if missing := [name for name in [*wanted, *names] if name not in arrays]:
         raise StoreError(f"{path} ({layout}) has no array {missing[0]!r}; {AGAIN}")
     for name in wanted:
-        sides = 2 if name == "walks" or layout == "hops" else 1
+        sides = 2 if name in ("walks", *BY_HOP) or layout == "hops" else 1
         each = PER_INSTANCE | dict.fromkeys(wanted if layout == "hops" else (), 0)
         rows = instances + each[name] if name in each else arrays[name].shape[0]
         if len(arrays[name].shape) != sides or arrays[name].shape[0] != rows:
             refuse(path / name, f"{rows:,} rows in {sides} dimensions", f"a shape of {arrays[name].shape}")
     _check_layout(path, layout, wanted, arrays)
-    vertices = [arrays[name].dtype for name in wanted if KINDS.get(WHOLE.get(name, name), VERTEX) == VERTEX]
+    vertices = [arrays[name].dtype for name in wanted if KINDS.get(PARTS.get(name, name), VERTEX) == VERTEX]
     limits = np.iinfo(vertices[0])
     if len(set(vertices)) > 1 or not limits.min <= attributes["fill"] <= limits.max:
         refuse(path, f"vertex ids of one type that holds the fill value {attributes['fill']}", vertices)
+
+
+def _arrays_of(layout: str, arrays: dict[str, Any]) -> list[str]:
+    """The arrays that a store of this layout must have, of those that it has; mini-batches have ``batch`` only if they are disjoint."""
+    if layout in WHOLE:
+        return [name for name in WHOLE[layout] if name != "batch" or name in arrays]
+    return ["walks", "lengths"] if layout == "walks" else hop_names(arrays) or ["hop_0"]
 
 
 def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, Any]) -> None:
@@ -169,10 +178,37 @@ def _check_layout(path: Path, layout: str, wanted: list[str], arrays: dict[str, 
         refuse(path / "walks", "at least one column", f"a shape of {shapes['walks']}")
     if layout == "subgraphs" and not shapes["src"] == shapes["dst"] == shapes["depth"]:
         refuse(path, "as many elements of dst and depth as of src", f"{shapes['dst']}, {shapes['depth']}")
+    if layout == "batches":
+        _check_batches(path, shapes)
     if layout == "hops":
         widths = [shape[1] for shape in shapes.values()]
         if any(b % a if a else b for a, b in pairwise(widths)):
             refuse(path, "hops that are multiples of the hop before in width", widths)
+
+
+def _check_batches(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
+    if not shapes["row"] == shapes["col"] == shapes["e_id"]:
+        refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
+    if shapes.get("batch", shapes["n_id"]) != shapes["n_id"]:
+        refuse(path / "batch", f"as many elements as n_id, {shapes['n_id']}", shapes["batch"])
+    if shapes["hop_nodes"][0] and shapes["hop_nodes"][1] != shapes["hop_edges"][1] + 1:
+        refuse(
+            path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1]
+        )
+
+
+def check_minibatches(where: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Raise StoreError unless the arrays of mini-batches agree: counts of hops with those of nodes, edges and seeds, and numbers of nodes with their number."""
+    nodes, edges = arrays["node_counts"], arrays["edge_counts"]
+    for name, counts in (("hop_nodes", nodes), ("hop_edges", edges)):
+        if (arrays[name] < 0).any() or (arrays[name].sum(axis=1) != counts).any():
+            refuse(where / name, "counts of hops that sum up to those of their mini-batch", "others")
+    if (arrays["hop_nodes"][:, 0] != arrays["seed_counts"]).any():
+        refuse(where / "hop_nodes", "a first hop of all seeds", "another number of them")
+    most = np.repeat(nodes, edges)
+    for name in ("row", "col"):
+        if ((arrays[name] < 0) | (arrays[name] >= most)).any():
+            refuse(where / name, "numbers of nodes of the same mini-batch", "others")
 
 
 def hop_names(arrays: Any) -> list[str]:

@@ -7,6 +7,7 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.sizes import Sizes, sizes_of, total
 
 REQUEST = ("algorithm", "parameters", "edge_bias", "weighted", "seed", "fingerprint", "select", "sources")
+UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --full draws all of it"
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
@@ -21,6 +22,7 @@ def describe(path: str | Path, full: bool = False) -> dict[str, Any]:
     return {
         "path": str(path),
         "layout": samples.layout,
+        **({"kept": "a request; it is drawn when it is read"} if samples.is_virtual else {}),
         **{name: request[name] for name in REQUEST if name in request},
         "graph": samples.manifest.get("graph", {}),
         "instances": samples.instances,
@@ -36,7 +38,7 @@ def _shown(samples: Samples, sizes: Sizes | None) -> dict[str, Any]:
     """Sampled edges, and how many an instance has; for walks also how many ended early."""
     early = {"ended_early": (sizes or {}).get("ended_early")} if samples.layout == "walks" else {}
     if sizes is None:
-        return {"edges": None, "lengths": None, **early, "unknown": UNKNOWN}
+        return {"edges": None, "lengths": None, **early, "unknown": UNDRAWN if samples.is_virtual else UNKNOWN}
     mean = sizes["edges"] / samples.instances if samples.instances else 0.0
     return {"edges": sizes["edges"], "lengths": {"min": sizes["least"], "mean": mean, "max": sizes["most"]}, **early}
 

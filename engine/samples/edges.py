@@ -8,29 +8,28 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.layout import bits
 from csaw.engine.samples.sizes import edges_of
 
-FIRST = {"walks": "walks", "hops": "hop_0", "subgraphs": "src"}  # an array of ids, of each layout
+FIRST = {"walks": "walks", "hops": "hop_0", "subgraphs": "src", "batches": "n_id"}  # an array of ids, of each layout
 EDGE = ("instance", "src", "dst", "depth")
 Edges = dict[str, np.ndarray]
 
 
 def edges_between(samples: Samples, start: int, stop: int) -> Edges:
     """The edges of the instances start .. stop - 1, with the ids of the store; ``instance`` counts from 0."""
-    by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs}
+    by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs, "batches": _of_batches}
     return by_layout[samples.layout](samples, samples.group(start, stop))
 
 
 def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
     """The same with the instances' own numbers."""
     edges = edges_between(samples, start, stop)
-    edges["instance"] += start
+    edges["instance"] += samples.first + start
     return edges
 
 
 def edge_arrays(samples: Samples) -> list[str]:
     """The arrays that edges are read from."""
-    return {"walks": ["walks", "lengths"], "hops": samples.hop_names(), "subgraphs": ["src", "dst", "depth"]}[
-        samples.layout
-    ]
+    named = {"walks": ["walks", "lengths"], "subgraphs": ["src", "dst", "depth"], "batches": ["n_id", "row", "col"]}
+    return samples.hop_names() if samples.layout == "hops" else named[samples.layout]
 
 
 def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
@@ -54,3 +53,17 @@ def _of_hops(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
 def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
     instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
     return {"instance": instance, "src": arrays["src"], "dst": arrays["dst"], "depth": arrays["depth"]}
+
+
+def _of_batches(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+    """The edges of mini-batches, from the vertex that selected to the one that was selected, as in other samples."""
+    counts, hop_edges = arrays["edge_counts"], arrays["hop_edges"]
+    instance = np.repeat(np.arange(len(counts)), counts)
+    first = (np.cumsum(arrays["node_counts"]) - arrays["node_counts"])[instance]
+    depth = np.tile(np.arange(hop_edges.shape[1], dtype=np.int32), len(counts))
+    return {
+        "instance": instance,
+        "src": arrays["n_id"][first + arrays["col"]],
+        "dst": arrays["n_id"][first + arrays["row"]],
+        "depth": np.repeat(depth, hop_edges.ravel()),
+    }

@@ -4,6 +4,11 @@
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
                child j of column i is in column i f + j; fill where there is none
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
+    batches    node_ptr [instances + 1]; n_id [nodes]: vertices, seeds first; batch [nodes], only if disjoint: the number of the seed that met the node
+               edge_ptr [instances + 1]; row, col [edges]: numbers of nodes within the mini-batch, from the neighbor that was drawn to the vertex it was drawn for;
+               e_id [edges]: the number of the edge, counted through the rows of the graph store
+               seed_ptr [instances + 1]; input_id [seeds]: the position of the seed in the list of sources
+               hop_nodes [instances, hops + 1], hop_edges [instances, hops]: how many nodes are met and edges drawn at each hop
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
 Dense ids are uint32 or uint64. Numbers of the input are the smallest of int32, int64 and uint64 that holds all of them and a fill value that none of them is.
@@ -23,15 +28,29 @@ from csaw.partition.words import Words
 KIND = "samples"
 FORMAT_VERSION = 2
 """The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are."""
-LAYOUTS = ("walks", "hops", "subgraphs")
+LAYOUTS = ("walks", "hops", "subgraphs", "batches")
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
-         "sources": VERTEX}  # fmt: skip
+         "sources": VERTEX, "node_counts": "<i8", "n_id": VERTEX, "batch": "<i4", "edge_counts": "<i8", "row": "<i4", "col": "<i4",
+         "e_id": "<i8", "seed_counts": "<i8", "input_id": "<i8", "hop_nodes": "<i8", "hop_edges": "<i8"}  # fmt: skip
 """Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, of each instance."""
-WHOLE = {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
-         "sources": "sources"}  # fmt: skip
-"""Arrays of a finished subgraph store, and what each is made of."""
+WHOLE = {
+    "subgraphs": {"instance_ptr": "counts", "src": "src", "dst": "dst", "depth": "depth", "sources_ptr": "source_counts",
+                  "sources": "sources"},
+    "batches": {"node_ptr": "node_counts", "n_id": "n_id", "batch": "batch", "edge_ptr": "edge_counts", "row": "row", "col": "col",
+                "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
+}  # fmt: skip
+"""Arrays of a finished store whose instances differ in size, and what each is made of, by layout."""
+PARTS = {name: part for arrays in WHOLE.values() for name, part in arrays.items()}
+RAGGED = {
+    "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"},
+    "batches": {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts",
+                "input_id": "seed_counts"},
+}  # fmt: skip
+"""The arrays of such a group that have a number of elements for each instance, and the counts that say how many, by layout. Others have a row each."""
+BY_HOP = ("hop_nodes", "hop_edges")
+"""Arrays of two dimensions among them."""
 
 
 def chunk_name(index: int, dimensions: int) -> str:
@@ -110,7 +129,7 @@ class Identifiers:
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""
-        kind = KINDS.get(WHOLE.get(name, name), VERTEX)
+        kind = KINDS.get(PARTS.get(name, name), VERTEX)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
@@ -142,12 +161,12 @@ def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
     return free[0] if free else int(np.setdiff1d(np.arange(ids.size + 1).astype(dtype), ids)[0])
 
 
-def cut_subgraphs(arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
-    """Cut the arrays of subgraphs into those of the instances between each two of ``bounds``; they are views, not copies."""
-    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in ("counts", "source_counts")}
+def cut_ragged(layout: str, arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
+    """Cut the arrays of instances that differ in size into those of the instances between each two of ``bounds``; they are views, not copies."""
+    ragged = RAGGED[layout]
+    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(ragged.values())}
     for start, stop in pairwise(bounds):
-        part = {name: arrays[name][start:stop] for name in ends}
-        for name in ("src", "dst", "depth", "sources"):
-            end = ends["source_counts" if name == "sources" else "counts"]
-            part[name] = arrays[name][end[start] : end[stop]]
-        yield part
+        yield {
+            name: array[ends[ragged[name]][start] : ends[ragged[name]][stop]] if name in ragged else array[start:stop]
+            for name, array in arrays.items()
+        }

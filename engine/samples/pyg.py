@@ -3,19 +3,19 @@
 edge_index          int64 [2, edges]: a message goes from ``[0]``, the neighbor that was drawn, to ``[1]``, the vertex it was drawn for
 n_id                int64 [nodes]: the vertex of the node, as the sample store has it: the id of the input, or the dense id where ids are strings
 original_id         :class:`Words`, only where ids are strings: all strings of the graph; ``original_id[n_id]`` are those of the nodes
-batch               int64 [nodes]: the node's instance, counted from the first one asked for
+batch               int64 [nodes]: the node's instance, counted from the first one asked for; of disjoint mini-batches its seed, counted through all of them
 batch_size          number of seeds; they are the first nodes, so ``model(x, edge_index)[:batch_size]`` are their answers
-input_id            int64 [batch_size]: which of the sample's sources each seed is, counted through all its instances
+input_id            int64 [batch_size]: which of the sample's sources each seed is, counted through all its instances; of mini-batches its position in the list of sources
 seed                int64 [sources]: the node of each source
 num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
 num_nodes           number of nodes
 walk                int64 [instances, walk_length + 1], walks only: the nodes of each walk, -1 after its end
-e_id                int64 [edges], only with the graph: the number of the edge, counted through the rows of the store (its weight is
+e_id                int64 [edges], only with the graph, and always of mini-batches: the number of the edge, counted through the rows of the store (its weight is
                     ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
 
 Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its own neighbors. A
 model with as many layers as hops therefore gives each seed the same result as on the seed's own tree. A subgraph has a node for each vertex,
-at the hop at which it is first met; of random edges, to which no source leads, one end is at hop 0.
+at the hop at which it is first met; of random edges, to which no source leads, one end is at hop 0. Mini-batches keep the nodes that they have.
 
 Messages go against the direction in which edges were followed: in a directed graph, a vertex gets messages from the vertices to which its edges point.
 """
@@ -53,13 +53,15 @@ def batch_of(
     if samples.words is not None:
         check_names(samples.path, ids, len(samples.words))
         made["original_id"] = samples.words
-    if graph is not None:
+    if graph is not None and "e_id" not in made:
         made["e_id"] = edge_numbers(samples, graph, *ids[made["edge_index"][::-1]])
     return made
 
 
 def _made(samples: Samples, start: int, stop: int, threads: int) -> Batch:
     """What the arrays of the sample give, but for names."""
+    if samples.layout == "batches":
+        return _of_batches(samples, start, stop)
     of = partial(_of_vertices if samples.layout == "subgraphs" else _of_places, samples)
     spans = list(pieces(samples)) if threads > 1 and (start, stop) == (0, samples.instances) else []
     if len(spans) > 1:
@@ -146,6 +148,33 @@ def _of_vertices(samples: Samples, start: int, stop: int) -> Batch:
         "num_sampled_nodes": np.bincount(hop[met][first], minlength=hops + 1),
         "num_sampled_edges": np.bincount(depth, minlength=hops),
         CLASSES: np.bincount((len(MET) * hop + kind)[met][first]),
+    }
+
+
+def _of_batches(samples: Samples, start: int, stop: int) -> Batch:
+    """The batch of mini-batches: their nodes and edges, hop by hop; in each of these, mini-batches follow one another."""
+    arrays = samples.group(start, stop)
+    counts, hops = arrays["node_counts"], np.arange(arrays["hop_nodes"].shape[1])
+    before = np.cumsum(counts) - counts
+    node_order = np.argsort(np.repeat(np.tile(hops, counts.size), arrays["hop_nodes"].ravel()), kind="stable")
+    edge_order = np.argsort(np.repeat(np.tile(hops[:-1], counts.size), arrays["hop_edges"].ravel()), kind="stable")
+    number = np.empty(node_order.size, np.int64)
+    number[node_order] = np.arange(node_order.size)
+    moved = np.repeat(before, arrays["edge_counts"])
+    seeds = arrays["seed_counts"]
+    owner = np.repeat(np.arange(counts.size), counts)
+    if "batch" in arrays:
+        owner = (np.cumsum(seeds) - seeds)[owner] + arrays["batch"]
+    return {
+        "edge_index": np.stack([number[arrays[name] + moved][edge_order] for name in ("row", "col")]),
+        "n_id": arrays["n_id"][node_order],
+        "batch": owner[node_order],
+        "batch_size": int(seeds.sum()),
+        "input_id": arrays["input_id"],
+        "seed": np.arange(int(seeds.sum())),
+        "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
+        "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
+        "e_id": arrays["e_id"][edge_order],
     }
 
 

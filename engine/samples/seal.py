@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, WHOLE, chunk_name
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
@@ -19,7 +19,7 @@ from csaw.partition.words import Words
 def seal(draft: Draft) -> None:
     """Complete the arrays. The checksums are written last and mark the store as complete. It can be repeated after a kill."""
     partial = draft.partial
-    checksums = _join_subgraphs(draft) if draft.layout == "subgraphs" else _describe_rows(draft)
+    checksums = _join_groups(draft) if draft.layout in WHOLE else _describe_rows(draft)
     checksums |= _names(draft)
     for name in _arrays(draft):  # only these, because the results change after this
         node = partial / name / "zarr.json"
@@ -34,8 +34,14 @@ def seal(draft: Draft) -> None:
 
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
-    names = WHOLE if draft.layout == "subgraphs" else _widths(draft)
+    names = joined_arrays(draft) if draft.layout in WHOLE else _widths(draft)
     return [*names, *(NAMES if isinstance(draft.identifiers.table, Words) else ())]
+
+
+def joined_arrays(draft: Draft) -> dict[str, str]:
+    """The arrays of a store whose instances differ in size, and what each is made of: all of its layout that its groups have."""
+    held = _marker(draft, 0)["sizes"] if draft.groups else set(WHOLE[draft.layout].values()) - {"batch"}
+    return {name: part for name, part in WHOLE[draft.layout].items() if part in held}
 
 
 def _widths(draft: Draft) -> dict[str, int | None]:
@@ -61,13 +67,13 @@ def _array_node(draft: Draft, name: str, shape: tuple, chunks: tuple, dtype: np.
     write_array(draft.partial / name, dtype, shape, chunks, separator=".", fill=fill)
 
 
-def _join_subgraphs(draft: Draft) -> dict[str, str]:
+def _join_groups(draft: Draft) -> dict[str, str]:
     """Join the parts of all groups into one array each.
 
     The files of parts are removed as soon as their array is complete, so that the disk never holds two copies of all of them.
     """
     checksums: dict[str, str] = {}
-    for name, part in WHOLE.items():
+    for name, part in joined_arrays(draft).items():
         marker = _joined_path(draft.partial, name)
         if (done := files.read_marker(marker)) is None:
             files.write_marker(marker, done := _join(draft, name, part))
@@ -89,13 +95,13 @@ def _marker(draft: Draft, group: int) -> dict[str, Any]:
     return marker
 
 
-def intact_groups(partial: Path, groups: int) -> frozenset[int]:
+def intact_groups(partial: Path, groups: int, layout: str) -> frozenset[int]:
     """The groups that have a marker and whose files agree with it.
 
     Parts of subgraphs that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
-    for name, part in WHOLE.items():
+    for name, part in WHOLE.get(layout, {}).items():
         done = files.read_marker(_joined_path(partial, name))
         if done is not None and not files.differing(partial, done):
             joined.add(part)
@@ -125,17 +131,23 @@ def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
     pieces = (np.fromfile(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
     if name.endswith("_ptr"):
         return write_whole(draft, name, _running_sum(pieces), sum(sizes) + 1)
-    return write_whole(draft, name, pieces, sum(sizes))
+    width = sum(sizes) // max(1, draft.instances) if name in BY_HOP else None
+    return write_whole(draft, name, pieces, sum(sizes), width)
 
 
-def write_whole(draft: Draft, name: str, pieces: Iterator[np.ndarray], length: int) -> dict[str, str]:
-    """Write a one-dimensional array from its pieces, and return the checksums of its chunks."""
+def write_whole(
+    draft: Draft, name: str, pieces: Iterator[np.ndarray], length: int, width: int | None = None
+) -> dict[str, str]:
+    """Write an array of ``length`` elements from its pieces, and return the checksums of its chunks. ``width``: its columns, if it has two dimensions."""
     dtype, fill = _type_of(draft, name)
-    size = max(1, min(length, EDGES_A_CHUNK))
-    _array_node(draft, name, (length,), (size,), dtype, fill)
+    columns = () if width is None else (width,)
+    each = max(1, width or 1)
+    rows = max(1, min(length, EDGES_A_CHUNK) // each)
+    shape = (length,) if width is None else (draft.instances, width)
+    _array_node(draft, name, shape, (rows, *(each for _ in columns)), dtype, fill)
     checksums = {}
-    for index, chunk in enumerate(_chunked(pieces, dtype, size)):
-        key = f"{name}/{chunk_name(index, 1)}"
+    for index, chunk in enumerate(_chunked(pieces, dtype, rows * each)):
+        key = f"{name}/{chunk_name(index, len(shape))}"
         checksums[key] = files.write_file(draft.partial / key, chunk)
     files.sync(draft.partial / name)
     return checksums

@@ -16,6 +16,8 @@ def edges_of(arrays: dict[str, np.ndarray], nothing: int) -> np.ndarray:
     """Edges of each instance of a group, int64; an id that is ``nothing`` is none."""
     if "lengths" in arrays:
         return arrays["lengths"].astype(np.int64)
+    if "edge_counts" in arrays:
+        return arrays["edge_counts"].astype(np.int64)
     if "counts" in arrays:
         return arrays["counts"].astype(np.int64)
     from csaw.engine.samples.kernels import count_present

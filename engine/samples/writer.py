@@ -22,7 +22,7 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import KIND, LAYOUTS, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name
 from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
@@ -101,7 +101,7 @@ class SampleWriter(Draft):
         if is_sealed(self.partial):
             require_intact(self.partial)
             return every
-        found = intact_groups(self.partial, self.groups)
+        found = intact_groups(self.partial, self.groups, self.layout)
         if lost := len(list((self.partial / "groups").glob("[0-9]*.json"))) - len(found):
             log.warning("%s: %d groups are damaged; they are sampled again", self.partial, lost)
         return found
@@ -115,7 +115,7 @@ class SampleWriter(Draft):
         """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
-            marker = self._write_part(group, arrays) if self.layout == "subgraphs" else self._write_rows(group, arrays)
+            marker = self._write_part(group, arrays) if self.layout in RAGGED else self._write_rows(group, arrays)
             marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         with self._counting:
@@ -127,9 +127,9 @@ class SampleWriter(Draft):
     def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Raise ValueError for arrays of the wrong shape, before anything is written."""
         rows = self.rows(group)
-        ragged = {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"}
+        ragged = RAGGED.get(self.layout, {})
         for name, array in arrays.items():
-            wanted = int(arrays[ragged[name]].sum()) if self.layout == "subgraphs" and name in ragged else rows
+            wanted = int(arrays[ragged[name]].sum()) if name in ragged else rows
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
@@ -161,7 +161,7 @@ class SampleWriter(Draft):
             checksums[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
         files.sync(folder)
         files.sync(folder.parent)
-        return {"sizes": {name: len(array) for name, array in arrays.items()}, "checksums": checksums}
+        return {"sizes": {name: array.size for name, array in arrays.items()}, "checksums": checksums}
 
     def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
         checksum = files.write_pieces(path, pieces)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.samples.layout import cut_subgraphs
+from csaw.engine.samples.layout import RAGGED, cut_ragged
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.loop import Arrays, FinishedBatch
 
@@ -17,8 +17,8 @@ def instances_of(unit: list[int], writer: SampleWriter) -> tuple[int, int]:
 
 
 def leaves_as_a_whole(writer: SampleWriter) -> bool:
-    """Whether the samples of a unit must be copied from the device all at once: subgraphs must, since a group's edges begin where those before it end."""
-    return writer.layout == "subgraphs"
+    """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must, since a group's edges begin where those before it end."""
+    return writer.layout in RAGGED
 
 
 def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter, threads: ThreadPoolExecutor) -> None:
@@ -26,7 +26,7 @@ def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter
     first, last = instances_of(unit, writer)
     bounds = [*range(0, last - first, writer.group_size), last - first]
     if leaves_as_a_whole(writer):
-        parts = cut_subgraphs(_joined([batch.arrays(ALL) for batch in drawn]), bounds)
+        parts = cut_ragged(writer.layout, _joined([batch.arrays(ALL) for batch in drawn]), bounds)
         writes = [threads.submit(writer.write, group, part) for group, part in zip(unit, parts, strict=True)]
     else:
         spans = pairwise(bounds)

@@ -15,6 +15,7 @@ from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.store import GraphStore
 
 BUDGET = 1_000_000
+DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
 STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 
@@ -58,7 +59,7 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
     Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened.
     """
     try:
-        samples = open_samples(samples_path)
+        samples = open_samples(samples_path, graph_path)
     except ChangedError as error:
         return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
     where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
@@ -69,6 +70,7 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
     if not all(check.ok for check in checks.made):
         return Report(str(samples_path), where, tuple(checks.judge()))
     samples.trust()
+    samples = _drawn_part(samples, checks)
     if coming is None:
         raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
     store, graph, found = coming.result()
@@ -107,12 +109,27 @@ def _checksums(samples: Samples, checks: Checks) -> None:
     checks.add(Check("checksums", not wrong, None, details))
 
 
+def _drawn_part(samples: Samples, checks: Checks) -> Samples:
+    """The samples to check: of a virtual one the first instances, as many as are drawn in moderate time; any others are drawn in the same way."""
+    if not samples.is_virtual:
+        return samples
+    each = max(1, sum(array.size for array in samples.group(0, 1).values()))
+    count = min(samples.instances, max(1, DRAWN // each))
+    checks.add(
+        Check(
+            "drawn", True, None, f"a virtual sample: {count:,} of {samples.instances:,} instances are drawn and checked"
+        )
+    )
+    return samples.part(0, count)
+
+
 def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int) -> None:
+    from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.trees import verify_hops
     from csaw.engine.verify.walks import verify_walks
 
     request = samples.manifest["request"]
     algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
-    by_layout = {"walks": verify_walks, "hops": verify_hops, "subgraphs": verify_subgraphs}
+    by_layout = {"walks": verify_walks, "hops": verify_hops, "subgraphs": verify_subgraphs, "batches": verify_batches}
     by_layout[samples.layout](Subject(samples, store, graph, algorithm, budget), checks)

@@ -28,7 +28,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     checks.count("edges", wrong["edges"], "sampled edges that are not in the graph")
     checks.count("sizes", wrong["sizes"], "frontier vertices with another number of neighbors than the fanout allows")
     checks.count("repeats", wrong["repeats"], "edges selected twice without replacement")
-    _fits(subject, checks, kept)
+    fits(subject, checks, kept)
 
 
 def _wrong_sources(subject: Subject, start: int, sources: np.ndarray) -> int:
@@ -113,7 +113,7 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
     return int(np.maximum(counts - np.maximum(edges, 1), 0).sum())
 
 
-def _fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
+def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
     """Test (situations, chosen neighbors): one by one with replacement, as sets without replacement."""
     if not kept:
         checks.not_tested("neighbors", "there is no instance, or no hop")

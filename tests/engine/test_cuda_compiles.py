@@ -41,6 +41,8 @@ MORE = [
     ("neighbor", {"replace": True}),
     ("neighbor", {"select": "its", "collision": "updated"}),
     *(("neighbor", {"select": "its", "detect": detect}) for detect in DETECTORS),
+    ("minibatch", {"weighted": False}),
+    ("minibatch", {"weighted": False, "replace": True}),
     ("forest-fire", {"select": "its", "collision": "repeated"}),
     ("forest-fire", {"weighted": False}),
     ("snowball", {"weighted": False, "neighbor_size": 2}),

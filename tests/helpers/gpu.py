@@ -26,6 +26,15 @@ MORE = [
     ),
     ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "strided"}),
     ("neighbor", {"fanout": (400, 2), "select": "its", "detect": "linear"}),
+    ("minibatch", {"fanout": (4, 3), "seeds_per_batch": 16, "weighted": False}),
+    ("minibatch", {"fanout": (5, -1), "seeds_per_batch": 8, "weighted": False, "disjoint": True}),
+    (
+        "minibatch",
+        {"fanout": (3, 4), "seeds_per_batch": 16, "weighted": False, "replace": True, "shuffle": True, "epochs": 2},
+    ),
+    ("minibatch", {"fanout": (70, 2), "seeds_per_batch": 7, "bias": "none", "drop_last": True}),
+    ("minibatch", {"fanout": (5, 3), "seeds_per_batch": 16, "replace": True, "disjoint": True}),
+    ("minibatch", {"fanout": (3, 3), "seeds_per_batch": 16, "select": "keys", "bias": "degree"}),
     ("snowball", {"neighbor_size": 3, "select": "its"}),
     ("forest-fire", {"select": "its", "depth": 3, "detect": "contiguous"}),
     ("node2vec", {"select": "its", "walk_length": 8}),
@@ -165,6 +174,13 @@ def usable(store, algo, options):
         options.pop("transit_parallel", None)
     if store.id_dtype.itemsize == 8 and options.get("layout") in ("entries", "alias"):
         options.pop("layout")
-    if store.max_degree > 200 and algo in ("random-edge", "snowball", "neighbor", "forest-fire", "random-node"):
+    if store.max_degree > 200 and algo in (
+        "random-edge",
+        "snowball",
+        "minibatch",
+        "neighbor",
+        "forest-fire",
+        "random-node",
+    ):
         options["instances"] = min(options.get("instances", 60), 60 if algo != "random-edge" else 2)
     return options

@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine import open_samples, sample
+from csaw.engine.samples.layout import WHOLE
 from csaw.partition import write_graph
 from csaw.partition.store import GraphStore
 
@@ -77,6 +78,9 @@ def stored_arrays(out):
     """Every array of a sample."""
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
+    names["batches"] = [
+        name for name in WHOLE["batches"] if name != "batch" or samples.manifest["request"]["parameters"]["disjoint"]
+    ]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr
 

@@ -22,6 +22,7 @@ SELECT = "uniform"
 COLLISION = "bipartite"
 DETECT = "contiguous"
 REPLACE = False
+PLACED = False  # the edge of each pick is noted beside its neighbor
 POOLED = False  # candidates are a part of the row
 INDUCED = False
 COLLECTIVE = False

@@ -1,14 +1,14 @@
 """Traversal kernels: neighbors for a list of frontier entries, each (instance, slot, vertex, previous vertex).
 
 Entry i writes at most ``capacity[i]`` neighbors from ``start[i]`` on, and their number to ``found[i]``. The rows of all entries of a call
-must be in memory; results do not depend on which call serves an entry.
+must be in memory; results do not depend on which call serves an entry. Where PLACED, ``edge`` gets the number of each neighbor's edge, counted through all rows.
 """
 
 import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, POOLED, REPLACE, SELECT, UNIFORM
+from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, PLACED, POOLED, REPLACE, SELECT, UNIFORM
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import (
     by_inverse_transform,
@@ -80,7 +80,7 @@ def rest_succeeds(seed, instance, slot, number, rest):
 @njit(nogil=True)
 def select_neighbors(
     entries, graph, params, seed, depth, instance, slot, vertex, previous, source,
-    seen_from, seen_to, seen, start, capacity, found, out, out_key, bad, tally,
+    seen_from, seen_to, seen, start, capacity, found, out, edge, out_key, bad, tally,
 ):  # fmt: skip
     """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name."""
     graph = borrowed(graph)
@@ -137,6 +137,8 @@ def select_neighbors(
         for j in range(size):
             position = row + (chosen[picked[j]] if POOLED else picked[j])
             out[start[i] + j] = neighbor_at(graph, position)
+            if PLACED:
+                edge[start[i] + j] = position
             if KEYED:
                 out_key[start[i] + j] = keys[j]
         found[i] = size
@@ -202,7 +204,7 @@ def with_weight(sums, count, picked):
 
 
 @njit(nogil=True)
-def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out):
+def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacity, found, out, edge):
     """Select with replacement, uniformly or by alias table: frontier entries in groups, with memory lines prefetched."""
     graph = borrowed(graph)
     rows, counts = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
@@ -227,5 +229,7 @@ def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacit
                 if dst < 0:
                     break
                 out[start[i] + size_here] = dst
+                if PLACED:
+                    edge[start[i] + size_here] = rows[j] + int64(below(word, count))
                 size_here += 1
             found[i] = size_here

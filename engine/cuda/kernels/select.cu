@@ -9,6 +9,7 @@ struct Frontier {
     const i64 *start, *capacity;
     i64* found;
     vertex_t* out;
+    i64* edge;    // PLACED: the number of each neighbor's edge, counted through all rows
     double* key;  // COLLECTIVE: the time of each candidate; of those that may be among the first `wanted` of all pools
 };
 
@@ -162,7 +163,9 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
                 for (i64 j = threadIdx.x; j < k; j += blockDim.x) {
                     const u64 word = pick_word(seed, instance, slot, j);
                     const i64 picked = UNIFORM ? (i64)below(word, (u64)pool.count) : search(pool.ctps, pool.count, (i64)below(word, (u64)total));
-                    f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + pool.position(picked));
+                    const i64 position = place.row + pool.position(picked);
+                    f.out[f.start[e] + j] = (vertex_t)neighbor_at(position);
+                    if (PLACED) f.edge[f.start[e] + j] = offset_of(position);
                 }
                 if (threadIdx.x == 0) f.found[e] = k;
                 continue;
@@ -175,7 +178,9 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
             }
         }
         for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
-            f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + pool.position(pool.picked[j]));
+            const i64 position = place.row + pool.position(pool.picked[j]);
+            f.out[f.start[e] + j] = (vertex_t)neighbor_at(position);
+            if (PLACED) f.edge[f.start[e] + j] = offset_of(position);
             if (KEYED) f.key[f.start[e] + j] = pool.biases[pool.picked[j]];
         }
         if (threadIdx.x == 0) f.found[e] = size;
@@ -191,8 +196,10 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
         const Place place = locate(f.vertex[e]);
         Place unused;
         bool known;
-        const i64 dst = place.count > 0 ? take(place, pick_word(seed, f.instance[e], f.slot[e], j), unused, known) : -1;
+        const u64 word = pick_word(seed, f.instance[e], f.slot[e], j);
+        const i64 dst = place.count > 0 ? take(place, word, unused, known) : -1;
         f.out[f.start[e] + j] = (vertex_t)dst;
+        if (PLACED) f.edge[f.start[e] + j] = offset_of(place.row) + (i64)below(word, (u64)place.count);
         if (j == 0) f.found[e] = dst < 0 ? 0 : size;
     }
 }

@@ -60,7 +60,7 @@ def _file(schema: Any, words: bool, *tables: Any) -> Any:
 def _columns(samples: Samples, start: int, stop: int) -> dict[str, Any]:
     """Columns in the order of the schema."""
     if samples.layout == "walks":
-        return {"instance": np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
+        return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
     edges = numbered_edges(samples, start, stop)
     ids = {column: _vertices(samples, edges[column]) for column in ("src", "dst")}
     return {"instance": edges["instance"], **ids, "depth": edges["depth"]}

@@ -1,0 +1,26 @@
+"""Mini-batches of neighbor samples, as PyG's NeighborLoader draws them (Fey and Lenssen, ICLR-W 2019; Hamilton et al., NeurIPS 2017)."""
+
+from csaw.engine.algorithm import ChosenBias, MiniBatches, option
+from csaw.partition.errors import OptionError
+
+
+class Minibatch(ChosenBias, MiniBatches):
+    """Mini-batches of seeds: at each hop, each vertex that is new in the mini-batch selects FANOUT of its neighbors."""
+
+    paper = "Fey and Lenssen, ICLR-W 2019"
+    fanout: tuple = option(
+        (25, 10),
+        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
+        low=-1,
+    )
+    replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.replace and min(self.fanout, default=0) < 0:
+            raise OptionError(
+                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give numbers, or run without --replace"
+            )
+
+    def sizes(self):
+        return self.fanout

@@ -1,0 +1,75 @@
+"""Mini-batches on the CPU with uniform picks, each drawn by one thread; see kernels/minibatches.py."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.batches.minibatches import check_nodes
+
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
+
+DRAWN = ("n_id", "batch", "row", "col", "e_id")  # what the kernel returns of a mini-batch
+
+
+class WholeMiniBatches:
+    """The mini-batches from number ``first`` on. ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none."""
+
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.sources = backend, first, sources
+        instances, hops = len(sources), len(backend.plan.sizes)
+        self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
+        self.hop_nodes, self.hop_edges = (
+            np.zeros((instances, hops + 1), np.int64),
+            np.zeros((instances, hops), np.int64),
+        )
+        self.counts = np.zeros((instances + 1, 2), np.int64)  # vertices without a neighbor; nodes, if they are too many
+
+    def advance(self) -> None:
+        backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
+        seed, disjoint = np.uint64(backend.seed), backend.algorithm.disjoint
+
+        def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            for number in piece.tolist() or [-1]:  # an empty slice compiles the kernel
+                seeds = self.sources[number, :, 0] if piece.size else np.empty(0, np.int64)
+                hops = (
+                    (self.hop_nodes[number], self.hop_edges[number])
+                    if piece.size
+                    else np.zeros((2, sizes.size + 1), np.int64)
+                )
+                drawn = backend.kernels.draw_minibatch(
+                    np.ascontiguousarray(seeds[seeds >= 0]), backend.graph.arrays, seed, self.first + number, disjoint, sizes, *hops, self.counts[number]
+                )  # fmt: skip
+                if piece.size:
+                    self.drawn[number] = drawn
+
+        backend.in_slices(np.arange(len(self.sources)), 1, task)
+        check_nodes(int(self.counts[:, 1].max()))
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        backend, positions = self.backend, self.sources[:, :, 1]
+        of = {name: [one[i] for one in self.drawn] for i, name in enumerate(DRAWN)}
+        n_id, batch, row, col, e_id = (np.concatenate(parts) if parts else np.zeros(0) for parts in of.values())
+        return {
+            "node_counts": self.hop_nodes.sum(axis=1),
+            "n_id": n_id.astype(backend.store.id_dtype, copy=False),
+            "edge_counts": self.hop_edges.sum(axis=1),
+            "row": row,
+            "col": col,
+            "e_id": e_id,
+            "hop_nodes": self.hop_nodes,
+            "hop_edges": self.hop_edges,
+            "seed_counts": self.hop_nodes[:, 0],
+            "input_id": positions[positions >= 0],
+            **({"batch": batch} if backend.algorithm.disjoint else {}),
+        }
+
+    def on_device(self) -> dict[str, np.ndarray]:
+        return self.arrays()
+
+    def edges(self) -> int:
+        return int(self.hop_edges.sum())
+
+    def dead_ends(self) -> int:
+        return int(self.counts[:, 0].sum())

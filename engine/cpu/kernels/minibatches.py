@@ -1,0 +1,139 @@
+"""Mini-batches with uniform picks: a thread takes a mini-batch through all hops, and numbers its vertices by a hash table.
+
+The table holds numbers of nodes, in open addressing: the vertex of a node is in ``n_id``, its seed in ``owner``. Rows, edges and cells of the table are
+prefetched for a group of nodes at a time. The same sample as engine/batches/minibatches.py draws hop by hop.
+"""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.constants import REPLACE
+from csaw.engine.cpu.kernels.hops import choose
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.partition.compile import inner, njit
+
+NODES = 32  # in a group
+ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-batch's nodes are of one
+
+
+@inner
+def resized(array, size):
+    """A copy of ``array`` with room for ``size`` elements."""
+    out = np.empty(size, array.dtype)
+    out[: array.size] = array
+    return out
+
+
+@inner
+def cell_of(vertex, seed, cells):
+    """The cell at which the search for a node begins; the number of cells is a power of two."""
+    h = (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
+    return int64((h ^ (h >> uint64(32))) & uint64(cells - 1))
+
+
+@inner
+def enter(table, n_id, owner, vertex, seed, nodes):
+    """The node of a vertex; ``nodes`` if it is new, under which number it is then in the table."""
+    cell = cell_of(vertex, seed, table.size)
+    while table[cell] >= 0:
+        node = int64(table[cell])
+        if n_id[node] == vertex and owner[node] == seed:
+            return node
+        cell = (cell + 1) & (table.size - 1)
+    table[cell] = nodes
+    return nodes
+
+
+@inner
+def table_of(n_id, owner, nodes, room):
+    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full. Of equal nodes the first is there."""
+    cells = int64(64)
+    while 2 * cells < 3 * room:
+        cells <<= 1
+    table = np.full(cells, -1, np.int32)
+    for node in range(nodes):
+        enter(table, n_id, owner, int64(n_id[node]), owner[node], node)
+    return table
+
+
+@inner
+def read_rows(graph, n_id, begin, end, size, rows, degrees):
+    """Read where the rows of nodes begin .. end - 1 begin and how long they are; returns the number of edges that these nodes select."""
+    picks = int64(0)
+    for node in range(begin, end):
+        if node + NODES < end:
+            prefetch(graph.indptr, uint64(n_id[node + NODES]))
+        v = uint64(n_id[node])
+        row = graph.indptr[v]
+        degree = graph.indptr[v + uint64(1)] - row
+        rows[node - begin], degrees[node - begin] = row, degree
+        picks += degree if size < 0 or (not REPLACE and degree < size) else size if degree > 0 else 0
+    return picks
+
+
+@njit(nogil=True)
+def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop_edges, counts):
+    """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
+
+    Fills the numbers of nodes and edges of each hop, and adds that of vertices without a neighbor to counts[0]. Returns the nodes' vertices and seeds, and
+    of each edge the row, the column and its number in the graph.
+    """
+    graph = borrowed(graph)
+    nodes, edges = seeds.size, int64(0)
+    n_id, owner = np.empty(nodes, graph.indices.dtype), np.zeros(nodes, np.int32)
+    for node in range(nodes):
+        n_id[node] = seeds[node]
+        owner[node] = node if disjoint else 0
+    table = np.full(1, -1, np.int32)
+    row, col, e_id = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
+    ends = np.empty(64, np.int64)
+    hop_nodes[0] = nodes
+    begin = int64(0)
+    for hop in range(sizes.size):
+        end, size, first_edge = nodes, sizes[hop], edges
+        rows, degrees = np.empty(end - begin, np.int64), np.empty(end - begin, np.int64)
+        room = read_rows(graph, n_id, begin, end, size, rows, degrees)
+        most = nodes + min(room, (graph.indptr.size - 1) * (seeds.size if disjoint else 1))
+        if most >= int64(1) << 31:
+            counts[1] = most
+            break
+        n_id, owner = resized(n_id[:nodes], most), resized(owner[:nodes], most)
+        row, col, e_id = (
+            resized(row[:edges], edges + room),
+            resized(col[:edges], edges + room),
+            resized(e_id[:edges], edges + room),
+        )
+        table = table_of(n_id, owner, nodes, most)
+        for group in range(begin, end, NODES):
+            last, begun = min(group + NODES, end), edges
+            for node in range(group, last):
+                degree = degrees[node - begin]
+                if size != 0:
+                    counts[0] += degree == 0
+                wanted = degree if size < 0 else size
+                picked = edges
+                edges += (
+                    choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
+                    if wanted > 0
+                    else 0
+                )
+                for k in range(picked, edges):
+                    col[k] = node
+                    prefetch_edge(graph, uint64(e_id[k]))
+            if edges - begun > ends.size:
+                ends = np.empty(2 * (edges - begun), np.int64)
+            for k in range(begun, edges):
+                v = neighbor_at(graph, e_id[k])
+                ends[k - begun] = v
+                prefetch(table, uint64(cell_of(v, owner[col[k]], table.size)))
+            for k in range(begun, edges):
+                v, of = ends[k - begun], owner[col[k]]
+                node = enter(table, n_id, owner, v, of, nodes)
+                if node == nodes:
+                    n_id[nodes], owner[nodes] = v, of
+                    nodes += 1
+                row[k] = node
+        hop_nodes[hop + 1], hop_edges[hop] = nodes - end, edges - first_edge
+        begin = end
+    return n_id[:nodes], owner[:nodes], row[:edges], col[:edges], e_id[:edges]

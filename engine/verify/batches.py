@@ -1,0 +1,164 @@
+"""Checks that mini-batches are what neighbor sampling may draw: seeds, edges, numbers of nodes, hops, sizes, repeats, and the law of every choice."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.algorithm import NONE, MiniBatches
+from csaw.engine.seeds import SeedOrder
+from csaw.engine.sources import listed_in
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.trees import ENTRIES, fits, unexplained
+from csaw.engine.verify.walk_pass import one_in
+
+SAID = {
+    "seeds": "seeds missing or other than asked for",
+    "edges": "edges that are not where e_id says, between the vertices of their nodes",
+    "nodes": "nodes that are not numbered in the order of first meeting, or are there twice",
+    "hops": "edges whose col is no node of the hop before, or out of order",
+    "sizes": "nodes with another number of edges than the fanout allows",
+    "repeats": "edges selected twice without replacement",
+}
+
+
+class Nodes:
+    """The mini-batches of one group in dense ids, with nodes counted through all of them: node k of a mini-batch is number ``first`` + k."""
+
+    def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
+        self.start, self.hop_nodes, self.hop_edges = start, arrays["hop_nodes"], arrays["hop_edges"]
+        counts, hops = arrays["node_counts"], self.hop_nodes.shape[1]
+        self.first = np.cumsum(counts) - counts
+        self.instance = np.repeat(np.arange(counts.size), counts)
+        self.of_edge = np.repeat(np.arange(counts.size), arrays["edge_counts"])
+        self.vertex = subject.dense(arrays["n_id"])
+        self.hop = np.repeat(np.tile(np.arange(hops), counts.size), self.hop_nodes.ravel())
+        self.edge_hop = np.repeat(np.tile(np.arange(hops - 1), counts.size), self.hop_edges.ravel())
+        self.row, self.col = (arrays[name] + self.first[self.of_edge] for name in ("row", "col"))
+        self.e_id, self.input_id = arrays["e_id"], arrays["input_id"]
+        self.seed = arrays.get("batch", np.zeros(self.vertex.size, np.int32)).astype(np.int64)
+        self.seeds = np.flatnonzero(self.hop == 0)
+        self.selected = np.bincount(self.col, minlength=self.vertex.size)
+
+
+def verify_batches(subject: Subject, checks: Checks) -> None:
+    """Check mini-batches node by node and edge by edge, the order of their seeds, and the law of what each node selected."""
+    wrong = dict.fromkeys(SAID, 0)
+    algorithm: Any = subject.algorithm
+    assert isinstance(algorithm, MiniBatches)
+    listed = listed_in(subject.samples.manifest["request"]["sources"], subject.view.vertices)
+    order = SeedOrder.of(algorithm, listed, int(subject.samples.manifest["request"]["seed"]))
+    source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
+    kept: list[tuple[np.ndarray, ...]] = []
+    for start, arrays in subject.samples.iter_groups():
+        nodes = Nodes(subject, subject.samples.first + start, arrays)
+        wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
+        if nodes.vertex.min(initial=0) < 0:
+            wrong["edges"] += int((nodes.vertex < 0).sum())
+            continue
+        wrong["edges"] += _wrong_edges(subject, nodes)
+        wrong["nodes"] += _wrong_nodes(subject, nodes, algorithm.disjoint)
+        wrong["hops"] += int((nodes.hop[nodes.col] != nodes.edge_hop).sum()) + _falls(nodes.col)
+        if not algorithm.replace:
+            wrong["repeats"] += _falls(np.sort(nodes.col * subject.store.edges + nodes.e_id), 1)
+        _check_choices(subject, nodes, wrong, kept)
+    wrong["seeds"] += _other_list(subject, source)
+    for name, count in wrong.items():
+        checks.count(name, count, SAID[name])
+    fits(subject, checks, kept)
+
+
+def _falls(values: np.ndarray, least: int = 0) -> int:
+    """Number of values that are not at least ``least`` above the one before."""
+    return int((np.diff(values) < least).sum())
+
+
+def _wrong_seeds(subject: Subject, nodes: Nodes, order: SeedOrder, source: np.ndarray) -> int:
+    """Number of seeds at other positions of the list than their epoch takes, or of other vertices than there; fills ``source`` with those that are new."""
+    asked = order.positions(nodes.start, nodes.start + nodes.first.size)
+    there = asked >= 0
+    if not np.array_equal(there.sum(axis=1), nodes.hop_nodes[:, 0]):
+        return int(np.abs(there.sum(axis=1) - nodes.hop_nodes[:, 0]).sum())
+    position, vertex = asked[there], nodes.vertex[nodes.seeds]
+    new = source[position] == NONE
+    source[position[new]] = vertex[new]
+    wrong = (nodes.input_id != position) | (source[position] != vertex) | (vertex < 0)
+    return int((wrong | (vertex != position) if subject.starts_at_all else wrong).sum())
+
+
+def _other_list(subject: Subject, source: np.ndarray) -> int:
+    """1 if all sources are known and are not those that were asked for."""
+    asked = subject.samples.manifest["request"]["sources"].split()
+    if asked[0] != "list" or (source == NONE).any():
+        return 0
+    return int(hashlib.sha256(source.tobytes()).hexdigest()[:32] != asked[1])
+
+
+def _wrong_edges(subject: Subject, nodes: Nodes) -> int:
+    """Number of edges that are not in the row of the vertex that they were drawn for, or lead to another vertex than that of ``row``."""
+    indptr, vertex = subject.view.indptr, nodes.vertex[nodes.col]
+    inside = (nodes.e_id >= indptr[vertex]) & (nodes.e_id < indptr[vertex + 1])
+    leads = subject.view.indices[np.where(inside, nodes.e_id, 0)] if subject.store.edges else nodes.e_id
+    return int((~inside | (leads != nodes.vertex[nodes.row])).sum())
+
+
+def _wrong_nodes(subject: Subject, nodes: Nodes, disjoint: bool) -> int:
+    """Number of nodes that do not follow the one before in the order of first meeting, and of edges that do not lead to the first node of their vertex."""
+    seeds = nodes.hop_nodes[:, 0]
+    key = nodes.instance * subject.view.vertices + nodes.vertex
+    if disjoint:
+        tree = np.cumsum(seeds)[nodes.instance] - seeds[nodes.instance] + nodes.seed
+        key = tree * subject.view.vertices + nodes.vertex
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    twice = (first[number] != np.arange(key.size)) & (nodes.hop > 0)
+    astray = first[number][nodes.row] != nodes.row
+    if disjoint:
+        astray |= nodes.seed[nodes.row] != nodes.seed[nodes.col]
+        twice |= (nodes.hop == 0) & (nodes.seed != np.arange(key.size) - nodes.first[nodes.instance])
+    met, edge = np.unique(nodes.row, return_index=True)
+    later = nodes.hop[met] > 0
+    met, edge = met[later], edge[later]
+    unmet = int((nodes.hop > 0).sum()) - met.size
+    early = int((nodes.hop[met] != nodes.edge_hop[edge] + 1).sum())
+    return int(twice.sum()) + int(astray.sum()) + unmet + early + _falls(edge)
+
+
+def _check_choices(subject: Subject, nodes: Nodes, wrong: dict[str, int], kept: list[tuple[np.ndarray, ...]]) -> None:
+    """Count nodes that selected another number of edges than they may, and keep what nodes selected, for the statistics."""
+    algorithm: Any = subject.algorithm
+    sizes = np.append(algorithm.sizes(), 0).astype(np.int64)
+    degree, asked = subject.degree[nodes.vertex], sizes[nodes.hop]
+    limited = np.where(degree > 0, asked, 0) if algorithm.replace else np.minimum(asked, degree)
+    most = np.where(asked < 0, degree, limited)
+    few = np.flatnonzero(nodes.selected < most)
+    situations = _situations(subject, nodes)
+    wrong["sizes"] += int((nodes.selected > most).sum()) + unexplained(subject, situations[few])
+    every = max(1, -(-subject.samples.instances * max(nodes.vertex.size // max(nodes.first.size, 1), 1) // ENTRIES))
+    begin = np.concatenate([[0], np.cumsum(nodes.selected)])
+    numbers = np.arange(nodes.vertex.size) + (nodes.start % (1 << 22) << 40)
+    order = np.argsort(nodes.col, kind="stable")
+    ends = nodes.vertex[nodes.row[order]]
+    for hop, size in enumerate(algorithm.sizes()):
+        if size <= 0:  # nothing is chosen
+            continue
+        here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & one_in(every, numbers))
+        cells = begin[here][:, None] + np.arange(size)
+        there = np.arange(size) < nodes.selected[here][:, None]
+        chosen = np.where(there, ends[np.where(there, cells, 0)] if ends.size else NONE, NONE)
+        kept.append((situations[here], chosen, np.full(here.size, hop)))
+
+
+def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
+    """What the bias of each node's edges may read, int64 [nodes, columns]."""
+    previous = np.full(nodes.vertex.size, NONE)
+    met, edge = np.unique(nodes.row, return_index=True)
+    later = nodes.hop[met] > 0
+    previous[met[later]] = nodes.vertex[nodes.col[edge[later]]]
+    known = {
+        "v": nodes.vertex,
+        "prev": previous,
+        "source": nodes.vertex[nodes.first[nodes.instance]],
+        "depth": nodes.hop,
+        "instance": nodes.instance + nodes.start,
+    }
+    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64)

@@ -1,0 +1,176 @@
+"""Virtual samples: stores that hold a request and no arrays, and give the same bytes as a stored sample, drawn when they are read.
+
+OUT/zarr.json           what a sample store says of itself, and the options by which it is drawn again (``virtual``)
+OUT/given_sources/      the list of sources, as dense ids, where the request has a list
+OUT/checksums, results  as in any sample store
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.run import DRAWS, Job, manifest, prepare
+from csaw.engine.sample_stream import Stream
+from csaw.engine.samples import VIRTUAL, check, files
+from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import KIND, Identifiers, chunk_name
+from csaw.engine.samples.on_demand import OnDemand
+from csaw.engine.samples.place import check_place, partial_of
+from csaw.engine.version import VERSION
+from csaw.partition import open_graph, replace
+from csaw.partition.errors import StoreError
+from csaw.partition.nodes import group_node, write_array
+from csaw.partition.words import Words
+
+SOURCES = "given_sources"
+ASKED = (
+    "seed",
+    "instances",
+    "weighted",
+    "edge_bias",
+    "ids",
+)  # of a request: the options that it is prepared with again
+METHODS = ("select", "collision")  # which a request has even where nobody asked for them
+Draw = Callable[[int, int], dict[str, np.ndarray]]
+
+
+def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dict[str, Any]:
+    """Write the virtual sample of a job; nothing is sampled.
+
+    Arguments: job, what :func:`prepare` returned; out, the path of the store to write; overwrite, replace the sample store that is there (default: False).
+
+    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, StoreError where it cannot be written or is there already.
+    """
+    path, plan = Path(out), job.plan
+    partial_of(path)
+    check_place(path, resume=False, overwrite=overwrite)
+    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, plan.request.ids)
+    said = files.plain({
+        "csaw_kind": KIND, "format_version": identifiers.version, "layout": plan.sample_layout, "instances": plan.request.instances,
+        "group_size": plan.request.group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest(job),
+        VIRTUAL: {"sources": _sources_of(job)},
+    })  # fmt: skip
+    try:
+        with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
+            _write(draft.folder, said, job.sources.listed if said[VIRTUAL]["sources"] is None else None)
+            draft.publish()
+    except OSError as error:
+        raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
+    return {"version": VERSION, VIRTUAL: True, "instances": plan.request.instances, "bytes_written": _size_of(path)}
+
+
+def _sources_of(job: Job) -> str | None:
+    """The option ``sources`` that gives those of the job again; None where its list has to be kept."""
+    return job.sources.asked or (None if job.sources.kind == "list" else job.sources.kind)
+
+
+def _write(folder: Path, said: dict[str, Any], listed: np.ndarray | None) -> None:
+    checksums = {}
+    if listed is not None:
+        name = f"{SOURCES}/{chunk_name(0, 1)}"
+        write_array(folder / SOURCES, np.dtype(np.int64), (listed.size,), (max(1, listed.size),), separator=".", fill=0)
+        checksums[name] = files.write_file(folder / name, np.ascontiguousarray(listed, "<i8"))
+        checksums[f"{SOURCES}/zarr.json"] = files.sha256(folder / SOURCES / "zarr.json")
+    files.write_json(folder / "zarr.json", group_node(said))
+    checksums["zarr.json"] = files.sha256(folder / "zarr.json")
+    for name, node in (("results", {VIRTUAL: True}), ("checksums", {"sha256": checksums})):
+        (folder / name).mkdir()
+        files.write_json(folder / name / "zarr.json", group_node(node))
+
+
+def _size_of(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+class VirtualSamples(OnDemand):
+    """A virtual sample, open for reading: its instances are drawn when they are read, by the device and within the memory that ``options`` of a run say."""
+
+    is_virtual = True
+
+    def __init__(self, path: Path, graph: str | Path | None = None, **options: Any) -> None:
+        attributes, checksums = check.attributes_of(path), check.checksums_of(path)
+        if VIRTUAL not in attributes:
+            raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
+        for name in checksums:
+            check.check_file(path, name, checksums)
+        self.job = _job_of(path, attributes, checksums, graph, options)
+        self.stream = Stream(self.job)
+        super().__init__(path, attributes, self._drawn, _words_of(self.job))
+        self.checksums = checksums
+
+    def _drawn(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """The arrays of some instances; of none, those of one without its rows."""
+        if start == stop:
+            last = min(start + 1, self.instances) if self.instances else 0
+            return _joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
+        return _joined([batch.arrays() for batch in self.stream.draw(start, stop)])
+
+    @property
+    def results(self) -> dict[str, Any]:  # type: ignore[override]
+        return {VIRTUAL: True}
+
+    @property
+    def nbytes(self) -> int:
+        return _size_of(self.path)
+
+
+def open_virtual(path: str | Path, graph: str | Path | None = None, **options: Any) -> VirtualSamples:
+    """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
+
+    Arguments: graph, the path of its graph store (default: None, where it was); options of a run on which no byte depends, such as ``device`` and ``memory``.
+
+    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, and where another version of csaw draws other samples.
+    """
+    return VirtualSamples(Path(path), graph, **options)
+
+
+def _job_of(
+    path: Path, attributes: dict[str, Any], checksums: dict[str, str], graph: str | Path | None, options: dict[str, Any]
+) -> Job:
+    wanted = attributes["manifest"]
+    if wanted.get("draws") != DRAWS:
+        raise StoreError(
+            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it ({wanted.get('version')}); use that version, or sample again"
+        )
+    request, where = wanted["request"], graph or wanted["graph"]["path"]
+    try:
+        store = open_graph(where)
+    except StoreError as error:
+        raise StoreError(
+            f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the graph with --graph"
+        ) from error
+    if store.fingerprint != request["fingerprint"]:
+        raise StoreError(
+            f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
+        )
+    given = {name: request[name] for name in ASKED if request[name] is not None} | request["parameters"] | options
+    given["sources"] = attributes[VIRTUAL]["sources"]
+    if given["sources"] is None:
+        listed = Rows(path, SOURCES, checksums)[:]
+        given["sources"] = store.original_ids(listed.astype(store.id_dtype))
+    elif given["sources"] in ("random", "distinct", "every"):  # what the algorithm starts from by itself
+        del given["sources"]
+    job = prepare(store, request["algorithm"], **given)
+    if files.plain(job.plan.request.as_dict()) != request:
+        job = prepare(store, request["algorithm"], **given, **{name: request[name] for name in METHODS})
+    found = files.plain(job.plan.request.as_dict())
+    if other := [name for name in request if found.get(name) != request[name]]:
+        raise StoreError(
+            f"{path} is virtual, and its {other[0]} cannot be had again: expected {request[other[0]]}, found {found.get(other[0])}; sample again"
+        )
+    return job
+
+
+def _words_of(job: Job) -> Words | None:
+    ids = job.written_ids
+    if ids is None or (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"):
+        return None
+    return ids if isinstance(ids, Words) else Words.of(ids)
+
+
+def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
