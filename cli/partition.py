@@ -17,6 +17,11 @@ from csaw.cli import values
     help="Whether a row is an edge in one direction or in both [default: as the file's header says, otherwise directed].",
 )
 @click.option(
+    "--reverse",
+    is_flag=True,
+    help="Store each edge at the vertex that it leads to: samples then go from a vertex to those with an edge to it, its in-neighbors.",
+)
+@click.option(
     "--ids",
     type=click.Choice(["auto", "int", "string"]),
     default="auto",

@@ -30,6 +30,8 @@ class IngestOptions:
 
     directed: bool | None = None
     """Whether a row is an edge in one direction only. None: as the header says, otherwise yes."""
+    reverse: bool = False
+    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an edge to it."""
     ids: str = "auto"
     """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise strings."""
     weight_column: str | int = "auto"

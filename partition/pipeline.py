@@ -167,7 +167,7 @@ class _Ingest:
             if src.size and not (bounds and bounds[0]):
                 bounds = [(min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max())))]
             if src.size:
-                yield src, dst, weights, bounds[0]
+                yield (dst, src, weights, bounds[0]) if self.options.reverse else (src, dst, weights, bounds[0])
 
     def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
         """Write the partitions in order. They were cut before repeated edges are merged, so they may end up smaller than planned."""
@@ -200,7 +200,7 @@ class _Ingest:
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
             "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
             "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
-            "weights": "column" if self.weighted else "none", "spilled_bytes": self.budget.spilled,
+            "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}), "spilled_bytes": self.budget.spilled,
         }  # fmt: skip
         declared = self.rows.shape.declared
         found = {"vertices": vertices, "edges": self.rows.counts["edges"]}

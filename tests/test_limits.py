@@ -8,6 +8,7 @@ FUNCTION, MODULE = 40, 300
 LOOP = "one loop over walkers or bytes in flight: what it keeps in registers would go through memory between functions"
 EXCEPTIONS = {
     "engine/cpu/kernels/clocks.py:run_clocks": LOOP,
+    "engine/cpu/kernels/minibatches.py:draw_minibatch": LOOP,
     "engine/cpu/kernels/rejection.py:walk_by_rejection": LOOP,
     "engine/cpu/kernels/select.py:successive": LOOP,
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",

@@ -11,7 +11,6 @@ from csaw.engine.batches.traversals import Traversals, fresh
 from csaw.engine.contracts import Array
 from csaw.partition.errors import BudgetError
 
-
 MOST_NODES = 2**31 - 1  # of a mini-batch: their numbers are int32
 
 
@@ -21,6 +20,14 @@ def check_nodes(most: int) -> None:
         raise BudgetError(
             f"a mini-batch has {most:,} nodes, and at most {MOST_NODES:,} can be numbered; lower --seeds-per-batch or --fanout"
         )
+
+
+def frontiers(sizes: tuple[int, ...], seeds: int, most: int) -> list[int]:
+    """Most nodes of the frontier of each hop of a mini-batch of ``seeds`` seeds, which has ``most`` different ones at most. ``sizes``: neighbors of each, from 0 on."""
+    widths = [seeds]
+    for size in sizes[:-1]:
+        widths.append(min(widths[-1] * size, most))
+    return widths
 
 
 class MiniBatches(Traversals):
@@ -86,7 +93,7 @@ class MiniBatches(Traversals):
         self.known, self.known_node = known[order], xp.concatenate([self.known_node, number])[order]
 
     def _samples(self) -> dict[str, Array]:
-        local, vertex, seed = self._in_order(self.nodes, 3)
+        _, vertex, seed = self._in_order(self.nodes, 3)
         check_nodes(int(self.node_counts.max()) if self.instances else 0)
         of_edge, row, col, edge = self._in_order(self.drawn, 4)
         batch = {"batch": seed.astype(np.int32)} if self.disjoint else {}

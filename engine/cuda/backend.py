@@ -19,6 +19,7 @@ from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
@@ -31,7 +32,7 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span
+from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span, whole_minibatches
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import pinned
 from csaw.engine.cuda.streams import Streams
@@ -72,6 +73,7 @@ class CudaBackend(Backend):
             sparse_pools(self),
             tree_span(self),
         )
+        self.whole_minibatches = whole_minibatches(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
@@ -89,7 +91,7 @@ class CudaBackend(Backend):
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.sample_layout == "batches":
-            return MiniBatches(self, first, sources)
+            return (DeviceMiniBatches if self.whole_minibatches else MiniBatches)(self, first, sources)
         kind = Trees if self.tree_span else Hops if self.in_tables else Pools if self.needs.in_pools else Traversals
         return kind(self, first, sources)
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csaw.engine.algorithm import Walk
+from csaw.engine.batches.minibatches import frontiers
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.hooks import Hook
 from csaw.engine.plan.detectors import CODES as DETECT
-from csaw.engine.plan.hop_tables import in_tables
+from csaw.engine.plan.hop_tables import PICKS, in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.residency import Residency
@@ -17,6 +18,7 @@ TREE_EDGES = 1 << 15  # most edges of an instance that one block draws alone,
 POOL_EDGES = 1 << 12  # and if every pick is compared with all picks before it
 FIRE_SPREAD = 16  # room for a fire, as a multiple of the mean: of 10^5 fires none needs a second launch
 SPARE_EDGES = 64
+MOST_CELLS = 1 << 31  # of all hops of a mini-batch
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,24 @@ def _has_trees(backend: Specialization) -> bool:
     return bool(c["UNIFORM"] and c["SELECT"] == "uniform") and not (c["INDUCED"] or once)
 
 
+def whole_minibatches(backend: Specialization) -> bool:
+    """Whether minibatches.cu takes this plan's mini-batches through all hops: uniform picks, few of each node, from a graph that is not streamed."""
+    plan, a = backend.plan, backend.algorithm
+    if plan.sample_layout != "batches" or backend.streamed or plan.select is not Method.UNIFORM or not plan.sizes:
+        return False
+    if not all(size >= 0 and (a.replace or size <= PICKS["cuda"]) for size in plan.sizes):
+        return False
+    widths = frontiers(plan.sizes, a.seeds_per_batch, backend.store.vertices * (a.seeds_per_batch if a.disjoint else 1))
+    return sum(width * size for width, size in zip(widths, plan.sizes, strict=True)) < MOST_CELLS
+
+
 def _files(backend: Specialization) -> tuple[str, ...]:
     if isinstance(backend.algorithm, Walk):
         return ("walk.cu",)
     if backend.algorithm.clocks:
         return ("clocks.cu",)
+    if whole_minibatches(backend):
+        return ("minibatches.cu",)
     if tree_span(backend):
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):
@@ -115,6 +130,7 @@ def _constants(backend: Specialization) -> dict[str, int]:
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
     if not isinstance(backend.algorithm, Walk):
+        own |= {"DISJOINT": bool(getattr(backend.algorithm, "disjoint", False))}
         own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
     constants |= {

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.graphs import FIVE, SQUARE, arrays_of, random_store, rows_of, store_of
+from helpers.graphs import FIVE, SQUARE, arrays_of, ends_of_batches, random_store, rows_of, store_of
 from helpers.laws import (
     assert_fires_are_geometric,
     assert_frontier_walks_follow,
@@ -71,6 +71,47 @@ def test_siblings_select_independently(tmp_path, options):
     store = store_of(tmp_path / "g.zarr", edges, directed=True, weighted=False)
     drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", fanout=(2, 1), sources=np.zeros(MANY, int), **options)
     assert_picks_are_independent(drawn["hop_2"].astype(int) - 3, [1, 1, 1], [1, 1, 1])
+
+
+BATCHES = {"seeds_per_batch": 500, "sources": np.zeros(MANY, int)}  # of seeds that each draw for themselves
+
+
+@pytest.mark.parametrize("disjoint", [False, True])
+@pytest.mark.parametrize("how", [{"select": "its"}, {"select": "keys"}], ids=["its", "keys"])
+def test_seeds_of_a_mini_batch_select_successively(tmp_path, how, disjoint):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "minibatch", fanout=(3,), disjoint=disjoint, **BATCHES, **how)
+    assert_picks_are_successive(ends_of_batches(drawn, 0).reshape(MANY, 3) - 1, BIASES)
+
+
+def test_unweighted_subsets_of_a_mini_batch_are_equally_likely(tmp_path):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "minibatch", fanout=(2,), weighted=False, **BATCHES)
+    assert_sets_are_equally_likely(ends_of_batches(drawn, 0).reshape(MANY, 2) - 1, 5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_picks_of_a_mini_batch_with_replacement_are_independent(tmp_path, weighted):
+    store = store_of(tmp_path / "g.zarr", FIVE, directed=True)
+    drawn = arrays_of(store, tmp_path / "s.zarr", "minibatch", fanout=(2,), replace=True, weighted=weighted, **BATCHES)
+    biases = BIASES if weighted else [1] * 5
+    assert_picks_are_independent(ends_of_batches(drawn, 0).reshape(MANY, 2) - 1, biases, biases)
+
+
+@pytest.mark.parametrize("options", [{}, {"select": "its"}, {"replace": True}], ids=["floyd", "its", "replace"])
+def test_nodes_of_a_mini_batch_select_independently(tmp_path, options):
+    edges = [(0, 1, 1), (0, 2, 1)] + [(v, u, 1) for v in (1, 2) for u in (3, 4, 5)]
+    store = store_of(tmp_path / "g.zarr", edges, directed=True, weighted=False)
+    drawn = arrays_of(
+        store,
+        tmp_path / "s.zarr",
+        "minibatch",
+        fanout=(-1 if "replace" not in options else 60, 1),
+        disjoint=True,
+        **BATCHES,
+        **options,
+    )
+    assert_picks_are_independent(ends_of_batches(drawn, 1).reshape(MANY, 2) - 3, [1, 1, 1], [1, 1, 1])
 
 
 def test_second_hop_starts_where_the_first_ended(tmp_path):

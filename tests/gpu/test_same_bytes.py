@@ -190,7 +190,7 @@ def test_hooks_of_ones_own_are_checked_where_trials_are(tmp_path, residency):
 
 def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr")
-    with pytest.raises(BudgetError, match="are needed on"):
+    with pytest.raises(BudgetError, match="the least that this run needs is .* raise --gpu-memory to"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", gpu_memory=100)
     with pytest.raises(OptionError, match="it can use"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", layout="entries")

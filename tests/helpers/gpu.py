@@ -34,6 +34,12 @@ MORE = [
     ),
     ("minibatch", {"fanout": (70, 2), "seeds_per_batch": 7, "bias": "none", "drop_last": True}),
     ("minibatch", {"fanout": (5, 3), "seeds_per_batch": 16, "replace": True, "disjoint": True}),
+    ("minibatch", {"fanout": (5, 3), "seeds_per_batch": 16, "replace": True, "bias": "none"}),
+    ("minibatch", {"fanout": (4, 0, 3), "seeds_per_batch": 9, "bias": "none"}),
+    (
+        "minibatch",
+        {"fanout": (4, 3, 2), "seeds_per_batch": 5, "bias": "none", "disjoint": True, "shuffle": True, "epochs": 2},
+    ),
     ("minibatch", {"fanout": (3, 3), "seeds_per_batch": 16, "select": "keys", "bias": "degree"}),
     ("snowball", {"neighbor_size": 3, "select": "its"}),
     ("forest-fire", {"select": "its", "depth": 3, "detect": "contiguous"}),
@@ -164,6 +170,8 @@ def usable(store, algo, options):
     options = dict(options)
     if algo == "random-node":
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
+    if options.get("drop_last") and store.vertices < options["seeds_per_batch"]:
+        options["seeds_per_batch"] = store.vertices
     if options.get("layout") == "csr" and algo in ("neighbor", "multidimensional"):
         return options
     table = options.get("layout") in ("table", "alias")

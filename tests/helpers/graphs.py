@@ -1,5 +1,7 @@
 """Small graphs with every trouble in them, and a way to draw from one."""
 
+from pathlib import Path
+
 import numpy as np
 
 from csaw.engine import open_samples, sample
@@ -78,11 +80,17 @@ def stored_arrays(out):
     """Every array of a sample."""
     samples = open_samples(out)
     names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
-    names["batches"] = [
-        name for name in WHOLE["batches"] if name != "batch" or samples.manifest["request"]["parameters"]["disjoint"]
-    ]
+    names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr
 
     group = zarr.open_group(str(out), mode="r")
     return {name: group[name][:] for name in wanted}
+
+
+def ends_of_batches(drawn, hop):
+    """The vertices that the edges of one hop of all mini-batches lead to, in order, from the arrays of a sample."""
+    counts, hops = np.diff(drawn["edge_ptr"]), drawn["hop_edges"]
+    row = drawn["row"] + np.repeat(drawn["node_ptr"][:-1], counts)
+    at = np.repeat(np.tile(np.arange(hops.shape[1]), len(hops)), hops.ravel())
+    return drawn["n_id"][row[at == hop]].astype(int)

@@ -241,3 +241,12 @@ def test_partitions_and_codec_do_not_change_the_content(tmp_path, compression):
         assert np.array_equal(oracle, indices[part.first_edge :])
         marks.add(store.fingerprint)
     assert len(marks) == 1
+
+
+@pytest.mark.parametrize("text", ["1 2\n1 3\n3 1\n3 3\n9 1\n", "1 2 .5\n1 3 .25\n9 1 2\n", "a b\nc b\nb a\n"])
+def test_a_graph_stored_in_reverse_has_each_edge_at_its_other_end(tmp_path, text):
+    ids = {"ids": "string"} if text.startswith("a") else {}
+    found = entries(read(tmp_path, text, reverse=True, **ids))
+    assert found == sorted((v, u, *w) for u, v, *w in entries(read(tmp_path, text, **ids)))
+    assert read(tmp_path, text, reverse=True, **ids).report["reversed"]
+    assert "reversed" not in read(tmp_path, text, **ids).report

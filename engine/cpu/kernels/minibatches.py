@@ -113,11 +113,7 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
                     counts[0] += degree == 0
                 wanted = degree if size < 0 else size
                 picked = edges
-                edges += (
-                    choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
-                    if wanted > 0
-                    else 0
-                )
+                edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
                 for k in range(picked, edges):
                     col[k] = node
                     prefetch_edge(graph, uint64(e_id[k]))

@@ -1,6 +1,7 @@
 // Neighbor sampling whose samples are tables: children of column c of a table are columns c f .. c f + f - 1 of the next one.
 // Picks are uniform, from alias tables, or by running sums, so nothing but the parent decides them.
 #include "collide.cuh"
+#include "picks.cuh"
 
 struct Hop {
     i64 first, parents;          // number of the first instance; cells of the parents' table
@@ -121,8 +122,7 @@ extern "C" __global__ __launch_bounds__(256) void hop_with_replacement(Hop hop, 
     count_up(found, without, dead, edges);
 }
 
-// Without replacement, uniform: a thread makes two picks of a parent (Floyd: Bentley, CACM 30(9), 1987). A pick that meets an
-// earlier one of its parent's takes the top of its range instead; only parents where two words agree have to look.
+// Without replacement, uniform: a thread makes two picks of a parent.
 extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed, u64* dead, u64* edges)
 {
     __shared__ Parents parents;
@@ -130,42 +130,16 @@ extern "C" __global__ __launch_bounds__(256) void hop_distinct(Hop hop, u64 seed
     if (left <= 0) return;
     const u32 staged = (u32)min((i64)hop.staged, left), without = parents.look_up(hop, base, staged);
     const u32 size = hop.size, pairs = (size + 1) / 2, tiles = 32 / pairs, lane = lane_of(), tile = lane / pairs, pair = lane - tile * pairs;
-    const u32 tile_lanes = (1u << pairs) - 1, tile_begin = tile * pairs, warps = blockDim.x >> 5;
+    const u32 warps = blockDim.x >> 5;
     u32 found = 0;
     for (u32 begin = (threadIdx.x >> 5) * tiles; begin < staged; begin += warps * tiles) {
         const u32 i = begin + tile;
         const bool inside = tile < tiles && i < staged;
         const Place place = inside ? parents.place[i] : Place{0, 0};
-        const bool draws = place.count > size;
-        const u32 k = draws ? size : (u32)place.count;
-        i64 first = 2 * pair, second = 2 * pair + 1;
-        if (__any_sync(~0u, draws)) {
-            bool met = false;
-            if (draws) {
-                const Words words = philox(seed, parents.instance[i], parents.slot[i], pair);
-                const i64 bound = place.count - k + 2 * pair + 1;
-                first = (i64)below(word64(words, 0), (u64)bound);
-                second = (i64)below(word64(words, 1), (u64)bound + 1);
-                met = first == second;
-            }
-            for (u32 gap = 1; gap < pairs; ++gap) {
-                const u32 a = __shfl_up_sync(~0u, (u32)first, gap), b = __shfl_up_sync(~0u, (u32)second, gap);
-                met |= pair >= gap && (a == (u32)first || b == (u32)first || a == (u32)second || b == (u32)second);
-            }
-            if (__any_sync(~0u, met && draws)) {  // in order: what an earlier pick became counts
-                for (u32 pick = 1; pick < size; ++pick) {
-                    const bool is_second = pick & 1;
-                    const i64 asked = __shfl_sync(~0u, is_second ? second : first, tile_begin + pick / 2);
-                    const bool equal = (2 * pair < pick && first == asked) || (2 * pair + 1 < pick && second == asked);
-                    const bool taken = __ballot_sync(~0u, equal) >> tile_begin & tile_lanes;
-                    if (pair != pick / 2 || !taken || !draws) continue;
-                    if (is_second) second = place.count - k + pick;
-                    else first = place.count - k + pick;
-                }
-            }
-        }
+        const Picks picks = distinct_picks(place, seed, inside ? parents.instance[i] : 0, inside ? parents.slot[i] : 0, size, pair, tile * pairs);
         if (!inside) continue;
-        const vertex_t a = 2 * pair < k ? *index_at(place.row + first) : NONE, b = 2 * pair + 1 < k ? *index_at(place.row + second) : NONE;
+        const u32 k = picks.count;
+        const vertex_t a = 2 * pair < k ? *index_at(place.row + picks.first) : NONE, b = 2 * pair + 1 < k ? *index_at(place.row + picks.second) : NONE;
         put_pair(hop.child + (base + i) * size, size, pair, a, b);
         found += (2 * pair < k) + (2 * pair + 1 < k);
     }
