@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.graphs import random_store
+
+from csaw.engine import sample
 
 ROOT = Path(__file__).parents[1]
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
@@ -43,6 +46,27 @@ def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
     assert len(found) == len(LEAST[name])
     assert all(one >= least for one, least in zip(found, LEAST[name], strict=True)), done.stdout
     print(done.stdout)
+
+
+def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+    pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    monkeypatch.chdir(tmp_path)
+    graph = random_store("graph.zarr", vertices=200, edges=900)
+    sample(graph, "walks.zarr", "deepwalk", walk_length=5, device="cpu")
+    data = pyg.data.Data(x=torch.ones(200, 3), y=torch.arange(200), edge_index=torch.randint(200, (2, 900)))
+    data.train_mask, seeds = torch.arange(200) < 150, []
+    here = {"data": data, "train": lambda x, edge_index, y: seeds.extend(y.tolist())}
+    readme = (ROOT / "README.md").read_text()
+    blocks = [
+        block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "csaw.engine.loaders" in block
+    ]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, here)
+    assert sorted(seeds) == sorted([*range(150)] * 2)
+    assert sum(pairs.center.numel() for pairs in here["stored"]) > 0
+    assert "torch.Size" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", TUTORIALS)

@@ -8,9 +8,10 @@ from typing import Any
 from csaw.engine.loaders.ahead import ahead
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
+from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.sampler import algorithm_options, output_of, subgraph_named
+from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import tensor_of
 from csaw.partition.errors import OptionError
 
@@ -44,7 +45,8 @@ class NeighborLoader:
     input_nodes: seeds, an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all vertices).
     batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a smaller last mini-batch is left out.
     replace, disjoint, weight_attr: draw with replacement; give each seed nodes of its own; the attribute with edge weights to draw by.
-    subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among the nodes.
+    subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among the nodes, for which the rows of a graph
+        store are loaded into host memory, too.
     transform, transform_sampler_output: called with each mini-batch, and with each SamplerOutput before features are gathered.
     features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}`` whose rows are gathered by ``n_id``: NumPy arrays and
         memory maps, tensors, or arrays on a GPU.
@@ -68,12 +70,13 @@ class NeighborLoader:
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
-        self.subgraph_type, self.transform, self.epoch = subgraph_named(subgraph_type), transform, 0
+        self.transform, self.epoch = transform, 0
+        self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
         permuted = SimpleNamespace(edge_permutation=self.graph.order)
         self.filter = NodeLoader(self.data, permuted, input_nodes, transform_sampler_output=transform_sampler_output)
-        asked = algorithm_options(num_neighbors, replace, disjoint, self.subgraph_type, weight_attr)
+        asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         nodes = None if input_nodes is None else self.filter.input_data.node.numpy()
         self.drawn = EpochBatches(self.graph.store, nodes, on_device=self.graph.stays_on_device, **asked | mini_batches | options)  # fmt: skip
@@ -104,8 +107,7 @@ class NeighborLoader:
         out = output_of(arrays, self.graph)
         position, known = tensor_of(arrays["input_id"]).cpu(), self.filter.input_data.input_id
         out.metadata = (position if known is None else known[position], None)
-        if self.subgraph_type == "bidirectional":
-            out = out.to_bidirectional()
+        out = self.finished(out)
         if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)

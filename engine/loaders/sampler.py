@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.loaders.graphs import Sampled, graph_of
+from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import tensor_of
@@ -17,8 +18,6 @@ needed("torch_geometric.sampler")
 import torch
 from torch_geometric import sampler as pyg
 from torch_geometric.sampler.neighbor_sampler import edge_sample
-
-SUBGRAPHS = ("directional", "bidirectional", "induced")
 
 
 class NeighborSampler(pyg.BaseSampler):
@@ -39,8 +38,8 @@ class NeighborSampler(pyg.BaseSampler):
     def __init__(self, data: Any, num_neighbors: Sequence[int], *, replace: bool = False, disjoint: bool = False,
                  subgraph_type: str = "directional", weight_attr: str | None = None, seed: int = 0, **options: Any) -> None:  # fmt: skip
         self.graph = graph_of(data, weight_attr)
-        self.subgraph_type = subgraph_named(subgraph_type)
-        asked = algorithm_options(num_neighbors, replace, disjoint, self.subgraph_type, weight_attr) | options
+        self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
+        asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr) | options
         self.disjoint, self.num_nodes = disjoint, self.graph.store.vertices
         self.drawn = SeededBatches(self.graph.store, on_device=self.graph.stays_on_device, seed=seed, **asked)
         self.calls = 0
@@ -50,12 +49,12 @@ class NeighborSampler(pyg.BaseSampler):
         refuse_time(index.time)
         out = self._sample(index.node)
         out.metadata = (index.input_id, None)
-        return self._finished(out)
+        return self.finished(out)
 
     def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
         """A SamplerOutput of the neighbors of both ends of ``index``, an EdgeSamplerInput, and of the negative ones that ``neg_sampling`` asks for."""
         refuse_time(index.time)
-        return self._finished(
+        return self.finished(
             edge_sample(index, self._sample, self.num_nodes, self.disjoint, node_time=None, neg_sampling=neg_sampling)
         )
 
@@ -76,9 +75,6 @@ class NeighborSampler(pyg.BaseSampler):
         self.calls += 1
         return output_of(arrays, self.graph)
 
-    def _finished(self, out: Any) -> Any:
-        return out.to_bidirectional() if self.subgraph_type == "bidirectional" else out
-
 
 def output_of(arrays: Arrays, graph: Sampled) -> Any:
     """The arrays of a mini-batch as a SamplerOutput: int64 tensors, edges as positions in the rows of the store. On the device of the data."""
@@ -93,20 +89,12 @@ def output_of(arrays: Arrays, graph: Sampled) -> Any:
     )  # fmt: skip
 
 
-def algorithm_options(num_neighbors: Any, replace: bool, disjoint: bool, subgraph_type: str, weight_attr: str | None) -> dict[str, Any]:  # fmt: skip
+def algorithm_options(num_neighbors: Any, replace: bool, disjoint: bool, weight_attr: str | None) -> dict[str, Any]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
     if not (isinstance(num_neighbors, Sequence) and all(isinstance(size, int) for size in num_neighbors)):
         raise OptionError(f"num_neighbors: expected a list of integers, one for each hop, found {quoted(num_neighbors)}")  # fmt: skip
     weighted = weight_attr is not None
     return {"fanout": tuple(num_neighbors), "replace": replace, "disjoint": disjoint, "weighted": weighted}
-
-
-def subgraph_named(subgraph_type: Any) -> str:
-    """The name of a type of subgraph, which may be a member of PyTorch Geometric's SubgraphType."""
-    name = getattr(subgraph_type, "value", subgraph_type)
-    if name not in SUBGRAPHS:
-        raise OptionError(f"subgraph_type: expected {', '.join(SUBGRAPHS)}, found {quoted(subgraph_type)}")
-    return name
 
 
 def refuse_time(time: Any) -> None:

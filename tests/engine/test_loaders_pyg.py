@@ -166,6 +166,25 @@ def test_subgraphs_may_be_bidirectional(data):
     assert set(map(tuple, both.edge_index.t().tolist())) == edges | {(t, s) for s, t in edges}
 
 
+def test_induced_subgraphs_have_all_edges_among_their_nodes(tmp_path, data):
+    graph = loader_graphs.graph_of(data).store
+    store = graphs.write_graph(tmp_path / "g.zarr", graph.indptr, graph.indices, directed=True)
+    made = loader_of(data, subgraph_type="induced"), loader_of(data), loader_of(store, subgraph_type="induced")
+    for batch, plain, stored in zip(*made, strict=True):
+        assert torch.equal(batch.n_id, plain.n_id)
+        inside = torch.isin(data.edge_index, batch.n_id).all(0).nonzero().view(-1)
+        assert sorted(batch.e_id.tolist()) == inside.tolist()
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+        assert torch.equal(batch.edge_attr, data.edge_attr[batch.e_id])
+        assert torch.equal(stored.edge_index, batch.edge_index)
+    twice = next(iter(loader_of(data, input_nodes=[4, 4, 5], subgraph_type="induced")))
+    assert sorted(twice.e_id.tolist()) == torch.isin(data.edge_index, twice.n_id).all(0).nonzero().view(-1).tolist()
+    sampler = NeighborSampler(data, [4, 3], subgraph_type="induced", device="cpu", seed=5)
+    for a, b in zip(NodeLoader(data, sampler, batch_size=16), loader_of(data, subgraph_type="induced"), strict=True):
+        assert same(a, b)
+        assert "num_sampled_edges" not in a
+
+
 def test_transforms_see_what_pyg_shows_them(data):
     shown = []
     loader = loader_of(data, transform=lambda batch: (shown.append(batch), len(batch.n_id))[1], transform_sampler_output=lambda out: (shown.append(out), out)[1])  # fmt: skip
@@ -275,6 +294,7 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"input_nodes": [99]}, "vertex 99 is not in edge_index"),
         ({"weight_attr": "nothing"}, "weight_attr: data has no attribute 'nothing'; it has edge_attr, "),
         ({"weight_attr": "x"}, "weight_attr: expected a number for each of 400 edges"),
+        ({"subgraph_type": "induced", "disjoint": True}, "induced subgraphs are not disjoint"),
         ({"subgraph_type": "whole"}, "subgraph_type: expected directional, "),
         ({"num_workers": 4}, "num_workers: csaw draws in threads"),
         ({"time_attr": "t"}, "time_attr: temporal sampling is not supported"),
