@@ -63,7 +63,7 @@ def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
     ]
     assert len(blocks) == 2
     for block in blocks:
-        exec(block, here)
+        exec(block, here)  # noqa: S102
     assert sorted(seeds) == sorted([*range(150)] * 2)
     assert sum(pairs.center.numel() for pairs in here["stored"]) > 0
     assert "torch.Size" in capsys.readouterr().out

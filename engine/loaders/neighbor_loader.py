@@ -12,7 +12,7 @@ from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
-from csaw.engine.loaders.tensors import tensor_of
+from csaw.engine.loaders.tensors import int64_of
 from csaw.partition.errors import OptionError
 
 torch = needed("torch")
@@ -105,7 +105,7 @@ class NeighborLoader:
     def _batch_of(self, arrays: Arrays) -> Any:
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
-        position, known = tensor_of(arrays["input_id"]).cpu(), self.filter.input_data.input_id
+        position, known = int64_of(arrays["input_id"]).cpu(), self.filter.input_data.input_id
         out.metadata = (position if known is None else known[position], None)
         out = self.finished(out)
         if self.data.edge_index is None:

@@ -9,7 +9,7 @@ from csaw.engine.loaders.graphs import Sampled, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.tensors import tensor_of
+from csaw.engine.loaders.tensors import int64_of, vertices_of
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
@@ -79,12 +79,12 @@ class NeighborSampler(pyg.BaseSampler):
 def output_of(arrays: Arrays, graph: Sampled) -> Any:
     """The arrays of a mini-batch as a SamplerOutput: int64 tensors, edges as positions in the rows of the store. On the device of the data."""
 
-    def held(name: str) -> Any:
-        tensor = tensor_of(arrays[name].astype(np.int64))
+    def placed(tensor: Any) -> Any:
         return tensor if graph.order is None else tensor.to(graph.order.device)
 
     return pyg.SamplerOutput(
-        node=held("n_id"), row=held("row"), col=held("col"), edge=held("e_id"), batch=held("batch") if "batch" in arrays else None,
+        node=placed(vertices_of(arrays["n_id"], graph.store.vertices)), row=placed(int64_of(arrays["row"])), col=placed(int64_of(arrays["col"])),
+        edge=placed(int64_of(arrays["e_id"])), batch=placed(int64_of(arrays["batch"])) if "batch" in arrays else None,
         num_sampled_nodes=arrays["hop_nodes"], num_sampled_edges=arrays["hop_edges"],
     )  # fmt: skip
 

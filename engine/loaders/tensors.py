@@ -10,23 +10,29 @@ from csaw.engine.samples import NOTHING
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
+SIGNED, LOWER_BITS = 2**31, 2**32 - 1
 
-def signed(ids: Array, fill: int) -> Array:
-    """Vertices as int64, where PyTorch looks them up: NOTHING in place of ``fill``. NumPy or CuPy, as ``ids`` is."""
-    out = ids.astype(np.int64)
-    out[ids == ids.dtype.type(fill)] = NOTHING
+
+def vertices_of(array: Array, vertices: int) -> Any:
+    """Dense ids (uint32 or uint64, NumPy or CuPy) as an int64 tensor on their device, where PyTorch looks them up; -1 where all bits are set, which stand for nothing.
+
+    ``vertices``: those of the graph, below 2^32 where ids have 32 bits.
+    """
+    narrow = array.dtype.itemsize == 4
+    out = int64_of(array.view(np.int32 if narrow else np.int64))
+    if narrow and vertices > SIGNED:
+        out = out.where(out == NOTHING, out & LOWER_BITS)
     return out
 
 
-def tensor_of(array: Array) -> Any:
-    """The array as a tensor on its device, which shares its memory."""
+def int64_of(array: Array) -> Any:
+    """Signed integers as an int64 tensor on their device. The memory of a GPU's array may be used again from now on, unless the tensor shares it."""
     torch = needed("torch")
     if isinstance(array, np.ndarray):
-        return torch.from_numpy(array)
-    import cupy
-
-    cupy.cuda.get_current_stream().synchronize()  # what it was made of is free from now on
-    return torch.from_dlpack(array)
+        return torch.from_numpy(np.ascontiguousarray(array)).to(torch.int64)
+    out = torch.from_dlpack(array).to(torch.int64)
+    torch.cuda.current_stream(out.device).synchronize()
+    return out
 
 
 def share_of(rank: int | None, world: int | None) -> tuple[int, int]:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.tensors import share_of, signed, span_of, tensor_of
+from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
 from csaw.engine.run import prepare
 from csaw.engine.sample_stream import Stream
-from csaw.engine.samples import Samples, open_samples
-from csaw.engine.samples.layout import all_ones
+from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.parallel import processors
@@ -73,7 +72,9 @@ class WalkDataset(data.Dataset):
             return self.samples.dense(walks, self.vertex_ids)
         if walks.dtype == np.uint64 and (beyond := walks[walks != self.samples.fill]).max(initial=0) > MOST:
             raise OptionError(f"{self.samples.path}: vertex {beyond.max()} does not fit a tensor of int64; pass graph= to have dense numbers, or sample with --ids dense")  # fmt: skip
-        return signed(walks, self.samples.fill)
+        held = walks.astype(np.int64)
+        held[walks == walks.dtype.type(self.samples.fill)] = NOTHING
+        return held
 
     def __getstate__(self) -> dict[str, Any]:
         """Worker processes open the store themselves."""
@@ -116,7 +117,7 @@ class WalkStream(data.IterableDataset):
         if job.plan.sample_layout != "walks":
             raise OptionError(f"--algo {algo}: expected a walk, found an algorithm that draws {job.plan.sample_layout}")
         self.instances: int = job.plan.request.instances
-        self.nothing = all_ones(job.store.id_dtype)
+        self.vertices: int = job.store.vertices
         self._opened: dict[int, Stream] = {}  # by process; a copy of another one's must not be closed here
 
     def set_epoch(self, epoch: int) -> None:
@@ -135,8 +136,7 @@ class WalkStream(data.IterableDataset):
         first, last = span_of(self.instances, self.rank * workers + number, self.world * workers)
         begin = int(self._epoch) * self.instances
         for batch in self._stream(workers if worker else 0).draw(begin + first, begin + last):
-            walks = tensor_of(signed(batch["walks"], self.nothing))
-            for some in walks.split(self.walks_per_batch):
+            for some in vertices_of(batch["walks"], self.vertices).split(self.walks_per_batch):
                 yield some if self.transform is None else self.transform(some)
 
     def _stream(self, workers: int) -> Stream:

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 DataLoader = torch.utils.data.DataLoader
 
 from csaw.engine.loaders import SkipGrams, WalkDataset, WalkStream
-from csaw.engine.loaders.tensors import span_of
+from csaw.engine.loaders.tensors import span_of, vertices_of
 
 OPTIONS = {"walk_length": 6, "num_walks": 2, "seed": 3, "device": "cpu", "weighted": False}
 FORKS = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -83,6 +83,13 @@ def test_shares_follow_each_other_and_cover_all():
         for shares in (1, 2, 3, 8):
             spans = [span_of(count, share, shares) for share in range(shares)]
             assert [n for first, last in spans for n in range(first, last)] == list(range(count))
+
+
+@pytest.mark.parametrize(("dtype", "vertices"), [("u4", 9), ("u4", 2**32 - 2), ("u8", 2**33)])
+def test_dense_ids_are_tensors_of_the_same_numbers(dtype, vertices):
+    ids = [0, 5, vertices - 1]
+    held = np.append(np.array(ids, dtype), np.array([-1]).astype(dtype))
+    assert vertices_of(held, vertices).tolist() == [*ids, -1]
 
 
 @FORKS
