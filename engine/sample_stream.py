@@ -39,7 +39,7 @@ def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device:
     on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack without a copy (default: False, NumPy
         arrays in host memory). On the CPU it changes nothing.
     rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of it). The parts are consecutive
-        instances, together all of them, and their sizes differ by one at most.
+        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of mini-batches by one an epoch.
 
     Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`; OptionError for ``rank`` and ``world``.
     """
@@ -65,31 +65,30 @@ class Stream:
     """
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
-        count = job.plan.request.instances
         self.job = job
-        self.first, self.last = count * rank // world, count * (rank + 1) // world
-        """The instances of this process: first .. last - 1."""
+        self.parts = list(_parts(job, rank, world))
+        """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
         self._finish = _finisher(job, on_device=on_device)
         self._opened: _Opened | None = None
         self._opening = Lock()
 
     def __len__(self) -> int:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
-        return self.last - self.first
+        return sum(last - first for first, last in self.parts)
 
     def __iter__(self) -> Iterator[FinishedBatch]:
-        return self.draw(self.first, self.last)
+        return self._draw(self.parts)
 
     def draw(self, first: int, last: int) -> Iterator[FinishedBatch]:
         """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of. OptionError where the job lacks them."""
         check_range(self.job, first, last)
-        return self._draw(first, last)
+        return self._draw([(first, last)])
 
-    def _draw(self, first: int, last: int) -> Finished:
-        if first == last:
+    def _draw(self, parts: list[tuple[int, int]]) -> Finished:
+        if all(first == last for first, last in parts):
             return
-        opened, size = self._open(), self.job.plan.batch
-        spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
+        opened, size, first, last = self._open(), self.job.plan.batch, parts[0][0], parts[-1][1]
+        spans = ((begin, min(begin + size, end)) for start, end in parts for begin in range(start, end, size))
         try:
             with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
                 for batch in drawn:
@@ -117,6 +116,15 @@ class Stream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _parts(job: Job, rank: int, world: int) -> Iterator[tuple[int, int]]:
+    """The instances of one process of several: a part of each epoch, so that all processes are in the same one."""
+    count, order = job.plan.request.instances, job.sources.order
+    each = count if order is None else order.batches_per_epoch
+    for first in range(0, count, each):
+        size = min(each, count - first)
+        yield first + size * rank // world, first + size * (rank + 1) // world
 
 
 class _Opened:

@@ -27,6 +27,15 @@ def _text_of(path: Path) -> str:
         raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
 
 
+def _refuse_columns(path: Path, text: str) -> None:
+    """FormatError if a line of a file of seeds has more than an id: labels beside seeds would be taken for seeds."""
+    for line, row in enumerate(text.splitlines(), 1):
+        if len(row.split()) > 1:
+            raise FormatError(
+                f"{path}:{line}: expected one vertex id, found {quoted(row)}; give a file of seeds alone, and look labels up by input_id, the position of each seed in it"
+            )
+
+
 def kind_of(digest: str) -> str:
     """The kind of sources that a digest names: all, random, distinct or every (see ``Algorithm.sources_from``), or list."""
     return digest.partition(" ")[0]
@@ -51,6 +60,7 @@ class Sources:
             self.kind = "every" if self.kind == "every" else "all"
         elif given is not None:
             self.kind = "list"
+        self.are_seeds = isinstance(algorithm, MiniBatches)
         self.listed = self._listed(store, given) if self.kind == "list" else None
         if self.kind == "every":
             self.frontier_size = store.vertices
@@ -62,7 +72,9 @@ class Sources:
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
     def _order(self, algorithm: Algorithm) -> SeedOrder | None:
-        if not isinstance(algorithm, MiniBatches) or self._count == 0:
+        if (
+            not isinstance(algorithm, MiniBatches) or self._count == 0
+        ):  # an empty list is refused with the number of instances
             return None
         order = SeedOrder.of(algorithm, self._count, self.seed)
         self.frontier_size, self.epochs = order.size, algorithm.epochs
@@ -112,6 +124,8 @@ class Sources:
         if not path.is_file():
             raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(given)}")
         text = _text_of(path)
+        if self.are_seeds:
+            _refuse_columns(path, text)
         if store.id_kind == STRING:
             return np.asarray(store.dense_ids(text.split()), np.int64)
         numbers = []

@@ -66,7 +66,7 @@ class CpuBackend(Backend):
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.sample_layout == "batches":
-            whole = self.select is Method.UNIFORM and not self.streamed
+            whole = (self.select is Method.UNIFORM or self.plan.graph_layout.has_sums) and not self.streamed
             return (WholeMiniBatches if whole else MiniBatches)(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)

@@ -158,7 +158,7 @@ def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     if shape.needs.alias_tables:
         return (GraphLayout.TABLE,)
     store, a = shape.store, shape.algorithm
-    if shape.needs.running_sums:
+    if shape.needs.running_sums or shape.needs.batch_sums:
         frontier: int = getattr(a, "frontier_size", 1)
         hops: tuple[int, ...] = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
         each = sum(hops)

@@ -86,6 +86,8 @@ class Needs:
     """Whether a step of a rejection walk may have to be drawn from its whole row, because trials hardly ever accept."""
     running_sums: bool
     """Whether neighbor samples may be drawn by searching in running sums of biases, made once for the whole graph."""
+    batch_sums: bool
+    """Whether mini-batches that a CPU draws may search in such sums."""
     clock_sums: bool
     """Whether walkers with clocks may search in such sums."""
     independent_picks: bool
@@ -116,6 +118,7 @@ def find_needs(
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
+    in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
         "weights": weighted and ("weight" in bias.reads or select is Method.REJECTION),
         "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
@@ -130,10 +133,8 @@ def find_needs(
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
         may_be_hopeless=hopeless,
-        running_sums=select.by_sums
-        and collision is not Collision.UPDATED
-        and bias.static
-        and _picks_in_sums(algorithm),
+        running_sums=in_sums and algorithm.layout == "hops",
+        batch_sums=in_sums and algorithm.layout == "batches",
         clock_sums=clocks and select.by_sums and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
@@ -175,7 +176,7 @@ def _independent_picks(algorithm: Algorithm, select: Method) -> bool:
 
 def _picks_in_sums(algorithm: Algorithm) -> bool:
     """Whether one thread can draw a vertex's picks from running sums: they may repeat, or are few."""
-    if not from_whole_rows(algorithm) or algorithm.layout != "hops":
+    if not from_whole_rows(algorithm) or algorithm.layout not in ("hops", "batches"):
         return False
     sizes = algorithm.sizes()
     return min(sizes, default=0) >= 0 and (algorithm.replace or max(sizes, default=0) <= CTPS_PICKS)

@@ -16,7 +16,7 @@ from csaw.engine.samples.layout import WHOLE
 from csaw.engine.shuffled import SHUFFLE_SLOT
 from csaw.engine.sources import Sources
 from csaw.engine.virtual import commit_virtual
-from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.errors import FormatError, OptionError, StoreError
 
 PLAIN = {"weighted": False, "seed": 5}
 
@@ -125,6 +125,18 @@ def test_biased_mini_batches_do_not_depend_on_where_the_graph_is(tmp_path, optio
     assert_same(reference, arrays_of(seven, tmp_path / "s.zarr", "minibatch", residency="disk", in_flight=3, **options))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"replace": True}, {"bias": "degree", "disjoint": True}, {"collision": "repeated", "fanout": (32, 2)}],
+)
+def test_running_sums_give_the_picks_of_the_rows(tmp_path, options):
+    options = {"fanout": (5, 3, 2), "seeds_per_batch": 16, "seed": 5, "select": "its"} | options
+    for name in ("random", "troubled"):
+        store = hostile(tmp_path / "g.zarr", name)
+        expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", layout="csr", **options)
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", layout="ctps", **options))
+
+
 def positions(store, **options):
     """The positions of the seeds of all mini-batches, in order."""
     algorithm = build("minibatch", options)
@@ -161,6 +173,11 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
         prepare(store, "minibatch", fanout=(-1, 3), replace=True)
     with pytest.raises(OptionError, match="--select alias cannot draw minibatch"):
         prepare(store, "minibatch", fanout=(3,), replace=True, select="alias")
+    (tmp_path / "seeds.txt").write_text("3\n4 1\n")
+    with pytest.raises(FormatError, match="seeds.txt:2: expected one vertex id, found '4 1'"):
+        prepare(store, "minibatch", sources=str(tmp_path / "seeds.txt"))
+    with pytest.raises(OptionError, match="--sources: no source to start from"):
+        prepare(store, "minibatch", sources=[])
     with pytest.raises(OptionError, match="--instances: expected at most"):
         prepare(store, "minibatch", instances=2**33)
 

@@ -15,9 +15,7 @@ FAULTS = {
     "the first of the row": ({}, "hops.py", "int64(below(word, uint64(top + 1)))", "int64(k)", "neighbors, pooled"),
     "with replacement": ({}, "hops.py", "return top\n", "return value\n", "repeats"),
     "all nodes by one draw": ({"replace": True}, "minibatches.py", "wanted, node, rows", "wanted, 0, rows", "neighbors"),
-    "one neighbor fewer": ({}, "minibatches.py", "if size < 0 else size
-", "if size < 0 else size - 1
-", "sizes"),
+    "one neighbor fewer": ({}, "minibatches.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),
     "seeds that share their nodes": ({"disjoint": True}, "minibatches.py", FOUND, "n_id[node] == vertex", "nodes"),
     "an edge to the node before": ({}, "minibatches.py", "row[k] = node", "row[k] = max(node - 1, 0)", "edges"),
     "edges the other way round": ({}, "minibatches.py", "col[k] = node", "col[k] = end - 1 - (node - begin)", "hops"),

@@ -44,6 +44,7 @@ BY_HAND = [
     ("neighbor", {"select": "its"}, "weights running_sums", (8, 8, 8, 8, 8)),
     ("neighbor", {"select": "its", "collision": "updated"}, "weights", (8, 8, 8, 8, 8)),
     ("neighbor", {"select": "its", "fanout": (33,)}, "weights", (8, 8, 8, 8, 8)),
+    ("minibatch", {"select": "its"}, "weights batch_sums", (8, 8, 8, 8, 8)),
     ("multidimensional", {"edge_bias": "e.weight"}, "weights clock_sums", (8, 8, 8, 8, 8)),
     ("layer", {"weighted": False}, "in_pools", (4, 4, 4, 4, 4)),
     ("random-edge", {}, "in_pools everywhere", (4, 4, 4, 4, 4)),

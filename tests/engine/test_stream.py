@@ -70,11 +70,24 @@ def test_the_parts_of_processes_are_together_everything(tmp_path, store, world):
     samples, after, sizes = sample(store, tmp_path / "s.zarr", algo, **given(options)), 0, set()
     for rank in range(world):
         part = stream(store, algo, rank=rank, world=world, **given(options))
-        assert_stored(samples, part, after, part.last)
-        after = part.last
+        [(_, last)] = part.parts
+        assert_stored(samples, part, after, last)
+        after = last
         sizes.add(len(part))
     assert after == samples.instances
     assert max(sizes) - min(sizes) <= 1
+
+
+def test_processes_share_each_epoch_of_mini_batches(tmp_path, store):
+    options = given({"seeds_per_batch": 30, "epochs": 3, "shuffle": True, "in_flight": 2})
+    samples, drawn = sample(store, tmp_path / "s.zarr", "minibatch", **options), []
+    for rank in range(2):
+        part = stream(store, "minibatch", rank=rank, world=2, **options)
+        assert part.parts == [(14 * epoch + 7 * rank, 14 * epoch + 7 * rank + 7) for epoch in range(3)]
+        for batch in part:
+            assert bytes_of(batch.arrays()) == bytes_of(samples.group(batch.first, batch.first + batch.instances))
+            drawn += range(batch.first, batch.first + batch.instances)
+    assert sorted(drawn) == list(range(samples.instances))
 
 
 def test_what_is_asked_wrongly_is_refused(store):

@@ -1,4 +1,4 @@
-"""Mini-batches on the CPU with uniform picks, each drawn by one thread; see kernels/minibatches.py."""
+"""Mini-batches on the CPU with picks that are uniform or from running sums, each drawn by one thread; see kernels/minibatches.py."""
 
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class WholeMiniBatches:
                     else np.zeros((2, sizes.size + 1), np.int64)
                 )
                 drawn = backend.kernels.draw_minibatch(
-                    np.ascontiguousarray(seeds[seeds >= 0]), backend.graph.arrays, seed, self.first + number, disjoint, sizes, *hops, self.counts[number]
+                    np.ascontiguousarray(seeds[seeds >= 0]), backend.graph.arrays, seed, self.first + number, disjoint, sizes, *hops, self.counts[number], tally
                 )  # fmt: skip
                 if piece.size:
                     self.drawn[number] = drawn

@@ -1,4 +1,4 @@
-"""Mini-batches with uniform picks: a thread takes a mini-batch through all hops, and numbers its vertices by a hash table.
+"""Mini-batches with picks that are uniform or from running sums: a thread takes a mini-batch through all hops, and numbers its vertices by a hash table.
 
 The table holds numbers of nodes, in open addressing: the vertex of a node is in ``n_id``, its seed in ``owner``. Rows, edges and cells of the table are
 prefetched for a group of nodes at a time. The same sample as engine/batches/minibatches.py draws hop by hop.
@@ -8,9 +8,11 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import REPLACE
+from csaw.engine.cpu.kernels.constants import REPLACE, SUMS
 from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.select import successive, with_replacement
+from csaw.engine.cpu.kernels.traverse import with_weight
 from csaw.partition.compile import inner, njit
 
 NODES = 32  # in a group
@@ -72,12 +74,55 @@ def read_rows(graph, n_id, begin, end, size, rows, degrees):
     return picks
 
 
+@inner
+def widest(sizes):
+    """The largest of some numbers, and at least 1."""
+    most = int64(1)
+    for size in sizes:
+        most = max(most, size)
+    return most
+
+
+@inner
+def prefetch_sums(graph, n_id, first, last, begin, rows, degrees):
+    """Ask for what the picks of nodes first .. last - 1 read first; ``rows`` and ``degrees`` begin with those of node ``begin``."""
+    for node in range(first, last):
+        row, degree = rows[node - begin], degrees[node - begin]
+        if degree > 0:
+            prefetch(graph.possible, uint64(n_id[node]))
+            prefetch(graph.sums, uint64(row + degree - 1))
+            prefetch(graph.sums, uint64(row + (degree >> 1)))
+
+
+@inner
+def choose_by_sums(
+    graph, seed, instance, slot, size, vertex, row, degree, spare, taken, targets, picked, e_id, base, tally
+):
+    """Write the edges of one node's picks to e_id[base:], drawn by the running sums of its row; returns their number.
+
+    ``targets`` and ``picked`` have room for ``size`` picks; ``spare`` and ``taken`` stand for arrays that other ways of picking need.
+    """
+    if degree == 0 or size == 0 or graph.sums[row + degree - 1] == 0:
+        return 0
+    sums, where, at = graph.sums[row : row + degree], uint64(instance), uint64(slot)
+    if REPLACE:
+        found = with_replacement(seed, where, at, sums, degree, False, size, targets, picked)
+    elif size < degree:
+        k, total = min(size, int64(graph.possible[vertex])), sums[degree - 1]
+        found = successive(seed, where, at, spare, degree, 1.0, k, sums, total, taken, targets, picked, tally)
+    else:
+        found = with_weight(sums, degree, picked)
+    for k in range(found):
+        e_id[base + k] = row + picked[k]
+    return found
+
+
 @njit(nogil=True)
-def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop_edges, counts):
+def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop_edges, counts, tally):
     """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
 
-    Fills the numbers of nodes and edges of each hop, and adds that of vertices without a neighbor to counts[0]. Returns the nodes' vertices and seeds, and
-    of each edge the row, the column and its number in the graph.
+    Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts of selection to ``tally``.
+    Returns the nodes' vertices and seeds, and of each edge the row, the column and its number in the graph.
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
@@ -88,6 +133,8 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
     table = np.full(1, -1, np.int32)
     row, col, e_id = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
     ends = np.empty(64, np.int64)
+    picks, targets = np.empty(widest(sizes), np.int64), np.empty(widest(sizes), np.int64)
+    spare, taken = np.empty(0, np.float64), np.empty(0, np.uint64)
     hop_nodes[0] = nodes
     begin = int64(0)
     for hop in range(sizes.size):
@@ -107,14 +154,19 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
         table = table_of(n_id, owner, nodes, most)
         for group in range(begin, end, NODES):
             last, begun = min(group + NODES, end), edges
+            if SUMS:
+                prefetch_sums(graph, n_id, group, last, begin, rows, degrees)
             for node in range(group, last):
                 degree = degrees[node - begin]
                 if size != 0:
                     counts[0] += degree == 0
                 wanted = degree if size < 0 else size
-                picked = edges
-                edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
-                for k in range(picked, edges):
+                before = edges
+                if SUMS:
+                    edges += choose_by_sums(graph, seed, instance, node, wanted, n_id[node], rows[node - begin], degree, spare, taken, targets, picks, e_id, edges, tally)  # fmt: skip
+                else:
+                    edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
+                for k in range(before, edges):
                     col[k] = node
                     prefetch_edge(graph, uint64(e_id[k]))
             if edges - begun > ends.size:
