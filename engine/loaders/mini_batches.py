@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.contracts import Array
+from csaw.engine.loaders.tensors import span_of
 from csaw.engine.run import Job, open_backend, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.schedule.device_threads import DeviceThread
@@ -19,7 +20,7 @@ from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 Arrays = dict[str, Array]
-EPOCHS = 1 << 20  # most passes over one stream
+EPOCHS = 1 << 16  # most passes over one stream
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
@@ -44,18 +45,23 @@ def _on_host(array: Array) -> np.ndarray:
 class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
-    ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``options``: those of the algorithm minibatch and of a run. ``per_epoch``: mini-batches of an epoch.
+    ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all processes that divide each epoch. ``options``: those of the
+    algorithm minibatch and of a run. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
     """
 
-    def __init__(self, store: GraphStore, nodes: np.ndarray | None, *, on_device: bool, **options: Any) -> None:
+    def __init__(
+        self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
+    ) -> None:
         sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
         job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
         self.per_epoch = job.plan.request.instances // EPOCHS
+        self.first, self.last = span_of(self.per_epoch, *share)
         self.stream = Stream(job, on_device=on_device)
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
-        """Yield the arrays of each mini-batch of an epoch, in order."""
-        with closing(self.stream.draw(epoch * self.per_epoch, (epoch + 1) * self.per_epoch)) as batches:  # type: ignore[type-var]
+        """Yield the arrays of each mini-batch of this process in an epoch, in order."""
+        begin = epoch * self.per_epoch
+        with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
                 yield from cut(batch.arrays())
 

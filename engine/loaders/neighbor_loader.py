@@ -12,7 +12,7 @@ from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
-from csaw.engine.loaders.tensors import int64_of
+from csaw.engine.loaders.tensors import int64_of, share_of
 from csaw.partition.errors import OptionError
 
 torch = needed("torch")
@@ -52,6 +52,7 @@ class NeighborLoader:
         memory maps, tensors, or arrays on a GPU.
     edge_features: the same for edges, gathered by ``e_id``.
     seed: number that all draws follow from (default: 0).
+    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every epoch's mini-batches; their numbers differ by one at most.
     options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the
         weights of a graph store.
 
@@ -66,7 +67,7 @@ class NeighborLoader:
     def __init__(self, data: Any, num_neighbors: Sequence[int], input_nodes: Any = None, *, batch_size: int = 1, shuffle: bool = False,
                  drop_last: bool = False, replace: bool = False, disjoint: bool = False, subgraph_type: Any = "directional",
                  weight_attr: str | None = None, transform: Callable | None = None, transform_sampler_output: Callable | None = None,
-                 features: Mapping[str, Any] | None = None, edge_features: Mapping[str, Any] | None = None, seed: int = 0, **options: Any) -> None:  # fmt: skip
+                 features: Mapping[str, Any] | None = None, edge_features: Mapping[str, Any] | None = None, seed: int = 0, rank: int = 0, world: int = 1, **options: Any) -> None:  # fmt: skip
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
@@ -79,15 +80,15 @@ class NeighborLoader:
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         nodes = None if input_nodes is None else self.filter.input_data.node.numpy()
-        self.drawn = EpochBatches(self.graph.store, nodes, on_device=self.graph.stays_on_device, **asked | mini_batches | options)  # fmt: skip
+        self.drawn = EpochBatches(self.graph.store, nodes, share=share_of(rank, world), on_device=self.graph.stays_on_device, **asked | mini_batches | options)  # fmt: skip
 
     def _held(self, arrays: Mapping[str, Any] | None, of: str) -> dict[str, Any]:
         rows = getattr(self.graph.store, of)
         return {name: as_tensor(name, values, rows) for name, values in (arrays or {}).items()}
 
     def __len__(self) -> int:
-        """Number of mini-batches of an epoch."""
-        return self.drawn.per_epoch
+        """Number of mini-batches of this process in an epoch."""
+        return self.drawn.last - self.drawn.first
 
     def __iter__(self) -> Iterator[Any]:
         epoch, self.epoch = self.epoch, self.epoch + 1

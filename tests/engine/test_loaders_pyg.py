@@ -151,6 +151,14 @@ def test_mini_batches_are_a_function_of_request_and_epoch(data):
     assert sorted(seeds) == list(range(data.num_nodes)) != seeds
 
 
+def test_processes_divide_each_epoch(data):
+    whole, parts = loader_of(data, shuffle=True), [loader_of(data, shuffle=True, rank=r, world=3) for r in range(3)]
+    for _ in range(2):
+        together = [batch for part in parts for batch in part]
+        assert len(together) == len(whole) == sum(map(len, parts))
+        assert all(map(same, together, whole))
+
+
 def test_a_last_mini_batch_is_smaller_or_left_out(data):
     sizes = [batch.batch_size for batch in loader_of(data)]
     assert sizes == [16, 16, 16, 12]
@@ -299,6 +307,7 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"num_workers": 4}, "num_workers: csaw draws in threads"),
         ({"time_attr": "t"}, "time_attr: temporal sampling is not supported"),
         ({"batch_size": 0}, "--seeds-per-batch: expected"),
+        ({"rank": 3, "world": 3}, "expected 0 <= rank < world"),
         ({"walk_length": 3}, "--walk-length is not an option of minibatch"),
     ],
 )  # fmt: skip
