@@ -66,6 +66,8 @@ def check_declarations(algorithm: Algorithm) -> None:
             f"and {quoted(algorithm.sources_from)}"
         )
     _refuse_unused(algorithm, kind)
+    if isinstance(algorithm, MiniBatches):
+        _refuse_other_rules(algorithm)
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
         raise OptionError(f"{name}.frontier_size: expected an integer of at least 1, found {quoted(width)}")
@@ -90,6 +92,15 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
             )
     if kind is Traversal and not clocks and type(algorithm).vertex_bias is not Traversal.vertex_bias:  # type: ignore[attr-defined]
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
+
+
+def _refuse_other_rules(algorithm: MiniBatches) -> None:
+    """OptionError if mini-batches declare a rule of other traversals, which they do not follow."""
+    for rule in ("collective", "induced", "each_edge_once", "clocks", "geometric", "visited_once", "revisits", "sources_from"):  # fmt: skip
+        if getattr(algorithm, rule) != getattr(MiniBatches, rule):
+            raise OptionError(
+                f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class from Traversal"
+            )
 
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:

@@ -182,6 +182,30 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
         prepare(store, "minibatch", instances=2**33)
 
 
+OWN = """
+from csaw.engine.algorithm import MiniBatches
+
+
+class Near(MiniBatches):
+    {rule}
+
+    def sizes(self):
+        return (3, 2)
+"""
+
+
+def test_an_own_class_may_be_mini_batches_but_not_with_rules_of_others(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    (tmp_path / "near.py").write_text(OWN.format(rule="replace = False"))
+    name = f"{tmp_path / 'near.py'}:Near"
+    own = arrays_of(store, tmp_path / "a.zarr", name, seeds_per_batch=16, **PLAIN)
+    assert_same(own, arrays_of(store, tmp_path / "b.zarr", "minibatch", fanout=(3, 2), seeds_per_batch=16, **PLAIN))
+    for rule in ("collective = True", "visited_once = False", "sources_from = 'random'"):
+        (tmp_path / "near.py").write_text(OWN.format(rule=rule))
+        with pytest.raises(OptionError, match=f"near.{rule.split()[0]}: expected"):
+            prepare(store, name)
+
+
 def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path, monkeypatch):
     store = random_store(tmp_path / "g.zarr")
     options = {"fanout": (5, 3), "seeds_per_batch": 8, "epochs": 3, "shuffle": True, "disjoint": True, **PLAIN}
