@@ -222,6 +222,7 @@ def test_a_store_brings_features_of_any_kind(tmp_path, data):
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=FORKS)])
 def test_pygs_node_loader_takes_the_sampler(data, workers):
     sampler = NeighborSampler(data, [4, 3], device="cpu", seed=5)
+    next(iter(NodeLoader(data, sampler, batch_size=4)))  # opens the device in this process, whose workers cannot use it
     loader = NodeLoader(data, sampler, input_nodes=data.train_mask, batch_size=8, shuffle=True, num_workers=workers)
     epochs = [list(loader) for _ in range(2)]
     for batches in epochs:

@@ -95,6 +95,7 @@ def test_dense_ids_are_tensors_of_the_same_numbers(dtype, vertices):
 @FORKS
 def test_another_epoch_draws_other_walks_also_where_workers_stay(store):
     stream = WalkStream(store, walks_per_batch=8, **OPTIONS)
+    next(iter(stream))  # opens the graph in this process, whose workers cannot use its threads
     loader = DataLoader(stream, batch_size=None, num_workers=1, persistent_workers=True)
     passes = []
     for epoch in (0, 1, 1):
