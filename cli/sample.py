@@ -73,7 +73,7 @@ def sample(
     GRAPH is a graph store, a text edge list, or the name of a dataset such as karate or rmat:scale=16.
 
     \b
-    Examples:
+    Example:
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
         csaw sample web.zarr later.zarr --algo node2vec --num-walks 1000 --virtual
         csaw sample --from later.zarr walks.zarr
@@ -100,13 +100,15 @@ def sample(
         plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
         console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
         return
-    if virtual:
-        from csaw.engine.virtual import commit_virtual
-
-        results = commit_virtual(job, place, overwrite=overwrite)
-    else:
-        results = {key: value for key, value in _execute(job, place, resume, overwrite).items() if key != "plan"}
+    results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
     console.print_json(results) if as_json else print_report(run_sections(results, place))
+
+
+def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:
+    """Write the virtual sample of a job; the summary."""
+    from csaw.engine.virtual import commit_virtual
+
+    return commit_virtual(job, place, overwrite=overwrite)
 
 
 def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str, str]:
@@ -140,14 +142,15 @@ def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
 
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
-    """The run's summary; a KeyboardInterrupt says how to go on."""
+    """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
     from csaw.cli import console
     from csaw.engine.run import execute
     from csaw.engine.samples.place import partial_of
 
     try:
         with console.progress("sampling", job.plan.request.instances, "instances") as update:
-            return execute(job, out, resume=resume, overwrite=overwrite, progress=update)
+            results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
+            return {key: value for key, value in results.items() if key != "plan"}
     except KeyboardInterrupt as error:
         safe = f"finished groups are safe; run the same command with --resume to complete {out}"
         raise KeyboardInterrupt(*[safe] * partial_of(Path(out)).exists()) from error

@@ -18,9 +18,8 @@ import numpy as np
 
 from csaw.partition.errors import StoreError
 
-THREADS = max(
-    4, min(16, os.cpu_count() or 1)
-)  # that read and check chunks: from the page cache each is as fast as its core
+# Threads that read and check chunks: from the page cache each is as fast as its core.
+THREADS = max(4, min(16, os.cpu_count() or 1))
 UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
 RUN = 2 * PIECE  # bytes for which waking another thread pays
@@ -120,11 +119,7 @@ def read_array(
 
     chunks = range(first // array.chunk, -(-last // array.chunk))
     if array.plain:
-        runs = [
-            run
-            for number in chunks
-            for run in _runs_of(array, number, *part_of(number), limit, elements=array.elements)
-        ]
+        runs = [run for number in chunks for run in _runs_of(array, number, *part_of(number), limit)]
         if len(runs) > 1:
             _spread(_Run.read, runs)
         else:
@@ -195,13 +190,10 @@ def open_chunk(file: Path, stored: int | None = None) -> int:
     return handle
 
 
-def _runs_of(
-    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any, *, elements: int
-) -> Iterator["_Run"]:
+def _runs_of(array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any) -> Iterator["_Run"]:
     """What fills ``out`` from element ``first`` of a plain chunk's file on, in runs that threads share.
 
-    What is checked is read in whole blocks. ``limit``: as in ``read_array``. ``elements``: of the array; where ``out`` is all that its last chunk holds, the
-    bytes that fill the file are checked, too.
+    What is checked is read in whole blocks; where ``out`` is all that the last chunk holds, the bytes that fill its file are checked, too.
     """
     from csaw.partition.checksums import BLOCK
 
@@ -209,7 +201,7 @@ def _runs_of(
     low, high = first * out.itemsize, (first + out.size) * out.itemsize
     start, stop = low, high
     if sums is not None:
-        whole = first == 0 and number * array.chunk + out.size == elements
+        whole = first == 0 and number * array.chunk + out.size == array.elements
         start, stop = low // BLOCK * BLOCK, size if whole else min(-(-high // BLOCK) * BLOCK, size)
     for begin in range(start, stop, RUN):
         yield _Run(array.file(number), size, begin, min(begin + RUN, stop), low, high, out, sums, limit)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 BLOCK_PICKS = 1280  # picks that keep a block busy
 CHUNK = 1024  # cells that a block of `number_new` numbers
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
-TABLE_BYTES = 128 << 20  # of the hash tables of the mini-batches that are drawn at a time: smaller ones stay in the cache, but launches take longer then
+TABLE_BYTES = (
+    128 << 20
+)  # of the hash tables of the mini-batches that are drawn at a time: smaller ones stay in the cache, but launches take longer then
 
 
 class DeviceMiniBatches:
