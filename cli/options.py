@@ -8,7 +8,7 @@ import click
 
 from csaw.cli import values
 from csaw.engine import registry
-from csaw.engine.option import Bytes, Option
+from csaw.engine.option import NONE, Bytes, Option
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.errors import CsawError
 
@@ -107,7 +107,8 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
     elif one.choices:
         how["type"] = click.Choice([str(choice) for choice in one.choices])
     else:
-        how["type"] = TYPES.get(one.kind, click.STRING)
+        kind = TYPES.get(one.kind, click.STRING)
+        how["type"] = values.OrNone(kind) if one.none else kind
         how["metavar"] = "SIZE" if one.kind is Bytes else None
     return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
 
@@ -119,6 +120,8 @@ def help_of(one: Option, owners: list[str] | None = None) -> str:
     if one.default is not None and not said:
         shown = ",".join(map(str, one.default)) if isinstance(one.default, tuple) else one.default
         notes.append(f"default: {('off', 'on')[shown] if isinstance(shown, bool) else shown}")
+    elif one.none and not said and not owners:
+        notes.append(f"default: {NONE}")
     if one.interval:
         notes.append(one.interval)
     owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""

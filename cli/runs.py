@@ -132,6 +132,8 @@ DONE = (
     Line("instances", "instances"),
     Line("sampled_edges", "sampled edges"),
     Line("dead_ends", "dead ends"),
+    Line("walks_cut", "walks that the limit cut before they ended"),
+    Line("share_cut", "share of these", share),
     Line("bytes_written", "written", size),
     Line("resumed", "resumed"),
     Line("version", "version of csaw"),

@@ -32,6 +32,16 @@ class Integers(click.ParamType):
             self.fail(f"expected integers such as 25,10, found {shown(value)}", param, ctx)
 
 
+class OrNone(click.ParamType):
+    """A value of another type, or the word ``none``."""
+
+    def __init__(self, kind: click.ParamType) -> None:
+        self.kind, self.name = kind, f"{kind.name}|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "none" else self.kind.convert(value, param, ctx)
+
+
 class Range(click.ParamType):
     """``0:1000`` as the numbers from the first to before the second."""
 

@@ -24,6 +24,10 @@ __all__ = [
 ]  # fmt: skip
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
+MOST_STEPS = 2**31 - 2  # of a walk
+LENGTH_HELP = (
+    "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
+)
 
 
 class Algorithm:
@@ -91,12 +95,16 @@ class Walk(Algorithm):
     """Base of walks: an instance has one current vertex and selects one neighbor at each step. Its sample is the vertices in order."""
 
     layout = "walks"
-    walk_length: int = option(80, help="number of steps of a walk: L edges, L + 1 vertices", low=0, high=2**31 - 2)
+    walk_length: int | None = option(80, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
     num_walks: int = option(1, help="number of walks from every source", low=1)
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
     but those to ``e.prev``, where it is ``back``: then selection is by rejection. Bounds go to 1e260, ``low`` and ``back`` from 0."""
+
+    expected_steps: ClassVar[Callable | None] = None
+    """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a limit, or an estimate; infinite if
+    these options never end one. It decides how much memory is taken first, and no byte of the sample."""
 
     def update(self, e: Any) -> int:
         return e.dst

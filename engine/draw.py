@@ -7,7 +7,7 @@ from typing import Any
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.run import Job, backends_of
-from csaw.engine.samples.layout import RAGGED, Identifiers, cut_ragged
+from csaw.engine.samples.layout import RAGGED, Identifiers, comes_whole, cut_ragged
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.loop import Arrays, Batches, Drawn, FinishedBatch
 from csaw.engine.sources import Sources
@@ -34,7 +34,7 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     its samples to host memory, byte for byte as :func:`sample` stores them: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids.
     Of n instances these are
 
-        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps
+        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk after the other
         hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
         subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
                     running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]
@@ -94,8 +94,8 @@ class AsStored:
     layout: str
 
     def arrays(self, rows: slice = ALL) -> Arrays:
-        arrays = self.drawn.arrays(ALL if self.layout in RAGGED else rows)
-        if self.layout in RAGGED and rows != ALL:
+        arrays = self.drawn.arrays(ALL if comes_whole(self.layout) else rows)
+        if comes_whole(self.layout) and rows != ALL:
             start, stop, step = rows.indices(len(arrays[min(RAGGED[self.layout].values())]))
             if step != 1:
                 raise OptionError(f"rows of {self.layout}: expected consecutive ones, found a step of {step}")

@@ -20,7 +20,7 @@ from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
@@ -65,7 +65,8 @@ class Hook:
 
 def params(algorithm: Algorithm) -> tuple[float, ...]:
     """The values of the algorithm's numeric options, in the order of ``params[k]``."""
-    return tuple(getattr(algorithm, name) for name in _numeric(algorithm))
+    values = (getattr(algorithm, name) for name in _numeric(algorithm))
+    return tuple(LARGEST if value is None else value for value in values)  # None: no limit
 
 
 def edge_bias(algorithm: Algorithm, weighted: bool) -> Hook:

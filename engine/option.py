@@ -9,6 +9,7 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 LARGEST = 2**63 - 1  # value of an option that is an integer
+NONE = "none"  # the word for None
 
 
 class Bytes(int):
@@ -68,18 +69,24 @@ class Option:
     open_high: bool = False
     choices: tuple[str, ...] = ()
     reason: str = ""  # reason for the limits, for the error
+    none: str = (
+        ""  # what the value None means, which is ``none`` on the command line; where it is empty, None is refused
+    )
     group: str = "Algorithm"  # the heading of the option in the help
     alias: str = ""  # an earlier name, which still works
 
     def check(self, name: str, value: Any) -> Any:
         """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""
         flag = "--" + name.replace("_", "-")
+        if self.none and (value is None or value == NONE):
+            return None
         try:
             value = TYPED.get(self.kind, self.kind)(value)
         except OptionError as error:
             raise OptionError(f"{flag}: {error}") from error
         except (TypeError, ValueError, OverflowError) as error:
-            raise OptionError(f"{flag}: expected {KINDS[self.kind]}, found {quoted(value)}") from error
+            other = f", or {NONE} for {self.none}" if self.none else ""
+            raise OptionError(f"{flag}: expected {KINDS[self.kind]}{other}, found {quoted(value)}") from error
         if self.choices:
             if value not in self.choices:
                 raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
@@ -127,7 +134,7 @@ def option(default: Any, *, help: str, **limits: Any) -> Any:
     default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by commas) is the option's, unless ``kind`` is given.
     help: what the option changes, for ``csaw sample --help``.
     low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them (default: no limit).
-    choices: the words that a str may be. reason: why there are limits, for the error.
+    choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means, where it is allowed.
 
     In hooks, ``self.strength`` is its value. OptionError for a default of another type.
     """

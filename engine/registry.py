@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches, Option, Traversal, Walk
+from csaw.engine.ends import refuse_endless
 from csaw.engine.hook_language import refuse_foreign
 from csaw.engine.user_code import is_own, users_code
 from csaw.partition.errors import OptionError, UnknownNameError
@@ -16,7 +17,7 @@ from csaw.partition.shown import quoted
 
 LONGEST = 1000  # most characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
-HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
+HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "expected_steps": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
 STARTS = ("all", "random", "distinct", "every")
 
 
@@ -47,6 +48,8 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -
             algorithm = kind(**parameters)
     if is_own(kind):
         check_declarations(algorithm)
+    if isinstance(algorithm, Walk) and algorithm.walk_length is None:
+        refuse_endless(algorithm)
     return algorithm
 
 
@@ -55,7 +58,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     kind = Walk if isinstance(algorithm, Walk) else Traversal
     stored = LAYOUTS[MiniBatches if isinstance(algorithm, MiniBatches) else kind]
     name = algorithm.name()
-    missing = [option for option in algorithm.options() if isinstance(getattr(algorithm, option, None), Option | None)]
+    missing = [option for option, declared in algorithm.options().items() if not _is_set(algorithm, option, declared)]
     if missing:
         raise OptionError(
             f"{name}: {', '.join(missing)} not set; its __init__ must pass the options on to super().__init__"
@@ -71,14 +74,21 @@ def check_declarations(algorithm: Algorithm) -> None:
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
         raise OptionError(f"{name}.frontier_size: expected an integer of at least 1, found {quoted(width)}")
-    for declared in ("sizes", "geometric", "bias_range"):
+    for declared in ("sizes", "geometric", "bias_range", "expected_steps"):
         if getattr(algorithm, declared, None) is not None:
             with users_code(f"{name}.{declared} failed:"):
                 found = getattr(algorithm, declared)()
+            if declared == "expected_steps" and not (isinstance(found, (int, float)) and found >= 0):
+                raise OptionError(f"{name}.expected_steps: expected a number from 0 on, found {quoted(found)}")
             if declared == "sizes" and not (
                 isinstance(found, (tuple, list)) and all(isinstance(n, int) and -1 <= n <= LARGEST for n in found)
             ):
                 raise OptionError(f"{name}.sizes: expected a tuple of integers, -1 or more, found {quoted(found)}")
+
+
+def _is_set(algorithm: Algorithm, option: str, declared: Option) -> bool:
+    value = getattr(algorithm, option, declared)
+    return not isinstance(value, Option) and (value is not None or bool(declared.none))
 
 
 def _refuse_unused(algorithm: Algorithm, kind: type) -> None:

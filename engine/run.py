@@ -14,6 +14,7 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
+from csaw.engine.ends import cut_by, may_end
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
@@ -21,6 +22,7 @@ from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
@@ -170,9 +172,20 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(plan, totals, writer.bytes_written, times)
+        results = _results(plan, totals, writer.bytes_written, times) | cut_walks(job, writer)
         writer.finish(results)
     return results
+
+
+def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
+    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
+    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
+    if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
+        return {}
+    cut = sizes["instances"] - sizes["ended_early"]
+    if cut:
+        log.warning("%s", cut_by(limit, cut, sizes["instances"]))
+    return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from csaw.engine.backend import Backend
 from csaw.engine.contracts import Array
 from csaw.engine.draw import AsStored, check_range
 from csaw.engine.run import Job, backends_of, prepare
-from csaw.engine.samples.layout import Identifiers, all_ones
+from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
@@ -169,7 +169,7 @@ class OnDevice:
     held: dict[str, Array]
 
     def arrays(self, rows: slice) -> dict[str, Array]:
-        return {name: array[rows] for name, array in self.held.items()}
+        return cut_rows(self.held, rows)
 
     def on_device(self) -> dict[str, Array]:
         return self.held

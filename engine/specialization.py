@@ -5,6 +5,7 @@ from typing import Any
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Walk
 from csaw.engine.contracts import Store
+from csaw.engine.ends import is_unlimited
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.user_code import is_own
@@ -44,6 +45,11 @@ class Specialization:
     def asks_later(self) -> bool:
         """Whether walkers leave questions about edges for later: see Needs.asks_later."""
         return self.streamed and self.needs.asks_later
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether walks go on until they end by themselves."""
+        return is_unlimited(self.algorithm)
 
     @property
     def weighs_members(self) -> bool:

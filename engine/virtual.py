@@ -15,7 +15,7 @@ from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import KIND, Identifiers, chunk_name
+from csaw.engine.samples.layout import FIRST_WITH, KIND, Identifiers, chunk_name
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
@@ -48,7 +48,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
     check_place(path, resume=False, overwrite=overwrite)
     identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, plan.request.ids)
     said = files.plain({
-        "csaw_kind": KIND, "format_version": identifiers.version, "layout": plan.sample_layout, "instances": plan.request.instances,
+        "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(plan.sample_layout, 1)), "layout": plan.sample_layout, "instances": plan.request.instances,
         "group_size": plan.request.group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest(job),
         VIRTUAL: {"sources": _sources_of(job)},
     })  # fmt: skip

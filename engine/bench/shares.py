@@ -17,6 +17,7 @@ from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import room_for
 from csaw.engine.bench.work import Work
+from csaw.engine.ends import planned_steps
 from csaw.engine.run import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.sizes import format_size
@@ -143,7 +144,7 @@ def beside_least(job: Job, row: Row, link: float, *, begins_empty: bool = False)
     parts = len(store.partitions)
     away = 1 - min(plan.capacity * parts // max(graph, 1), parts) / parts
     walk = isinstance(job.algorithm, Walk)
-    graphs = job.algorithm.walk_length * away**2 if walk else len(plan.sizes) * away
+    graphs = planned_steps(job.algorithm) * away**2 if walk else len(plan.sizes) * away
     least = round((graphs + (1 - away if begins_empty else 0)) * graph)
     if not least:
         return {}

@@ -16,6 +16,7 @@ from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
+from csaw.engine.cpu.batches.rounds import UnlimitedWalks
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
@@ -62,7 +63,7 @@ class CpuBackend(Backend):
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
-            return Walks(self, first, sources)
+            return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.sample_layout == "batches":
@@ -171,6 +172,7 @@ class CpuBackend(Backend):
             "ASKS_LATER": self.asks_later,
             "QUESTIONS": QUESTIONS,
             "LOGGED": self.plan.paths_bytes > 0,
+            "UNLIMITED": self.unlimited,
         }
         return self.constants() | own
 

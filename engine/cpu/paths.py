@@ -17,7 +17,10 @@ FIELDS = 3  # of a step: walker, number of the step, vertex; all of the type of 
 
 
 class Paths:
-    """``note`` steps; ``rows`` are walks, a row each, as they are stored. ``room``: bytes for steps on their way, and for the walks of a range."""
+    """``note`` steps; ``rows`` are walks, a row each, as they are stored. ``room``: bytes for steps on their way, and for the walks of a range.
+
+    ``length``: steps of a walk, or about so many where walks have no limit; those are read with ``fill``.
+    """
 
     def __init__(self, sources: np.ndarray, length: int, dtype: np.dtype, folder: Path, room: int) -> None:
         self.sources, self.length, self.dtype, self.room = sources, length, dtype, room
@@ -55,17 +58,28 @@ class Paths:
         """The walks of the walkers first .. last - 1. One thread at a time reads steps, so that memory holds few of them."""
         out = np.full((last - first, self.length + 1), np.iinfo(self.dtype).max, self.dtype)
         out[:, 0] = self.sources[first:last]
+        for walker, steps in self._found(first, last):
+            out[walker, steps[:, 1]] = steps[:, 2]
+        return out
+
+    def fill(self, first: int, last: int, places: np.ndarray, out: np.ndarray) -> None:
+        """Fill ``out`` with the walks of the walkers first .. last - 1, each from its place on and as long as it is."""
+        out[places] = self.sources[first:last]
+        for walker, steps in self._found(first, last):
+            out[places[walker] + steps[:, 1]] = steps[:, 2]
+
+    def close(self) -> None:
+        """Remove the file."""
+        self.file.close()
+
+    def _found(self, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The steps of the walkers first .. last - 1, and how many walkers after the first each of them is of."""
         for number in range(first // self.walkers, -(-last // self.walkers)):
             with self.reading:
                 for steps in self._steps(number):
                     walker = steps[:, 0].astype(np.int64) - first
                     inside = (walker >= 0) & (walker < last - first)
-                    out[walker[inside], steps[inside, 1]] = steps[inside, 2]
-        return out
-
-    def close(self) -> None:
-        """Remove the file."""
-        self.file.close()
+                    yield walker[inside], steps[inside]
 
     def _steps(self, number: int) -> Iterator[np.ndarray]:
         yield from self.waiting[number]

@@ -20,6 +20,7 @@ from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
 from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
+from csaw.engine.cuda.batches.rounds import UnlimitedWalks
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
@@ -87,7 +88,7 @@ class CudaBackend(Backend):
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
-            return Walks(self, first, sources)
+            return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.sample_layout == "batches":

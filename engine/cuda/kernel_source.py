@@ -124,6 +124,7 @@ def _constants(backend: Specialization) -> dict[str, int]:
         "MEMBERSHIP": backend.needs.second_order,
         "ASKS_LATER": backend.asks_later,
         "QUESTIONS": QUESTIONS,
+        "UNLIMITED": backend.unlimited,
         "BUILDS": False,
         "MEMBER_WEIGHTS": backend.weighs_members,
         "LAYOUT": backend.plan.graph_layout.code,

@@ -14,6 +14,7 @@ from csaw.engine.samples.ahead import EDGES, in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
+from csaw.engine.samples.layout import RAGGED_WALKS
 from csaw.engine.samples.sizes import edges_of
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.words import Words
@@ -24,6 +25,10 @@ PIECE = 1 << 26  # bytes made at a time
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+    if samples.layout == RAGGED_WALKS:
+        raise OptionError(
+            f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
+        )
     vertex = _kind(samples, samples[FIRST[samples.layout]].dtype)
     if samples.layout == "walks":
         _header(file, samples.walks.shape, vertex)

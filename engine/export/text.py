@@ -31,7 +31,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
 
 
 def _write(samples: Samples, file: IO[bytes], update: Callable[[int], None], threads: int) -> None:
-    words, walks = _Words(samples), samples.layout == "walks"
+    words, walks = _Words(samples), samples.has_walks
 
     def lines(start: int, stop: int) -> list[memoryview]:
         return words.walks(samples.group(start, stop)) if walks else words.edges(numbered_edges(samples, start, stop))
@@ -73,8 +73,11 @@ class _Words:
 
     def walks(self, arrays: dict[str, np.ndarray]) -> list[memoryview]:
         """Lines of a group's walks."""
-        rows, lengths = arrays["walks"], arrays["lengths"].astype(np.int64) + 1
-        return [self.lines(rows[span], lengths[span], room) for span, room in _pieces(self.rooms(rows, lengths))]
+        walks, sizes = arrays["walks"], arrays["lengths"].astype(np.int64) + 1
+        begins = np.cumsum(sizes) - sizes if walks.ndim == 1 else np.arange(sizes.size) * walks.shape[1]
+        ids = np.ascontiguousarray(walks).reshape(-1)
+        rooms = self.rooms(ids, begins, sizes)
+        return [self.lines(ids, begins[span], sizes[span], room) for span, room in _pieces(rooms)]
 
     def edges(self, edges: Edges) -> list[memoryview]:
         """Lines of edges."""
@@ -82,19 +85,20 @@ class _Words:
         parts = (({name: column[span] for name, column in edges.items()}, room) for span, room in _pieces(rooms))
         return [self.edge_lines(*part) for part in parts]
 
-    def rooms(self, rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def rooms(self, ids: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """The most bytes that each line takes."""
         if not self.text.size:
-            return lengths * (DECIMAL + 1) + 1
-        present = np.arange(rows.shape[1]) < lengths[:, None]
-        return np.where(present, self.sizes(rows) + 1, 0).sum(axis=1) + 1
+            return sizes * (DECIMAL + 1) + 1
+        upto = np.concatenate([[0], np.cumsum(self.sizes(ids) + 1)])
+        return upto[begins + sizes] - upto[begins] + 1
 
-    def lines(self, rows: np.ndarray, lengths: np.ndarray, room: int) -> memoryview:
-        """One line a row, of its first ``lengths`` vertices."""
+    def lines(self, ids: np.ndarray, begins: np.ndarray, sizes: np.ndarray, room: int) -> memoryview:
+        """One line a walk, of the ``sizes`` vertices from its begin on."""
         if self.named:
-            check_names(self.path, rows[np.arange(rows.shape[1]) < lengths[:, None]], self.offsets.size - 1)
+            of_walks = np.repeat(begins - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+            check_names(self.path, ids[of_walks], self.offsets.size - 1)
         out = np.empty(room, np.uint8)
-        size = _lines(bits(rows), _half(rows), lengths, self.offsets, self.text, DIGITS, out)
+        size = _lines(bits(ids), _half(ids), begins, sizes, self.offsets, self.text, DIGITS, out)
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
@@ -169,14 +173,14 @@ def _word(value, half, offsets, text, digits, out, at):
 
 
 @njit(nogil=True)
-def _lines(rows, half, lengths, offsets, text, digits, out):
+def _lines(ids, half, begins, sizes, offsets, text, digits, out):
     at = 0
-    for row in range(rows.shape[0]):
-        for column in range(lengths[row]):
-            at = _word(rows[row, column], half, offsets, text, digits, out, at)
+    for walk in range(begins.size):
+        for k in range(begins[walk], begins[walk] + sizes[walk]):
+            at = _word(ids[k], half, offsets, text, digits, out, at)
             out[at] = SPACE
             at += 1
-        if lengths[row] > 0:
+        if sizes[walk] > 0:
             at -= 1
         out[at] = NEWLINE
         at += 1

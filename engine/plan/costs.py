@@ -7,6 +7,7 @@ from math import log2
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.contracts import Store
+from csaw.engine.ends import planned_steps
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
@@ -129,4 +130,4 @@ def _walks(shape: Shape) -> bool:
 
 def _depths(shape: Shape) -> int:
     """Steps of a walk, or hops of a traversal."""
-    return shape.algorithm.walk_length if _walks(shape) else len(shape.algorithm.sizes())  # type: ignore[attr-defined,no-any-return]
+    return planned_steps(shape.algorithm) if _walks(shape) else len(shape.algorithm.sizes())  # type: ignore[attr-defined,no-any-return]

@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Traversal, Walk
 from csaw.engine.contracts import Store
+from csaw.engine.ends import planned_steps
 from csaw.engine.plan import costs
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
@@ -231,7 +232,7 @@ def _layouts(shape: Shape) -> tuple[GraphLayout, ...]:
         return (GraphLayout.ALIAS, GraphLayout.TABLE) if walk and not wide else (GraphLayout.TABLE,)
     one_edge = walk or shape.algorithm.clocks  # type: ignore[attr-defined]  # a step
     if one_edge and shape.request.select in (Method.UNIFORM, Method.REJECTION) and not wide:
-        steps = shape.request.instances * shape.algorithm.walk_length  # type: ignore[attr-defined]
+        steps = shape.request.instances * planned_steps(shape.algorithm)
         return (
             (GraphLayout.ENTRIES, GraphLayout.CSR)
             if steps >= shape.store.edges // 8

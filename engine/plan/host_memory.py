@@ -9,7 +9,9 @@ from operator import mul
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.contracts import Store
+from csaw.engine.ends import planned_steps
 from csaw.engine.plan.costs import met_row, row_cost
+from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
@@ -116,14 +118,15 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     if limits.batch or not isinstance(shape.algorithm, Walk) or batch == shape.request.instances:
         return plan
     paths = min(MOST_PATHS, budget // PATHS_SHARE)
-    state = (
-        row - edge.id * (shape.algorithm.walk_length + 1) + 3 * 8
-    )  # of a walk whose steps are on disk; and where it waits
+    # Of a walk whose steps are on disk; and where it waits.
+    state = row - sampled_bytes(shape.algorithm, edge.id) + 3 * 8
     # For steps as they come, those of the batch before, and those that are read; and for a group of walks that is written.
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
-    if more < 2 * batch or max(more, 64 * shape.algorithm.walk_length) >= 2**32:  # numbers of the type of a vertex id
+    if (
+        more < 2 * batch or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32
+    ):  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
     sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]
@@ -163,7 +166,7 @@ def _host_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
         hops: tuple[int, ...] = tuple(accumulate(a.sizes()[:-1], mul, initial=frontier))  # type: ignore[attr-defined]
         each = sum(hops)
     elif shape.needs.clock_sums:
-        each = a.walk_length  # type: ignore[attr-defined]
+        each = planned_steps(a)
     else:
         return (GraphLayout.CSR,)
     parents = shape.request.instances * each

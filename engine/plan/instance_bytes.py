@@ -7,22 +7,26 @@ import numpy as np
 
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.contracts import Store
+from csaw.engine.ends import is_unlimited, planned_steps
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError
 
 LARGEST_SAMPLE = 1 << 50  # bytes
+UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
 def instance_bytes(
     store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources, needs: Needs
 ) -> tuple[int, int]:
-    """Bytes of an instance in the sample, exact for walks and hops, else an estimate; and its bytes in memory while it is drawn."""
+    """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
-        row = item * (algorithm.walk_length + 1) + 8 * 5
+        if is_unlimited(algorithm):
+            return item * (planned_steps(algorithm) + 1) + 8, sampled_bytes(algorithm, item) + 8 * 7
+        row = sampled_bytes(algorithm, item) + 8 * 5
         return row, row
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
@@ -44,11 +48,16 @@ def instance_bytes(
     return row, row + widest * FRONTIER_BYTES
 
 
+def sampled_bytes(algorithm: Algorithm, item: int) -> int:
+    """Bytes of a walk's vertices, of ``item`` bytes each, while it is drawn in memory; without a limit about so many."""
+    return item * (planned_steps(algorithm) + 1) * (UNLIMITED_ROOM if is_unlimited(algorithm) else 1)
+
+
 def least_bytes(store: Store, algorithm: Algorithm, sizes: tuple[int, ...], layout: str, sources: Sources) -> int:
     """Least bytes of an instance in the sample."""
     item = np.dtype(store.id_dtype).itemsize
     if isinstance(algorithm, Walk):
-        return item * (algorithm.walk_length + 1)
+        return item * (1 if is_unlimited(algorithm) else planned_steps(algorithm) + 1)
     if layout == "hops":
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
     return 8  # the offset of its edges

@@ -5,6 +5,7 @@ from typing import Any
 
 from csaw.engine.algorithm import Algorithm, Traversal
 from csaw.engine.contracts import Store
+from csaw.engine.ends import is_unlimited
 from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
@@ -41,7 +42,7 @@ class Plan:
 
     request: Request
     needs: Needs  # what the run reads of its graph, on any device
-    sample_layout: str  # walks | hops | subgraphs
+    sample_layout: str  # walks | ragged-walks | hops | subgraphs
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
     graph_layout: GraphLayout  # the form of the graph that a step reads
@@ -118,7 +119,7 @@ def make_plan(
     OptionError, BiasError or BudgetError if the run cannot work; the message has the number, the limit and a way out.
     """
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else (1,)
-    layout = "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
+    layout = _sample_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs)
@@ -141,6 +142,12 @@ def make_plan(
         host_bytes=limits.host_bytes // 2, policy=options.policy, rates=rates, **vars(memory),
     )  # fmt: skip
     return _grouped(plan, why_not_grouped(plan, algorithm, store.id_dtype, sources.frontier_size))
+
+
+def _sample_layout(algorithm: Algorithm, sizes: tuple[int, ...]) -> str:
+    if is_unlimited(algorithm):
+        return "ragged-walks"
+    return "subgraphs" if algorithm.layout == "hops" and min(sizes, default=0) < 0 else algorithm.layout
 
 
 def _limits(devices: tuple[Any, ...], options: RunOptions, rates: Rates) -> Limits:

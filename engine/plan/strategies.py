@@ -14,6 +14,7 @@ of 1.5, which a test holds; walks that often stay where they are move less.
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm, Walk
+from csaw.engine.ends import planned_steps
 from csaw.engine.plan.costs import loading_seconds, met_row
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates
@@ -100,7 +101,7 @@ def _passes(shape: Shape) -> float:
     """Times that an instance reads rows, one time after the other."""
     algorithm, needs = shape.algorithm, shape.needs
     if _is_walk(algorithm):
-        return float(algorithm.walk_length)  # type: ignore[attr-defined]
+        return float(planned_steps(algorithm))
     depths = len(algorithm.sizes())  # type: ignore[attr-defined]
     return depths * (TRYING if needs.in_pools and not needs.everywhere else 1.0)
 
@@ -109,7 +110,7 @@ def _rows(shape: Shape, in_flight: int) -> float:
     """Rows that a batch reads; at each depth of a traversal no row is read twice."""
     algorithm = shape.algorithm
     if _is_walk(algorithm):
-        return float(in_flight * algorithm.walk_length)  # type: ignore[attr-defined]
+        return float(in_flight * planned_steps(algorithm))
     wide, rows = float(in_flight * getattr(algorithm, "frontier_size", 1)), 0.0
     for size in algorithm.sizes():  # type: ignore[attr-defined]
         wide = min(wide, shape.store.vertices)

@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import RAGGED, WHOLE
+from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS, WHOLE
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
@@ -34,8 +34,9 @@ class Samples:
 
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
 
-    layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop) or
-        "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
+    layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop),
+        "ragged-walks", of walks without a limit (``walks`` [steps + instances], all walks one after the other, with ``walk_ptr`` [instances + 1];
+        :meth:`walk` gives one), "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``) or
         "batches" (:meth:`minibatch` gives the arrays of one mini-batch).
     instances: number of instances; the first one is number ``first``, which is 0 but for a part. group_size: how many of them were committed together. fill: the value of an entry without a vertex.
     manifest: the request, the graph and the version of csaw. results: counts and timings of the run.
@@ -87,8 +88,26 @@ class Samples:
         return self["walks"]
 
     @cached_property
-    def lengths(self) -> Rows:
+    def lengths(self) -> Rows | np.ndarray:
+        """The steps of each walk; of ragged walks an array in memory."""
+        if self.layout == RAGGED_WALKS:
+            return np.diff(self.bounds("walk_ptr", "walks", 0, self.instances)) - 1
         return self["lengths"]
+
+    walk_ptr = cached_property(lambda self: self["walk_ptr"])
+
+    def walk(self, number: int) -> np.ndarray:
+        """The vertices of one walk, from its source to its end. IndexError where there is no such walk."""
+        at = number + (self.instances if number < 0 else 0)
+        if not 0 <= at < self.instances:
+            raise IndexError(f"walk {number} of {self.instances}")
+        arrays = self.group(at, at + 1)
+        return arrays["walks"].reshape(-1)[: int(arrays["lengths"][0]) + 1]
+
+    @property
+    def has_walks(self) -> bool:
+        """Whether an instance is a walk."""
+        return self.layout in ("walks", RAGGED_WALKS)
 
     @cached_property
     def hops(self) -> list[Rows]:
@@ -98,9 +117,9 @@ class Samples:
         return check.hop_names(self._arrays)
 
     @property
-    def walk_length(self) -> int:
-        """The number of steps that was asked for; a walk may have ended before."""
-        return self.walks.shape[1] - 1
+    def walk_length(self) -> int | None:
+        """The number of steps that was asked for, None without a limit; a walk may have ended before."""
+        return None if self.layout == RAGGED_WALKS else self.walks.shape[1] - 1
 
     instance_ptr = cached_property(lambda self: self["instance_ptr"])
     src = cached_property(lambda self: self["src"])
@@ -198,14 +217,18 @@ class Samples:
     def group(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of the instances start .. stop - 1 by name, in host memory.
 
-        Walks have ``walks`` and ``lengths``, hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
+        Walks have ``walks`` and ``lengths`` (ragged ones ``walks`` [steps + instances]), hops ``hop_0``, ``hop_1``, ..., subgraphs ``counts``, ``source_counts``, ``src``, ``dst``, ``depth`` and ``sources``,
         mini-batches those that :func:`draw_batches` names.
         StoreError where a file has changed.
         """
         if self.layout == "walks":
             lengths = self.lengths[start:stop]
-            check.check_lengths(self.path / "lengths", lengths, self.walk_length)
+            check.check_lengths(self.path / "lengths", lengths, self.walks.shape[1] - 1)
             return {"walks": self.walks[start:stop], "lengths": lengths}
+        if self.layout == RAGGED_WALKS:
+            pointer = self.bounds("walk_ptr", "walks", start, stop)
+            walks = self.walks[int(pointer[0]) : int(pointer[-1])]
+            return {"walks": walks, "lengths": (np.diff(pointer) - 1).astype(np.int32)}
         if self.layout == "hops":
             return {f"hop_{k}": hop[start:stop] for k, hop in enumerate(self.hops)}
         arrays = self._ragged(start, stop)
@@ -230,6 +253,8 @@ class Samples:
         """Where the instances start to stop begin in the array ``of``, and where the last one ends, by the array ``name``."""
         bounds = self[name][start : stop + 1]
         check.check_pointer(self.path / name, bounds, len(self[of]), first=start == 0, last=stop == self.instances)
+        if name == "walk_ptr":
+            check.check_walk_pointer(self.path / name, bounds)
         return bounds
 
     def dense(self, array: np.ndarray, vertex_ids: np.ndarray | None = None) -> np.ndarray:

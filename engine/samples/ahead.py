@@ -13,11 +13,12 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.layout import RAGGED_WALKS
 
 PIECE = 1 << 22  # bytes of ids in a piece, unless an instance has more
 AHEAD = 2  # pieces, and files to check, for each thread: some are done while their turn has not come
-EDGES = {"subgraphs": ("instance_ptr", "src"), "batches": ("edge_ptr", "row")}
-"""Of each layout whose instances differ in size, the array of the bounds of their edges, and one of the edges."""
+EDGES = {"subgraphs": ("instance_ptr", "src"), "batches": ("edge_ptr", "row"), RAGGED_WALKS: ("walk_ptr", "walks")}
+"""Of each layout whose instances differ in size, the array of the bounds of their edges, and one of the edges; of walks that of vertices."""
 Span = tuple[int, int]
 Work = Callable[[int, int], Any]
 

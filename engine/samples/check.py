@@ -10,16 +10,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from csaw.engine.algorithm import MOST_STEPS
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, KINDS, LAYOUTS, PARTS, VERTEX, WHOLE
+from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, VERTEX, WHOLE, kind_of
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array
-PER_INSTANCE = {"walks": 0, "lengths": 0, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
+PER_INSTANCE = {"lengths": 0, "walk_ptr": 1, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
                 "edge_ptr": 1, "seed_ptr": 1}  # fmt: skip
 """Arrays with a row for each instance, and how many more rows they have than there are instances."""
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
@@ -138,7 +139,7 @@ def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     name = where.parent.name
     if not sides or chunk[1:] != [max(1, side) for side in shape[1:]]:
         refuse(where, "chunks of whole rows", f"chunks of {chunk} in {shape}")
-    group = KINDS.get(PARTS.get(name, name), VERTEX)
+    group = kind_of(name)
     known = (NAMES[name],) if name in NAMES else ID_TYPES if group == VERTEX else (np.dtype(group).name,)
     if kind not in known:
         refuse(where, f"elements of {' or '.join(known)}", kind)
@@ -153,13 +154,14 @@ def check_arrays(path: Path, attributes: dict[str, Any], arrays: dict[str, Any])
     if missing := [name for name in [*wanted, *names] if name not in arrays]:
         raise StoreError(f"{path} ({layout}) has no array {missing[0]!r}; {AGAIN}")
     for name in wanted:
-        sides = 2 if name in ("walks", *BY_HOP) or layout == "hops" else 1
-        each = PER_INSTANCE | dict.fromkeys(wanted if layout == "hops" else (), 0)
+        tables = {"walks": ["walks"], "hops": wanted}.get(layout, [])
+        sides = 2 if name in (*tables, *BY_HOP) else 1
+        each = PER_INSTANCE | dict.fromkeys(tables, 0)
         rows = instances + each[name] if name in each else arrays[name].shape[0]
         if len(arrays[name].shape) != sides or arrays[name].shape[0] != rows:
             refuse(path / name, f"{rows:,} rows in {sides} dimensions", f"a shape of {arrays[name].shape}")
     _check_layout(path, layout, wanted, arrays)
-    vertices = [arrays[name].dtype for name in wanted if KINDS.get(PARTS.get(name, name), VERTEX) == VERTEX]
+    vertices = [arrays[name].dtype for name in wanted if kind_of(name) == VERTEX]
     limits = np.iinfo(vertices[0])
     if len(set(vertices)) > 1 or not limits.min <= attributes["fill"] <= limits.max:
         refuse(path, f"vertex ids of one type that holds the fill value {attributes['fill']}", vertices)
@@ -221,6 +223,14 @@ def check_lengths(where: Path, lengths: np.ndarray, longest: int) -> None:
     low, high = lengths.min(initial=0), lengths.max(initial=0)
     if low < 0 or high > longest:
         refuse(where, f"lengths from 0 to {longest}", low if low < 0 else high)
+
+
+def check_walk_pointer(where: Path, pointer: np.ndarray) -> None:
+    """Raise StoreError unless each walk between two bounds has at least one vertex, and at most as many as a walk can have."""
+    sizes = np.diff(pointer)
+    low, high = sizes.min(initial=1), sizes.max(initial=1)
+    if low < 1 or high > MOST_STEPS + 1:
+        refuse(where, f"walks of 1 to {MOST_STEPS + 1:,} vertices", low if low < 1 else high)
 
 
 def check_pointer(where: Path, pointer: np.ndarray, size: int, *, first: bool, last: bool) -> None:

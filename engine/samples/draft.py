@@ -11,7 +11,7 @@ class Draft:
     """What a store will hold: ``instances`` samples in groups of ``group_size``. Until all groups are there it is the folder ``partial``."""
 
     partial: Path
-    layout: str  # walks | hops | subgraphs
+    layout: str  # walks | ragged-walks | hops | subgraphs
     instances: int
     group_size: int
     identifiers: Identifiers

@@ -5,17 +5,29 @@ from itertools import pairwise
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import bits
+from csaw.engine.samples.layout import RAGGED_WALKS, bits
 from csaw.engine.samples.sizes import edges_of
 
-FIRST = {"walks": "walks", "hops": "hop_0", "subgraphs": "src", "batches": "n_id"}  # an array of ids, of each layout
+FIRST = {
+    "walks": "walks",
+    RAGGED_WALKS: "walks",
+    "hops": "hop_0",
+    "subgraphs": "src",
+    "batches": "n_id",
+}  # an array of ids, of each layout
 EDGE = ("instance", "src", "dst", "depth")
 Edges = dict[str, np.ndarray]
 
 
 def edges_between(samples: Samples, start: int, stop: int) -> Edges:
     """The edges of the instances start .. stop - 1, with the ids of the store; ``instance`` counts from 0."""
-    by_layout = {"walks": _of_walks, "hops": _of_hops, "subgraphs": _of_subgraphs, "batches": _of_batches}
+    by_layout = {
+        "walks": _of_walks,
+        RAGGED_WALKS: _of_ragged_walks,
+        "hops": _of_hops,
+        "subgraphs": _of_subgraphs,
+        "batches": _of_batches,
+    }
     return by_layout[samples.layout](samples, samples.group(start, stop))
 
 
@@ -28,7 +40,12 @@ def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
 
 def edge_arrays(samples: Samples) -> list[str]:
     """The arrays that edges are read from."""
-    named = {"walks": ["walks", "lengths"], "subgraphs": ["src", "dst", "depth"], "batches": ["n_id", "row", "col"]}
+    named = {
+        "walks": ["walks", "lengths"],
+        RAGGED_WALKS: ["walk_ptr", "walks"],
+        "subgraphs": ["src", "dst", "depth"],
+        "batches": ["n_id", "row", "col"],
+    }
     return samples.hop_names() if samples.layout == "hops" else named[samples.layout]
 
 
@@ -36,6 +53,15 @@ def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
     walks = arrays["walks"]
     row, step = np.nonzero(np.arange(walks.shape[1] - 1) < arrays["lengths"][:, None])
     return {"instance": row, "src": walks[row, step], "dst": walks[row, step + 1], "depth": step.astype(np.int32)}
+
+
+def _of_ragged_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+    lengths, walks = arrays["lengths"].astype(np.int64), arrays["walks"]
+    begins = np.cumsum(lengths + 1) - lengths - 1
+    instance = np.repeat(np.arange(lengths.size), lengths)
+    step = np.arange(instance.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    at = begins[instance] + step
+    return {"instance": instance, "src": walks[at], "dst": walks[at + 1], "depth": step.astype(np.int32)}
 
 
 def _of_hops(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:

@@ -1,6 +1,7 @@
 """The arrays of a sample store, and the vertex ids in them.
 
     walks      walks [instances, walk_length + 1]   lengths [instances]: steps taken
+    ragged-walks  walk_ptr [instances + 1]; walks [steps + instances]: the vertices of walks without a limit, one walk after the other
     hops       hop_0 [instances, m], hop_1 [instances, m f1], hop_2 [instances, m f1 f2], ...
                child j of column i is in column i f + j; fill where there is none
     subgraphs  instance_ptr [instances + 1]; src, dst, depth [edges]; sources_ptr [instances + 1]; sources
@@ -26,9 +27,12 @@ from csaw.partition.mapped import Mapped
 from csaw.partition.words import Words
 
 KIND = "samples"
-FORMAT_VERSION = 2
-"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are."""
-LAYOUTS = ("walks", "hops", "subgraphs", "batches")
+FORMAT_VERSION = 3
+"""The latest; a store has the earliest that it can. In version 1, numbers of the input take 64 bits, however small they are. Version 3 adds ragged walks."""
+RAGGED_WALKS = "ragged-walks"
+FIRST_WITH = {RAGGED_WALKS: 3}
+"""The earliest version that has a layout, where that is not the first."""
+LAYOUTS = ("walks", RAGGED_WALKS, "hops", "subgraphs", "batches")
 EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
@@ -40,6 +44,7 @@ WHOLE = {
                   "sources": "sources"},
     "batches": {"node_ptr": "node_counts", "n_id": "n_id", "batch": "batch", "edge_ptr": "edge_counts", "row": "row", "col": "col",
                 "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
+    RAGGED_WALKS: {"walk_ptr": "lengths", "walks": "walks"},
 }  # fmt: skip
 """Arrays of a finished store whose instances differ in size, and what each is made of, by layout."""
 PARTS = {name: part for arrays in WHOLE.values() for name, part in arrays.items()}
@@ -47,10 +52,26 @@ RAGGED = {
     "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts"},
     "batches": {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts",
                 "input_id": "seed_counts"},
+    RAGGED_WALKS: {"walks": "lengths"},
 }  # fmt: skip
 """The arrays of such a group that have a number of elements for each instance, and the counts that say how many, by layout. Others have a row each."""
 BY_HOP = ("hop_nodes", "hop_edges")
 """Arrays of two dimensions among them."""
+
+
+def elements_of(counts: str, numbers: np.ndarray) -> np.ndarray:
+    """Elements, int64, of instances whose ``counts`` are ``numbers``: a walk has a vertex more than it has steps."""
+    return numbers.astype(np.int64) + (counts == "lengths")
+
+
+def comes_whole(layout: str) -> bool:
+    """Whether a batch's arrays must be copied all at once: where an instance's elements begin is known of walks alone."""
+    return layout in RAGGED and layout != RAGGED_WALKS
+
+
+def kind_of(name: str) -> str:
+    """The element type of an array, of a group or of a store; VERTEX for ids."""
+    return "<i8" if name.endswith("_ptr") else KINDS.get(PARTS.get(name, name), VERTEX)
 
 
 def chunk_name(index: int, dimensions: int) -> str:
@@ -110,7 +131,7 @@ class Identifiers:
 
     def table_of(self, name: str) -> np.ndarray | None:
         """The numbers of the input by dense id, if the array ``name`` holds them instead of dense ids."""
-        of_vertices = KINDS.get(name, VERTEX) == VERTEX
+        of_vertices = kind_of(name) == VERTEX
         return self.table if of_vertices and isinstance(self.table, np.ndarray) else None
 
     def _originals(self, dense: np.ndarray, table: np.ndarray) -> Iterator[np.ndarray]:
@@ -129,7 +150,7 @@ class Identifiers:
 
     def type_of(self, name: str) -> tuple[np.dtype, int]:
         """Element type and fill value of the array ``name``."""
-        kind = KINDS.get(PARTS.get(name, name), VERTEX)
+        kind = kind_of(name)
         return (self.dtype, self.fill) if kind == VERTEX else (np.dtype(kind), 0)
 
 
@@ -164,9 +185,28 @@ def _unused(ids: np.ndarray, dtype: np.dtype) -> int:
 def cut_ragged(layout: str, arrays: dict[str, np.ndarray], bounds: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
     """Cut the arrays of instances that differ in size into those of the instances between each two of ``bounds``; they are views, not copies."""
     ragged = RAGGED[layout]
-    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(ragged.values())}
+    ends = {name: np.concatenate([[0], np.cumsum(elements_of(name, arrays[name]))]) for name in set(ragged.values())}
     for start, stop in pairwise(bounds):
         yield {
             name: array[ends[ragged[name]][start] : ends[ragged[name]][stop]] if name in ragged else array[start:stop]
             for name, array in arrays.items()
         }
+
+
+def cut_rows(arrays: dict[str, Any], rows: slice) -> dict[str, Any]:
+    """The arrays of some consecutive instances of walks or hops, as views."""
+    if "walks" not in arrays or arrays["walks"].ndim == 2:
+        return {name: array[rows] for name, array in arrays.items()}
+    start, stop, _ = rows.indices(arrays["lengths"].size)
+    stop, lengths = max(start, stop), arrays["lengths"]
+    sizes = lengths.astype(np.int64) + 1
+    first = int(sizes[:start].sum())
+    return {"walks": arrays["walks"][first : first + int(sizes[start:stop].sum())], "lengths": lengths[start:stop]}
+
+
+def padded(arrays: dict[str, np.ndarray], fill: int, width: int = 0) -> np.ndarray:
+    """Ragged walks as a table [walks, longest + 1], or of ``width`` columns where that is more, with ``fill`` after the end of each."""
+    sizes = arrays["lengths"].astype(np.int64) + 1
+    table = np.full((sizes.size, max(width, int(sizes.max(initial=1)))), fill, arrays["walks"].dtype)
+    table[np.arange(table.shape[1]) < sizes[:, None]] = arrays["walks"]
+    return table

@@ -38,7 +38,7 @@ def edge_numbers(samples: Samples, store: GraphStore, src: np.ndarray, dst: np.n
             rows = indptr[src[some]] - part.first_edge, indptr[src[some] + 1] - part.first_edge
             places = _search(indices, *rows, dst[some].astype(indices.dtype))
             out[some] = np.where(places < 0, -1, part.first_edge + places)
-    if samples.layout != "walks" and (out < 0).any():
+    if not samples.has_walks and (out < 0).any():
         at = int(np.argmax(out < 0))
         ends = store.original_ids(np.array([src[at], dst[at]]))
         raise StoreError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layout import PARTS, RAGGED, WHOLE
+from csaw.engine.samples.layout import PARTS, RAGGED, WHOLE, elements_of
 from csaw.engine.samples.sizes import Sizes
 from csaw.partition.words import Words
 
@@ -78,7 +78,9 @@ class OnDemand(Samples):
         with self._guard:
             if not hasattr(self, "_pointers"):
                 counts = [{n: arrays[n] for n in names} for _, arrays in self.iter_groups()]
-                self._pointers = {n: np.concatenate([[0], *(each[n] for each in counts)]).cumsum() for n in names}
+                self._pointers = {
+                    n: np.concatenate([[0], *(elements_of(n, each[n]) for each in counts)]).cumsum() for n in names
+                }
         return self._pointers[name]
 
     @property

@@ -9,7 +9,7 @@ input_id            int64 [batch_size]: which of the sample's sources each seed 
 seed                int64 [sources]: the node of each source
 num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
 num_nodes           number of nodes
-walk                int64 [instances, walk_length + 1], walks only: the nodes of each walk, -1 after its end
+walk                int64 [instances, walk_length + 1], or [instances, longest walk + 1] without a limit, walks only: the nodes of each walk, -1 after its end
 e_id                int64 [edges], only with the graph, and always of mini-batches: the number of the edge, counted through the rows of the store (its weight is
                     ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump
 
@@ -28,6 +28,7 @@ from csaw.engine.samples import NOTHING, Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import edge_arrays, edges_between
+from csaw.engine.samples.layout import RAGGED_WALKS, padded
 from csaw.engine.samples.numbers import edge_numbers
 from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
 from csaw.partition.errors import OptionError
@@ -109,7 +110,7 @@ def _of_places(samples: Samples, start: int, stop: int) -> Batch:
         "num_sampled_edges": np.array([part.shape[1] for part in edges], np.int64),
         CLASSES: np.array([part.size for part in ids]),
     }
-    return made | ({"walk": np.concatenate(nodes, axis=1)} if samples.layout == "walks" else {})
+    return made | ({"walk": np.concatenate(nodes, axis=1)} if samples.has_walks else {})
 
 
 def _hops(samples: Samples, start: int, stop: int) -> list[np.ndarray]:
@@ -117,7 +118,7 @@ def _hops(samples: Samples, start: int, stop: int) -> list[np.ndarray]:
     arrays = samples.group(start, stop)
     if samples.layout == "hops":
         return list(arrays.values())
-    walks = arrays["walks"]
+    walks = padded(arrays, samples.fill) if samples.layout == RAGGED_WALKS else arrays["walks"]
     return [walks[:, step : step + 1] for step in range(walks.shape[1])]
 
 

@@ -35,7 +35,7 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
     with ThreadPoolExecutor(threads) as pool:
         numbers = list(pool.map(move, parts, firsts, *shares))
     for name in list(numbers[0]):
-        out[name] = np.concatenate([some.pop(name) for some in numbers])
+        out[name] = np.concatenate(_as_wide([some.pop(name) for some in numbers]))
     order = (
         "edge_index",
         "n_id",
@@ -48,6 +48,14 @@ def joined(parts: list[Batch], firsts: list[int], threads: int) -> Batch:
         "walk",
     )
     return {name: out[name] for name in order if name in out}
+
+
+def _as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Tables with as many columns as the widest of them, filled up with -1: walks without a limit are as wide as the longest of a part."""
+    width = max(part.shape[-1] for part in parts)
+    if parts[0].ndim == 1:
+        return parts
+    return [np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=-1) for part in parts]
 
 
 def _table(rows: list[np.ndarray]) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Completing a store whose groups are all written: metadata of arrays, joined subgraphs, string ids, checksums of all files."""
+"""Completing a store whose groups are all written: metadata of arrays, joined parts of groups, string ids, checksums of all files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import files
 from csaw.engine.samples.check import NAMES, results_of
 from csaw.engine.samples.draft import Draft, marker_path, part_path
-from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, WHOLE, chunk_name
+from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, WHOLE, chunk_name, elements_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
@@ -98,7 +98,7 @@ def _marker(draft: Draft, group: int) -> dict[str, Any]:
 def intact_groups(partial: Path, groups: int, layout: str) -> frozenset[int]:
     """The groups that have a marker and whose files agree with it.
 
-    Parts of subgraphs that are already joined are not needed. A joined array that has changed is made again.
+    Parts that are already joined are not needed. A joined array that has changed is made again.
     """
     joined = set()
     for name, part in WHOLE.get(layout, {}).items():
@@ -126,11 +126,11 @@ def draft_sizes(draft: Draft) -> Sizes | None:
 
 
 def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
-    dtype, _ = draft.identifiers.type_of(name)
+    dtype, _ = draft.identifiers.type_of(part)
     sizes = [_marker(draft, group)["sizes"][part] for group in range(draft.groups)]
     pieces = (np.fromfile(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
     if name.endswith("_ptr"):
-        return write_whole(draft, name, _running_sum(pieces), sum(sizes) + 1)
+        return write_whole(draft, name, _running_sum(elements_of(part, piece) for piece in pieces), sum(sizes) + 1)
     width = sum(sizes) // max(1, draft.instances) if name in BY_HOP else None
     return write_whole(draft, name, pieces, sum(sizes), width)
 
@@ -166,11 +166,11 @@ def _names(draft: Draft) -> dict[str, str]:
     return checksums | write_whole(draft, "vertex_id_offsets", iter([words.offsets]), words.offsets.size)
 
 
-def _running_sum(pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+def _running_sum(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
     total = np.zeros(1, np.int64)
     yield total
     for piece in pieces:
-        sums = total[-1] + np.cumsum(piece)
+        sums = total[-1] + np.cumsum(piece, dtype=np.int64)
         yield sums
         total = sums[-1:] if len(sums) else total
 

@@ -9,7 +9,7 @@ from csaw.engine.samples.layout import bits
 
 SIZES = "sizes"  # where they are in the results, signed
 Sizes = dict[str, Any]
-"""``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks how many ``ended_early``."""
+"""``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks with a limit how many ``ended_early``."""
 
 
 def edges_of(arrays: dict[str, np.ndarray], nothing: int) -> np.ndarray:
@@ -33,7 +33,9 @@ def sizes_of(arrays: dict[str, np.ndarray], nothing: int) -> Sizes:
     """The sizes of a group of at least one instance."""
     edges = edges_of(arrays, nothing)
     sizes = {"edges": int(edges.sum()), "instances": edges.size, "least": int(edges.min()), "most": int(edges.max())}
-    early = {"ended_early": int((edges < arrays["walks"].shape[1] - 1).sum())} if "walks" in arrays else {}
+    walks = arrays.get("walks")
+    limited = walks is not None and walks.ndim == 2
+    early = {"ended_early": int((edges < walks.shape[1] - 1).sum())} if walks is not None and limited else {}
     return sizes | early
 
 

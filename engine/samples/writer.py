@@ -2,7 +2,7 @@
 
 OUT.partial/zarr.json            manifest, written first
 OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs, whose place in the whole array is not known yet
+OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
 OUT                              OUT.partial renamed, once everything is there and synced
 """
@@ -22,7 +22,7 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name
+from csaw.engine.samples.layout import FIRST_WITH, KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
 from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
@@ -67,8 +67,9 @@ class SampleWriter(Draft):
     def _attributes(self, version: Any) -> dict[str, Any]:
         """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
         held = self._identifiers(version)
+        first = max(held.version, FIRST_WITH.get(self.layout, 1))
         return files.plain({
-            "csaw_kind": KIND, "format_version": held.version, "layout": self.layout, "instances": self.instances,
+            "csaw_kind": KIND, "format_version": first, "layout": self.layout, "instances": self.instances,
             "group_size": self.group_size, "ids": held.kind, "fill": held.fill, "manifest": self._manifest,
         })  # fmt: skip
 
@@ -129,7 +130,7 @@ class SampleWriter(Draft):
         rows = self.rows(group)
         ragged = RAGGED.get(self.layout, {})
         for name, array in arrays.items():
-            wanted = int(arrays[ragged[name]].sum()) if name in ragged else rows
+            wanted = int(elements_of(ragged[name], arrays[ragged[name]]).sum()) if name in ragged else rows
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 

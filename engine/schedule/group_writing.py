@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from csaw.engine.backend import ALL
-from csaw.engine.samples.layout import RAGGED, cut_ragged
+from csaw.engine.samples.layout import comes_whole, cut_ragged
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.loop import Arrays, FinishedBatch
 
@@ -18,7 +18,7 @@ def instances_of(unit: list[int], writer: SampleWriter) -> tuple[int, int]:
 
 def leaves_as_a_whole(writer: SampleWriter) -> bool:
     """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must, since a group's edges begin where those before it end."""
-    return writer.layout in RAGGED
+    return comes_whole(writer.layout)
 
 
 def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter, threads: ThreadPoolExecutor) -> None:

@@ -15,6 +15,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array, Batch, WaitingBatch
 from csaw.engine.kernel_time import Lapse, Stopwatch
+from csaw.engine.samples.layout import cut_rows
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, CsawError, StoreError
@@ -81,7 +82,7 @@ class InHostMemory:
     held: Arrays
 
     def arrays(self, rows: slice) -> Arrays:
-        return {name: array[rows] for name, array in self.held.items()}
+        return cut_rows(self.held, rows)
 
     def on_device(self) -> dict[str, Array]:
         return self.held

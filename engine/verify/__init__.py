@@ -16,6 +16,7 @@ from csaw.partition.store import GraphStore
 
 BUDGET = 1_000_000
 DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
+LOOKED_AT = 64  # instances of a virtual sample that tell about how many numbers one has
 STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 
@@ -113,7 +114,8 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
     """The samples to check: of a virtual one the first instances, as many as are drawn in moderate time; any others are drawn in the same way."""
     if not samples.is_virtual:
         return samples
-    each = max(1, sum(array.size for array in samples.group(0, 1).values()))
+    some = min(samples.instances, LOOKED_AT)
+    each = max(1, sum(array.size for array in samples.group(0, some).values()) // max(some, 1))
     count = min(samples.instances, max(1, DRAWN // each))
     checks.add(
         Check(
@@ -131,5 +133,11 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
 
     request = samples.manifest["request"]
     algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
-    by_layout = {"walks": verify_walks, "hops": verify_hops, "subgraphs": verify_subgraphs, "batches": verify_batches}
+    by_layout = {
+        "walks": verify_walks,
+        "ragged-walks": verify_walks,
+        "hops": verify_hops,
+        "subgraphs": verify_subgraphs,
+        "batches": verify_batches,
+    }
     by_layout[samples.layout](Subject(samples, store, graph, algorithm, budget), checks)

@@ -11,9 +11,10 @@ from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.threads import in_order
 from csaw.engine.verify.walk_kernels import check_walks
+from csaw.engine.verify.walk_tables import WalkTables
 
 TRANSITIONS = 2_000_000  # steps of which each is kept; of the others, those in chosen situations are counted
-ENTRIES = 1 << 19  # entries of walks that a thread has in hand
+SCATTERED = 1 << 16  # walks that are kept of those of a range of instances
 NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
 
 Notes = dict[tuple[int, ...], int]
@@ -24,7 +25,7 @@ class Piece:
     """Some walks in dense ids."""
 
     instances: np.ndarray  # int64 [walks]
-    walks: np.ndarray  # int64 [walks, walk_length + 1]
+    walks: np.ndarray  # int64 [walks, walk_length + 1]; walks without a limit have a column more than the longest
     lengths: np.ndarray  # int64 [walks]
     fits: np.ndarray  # bool [walks]: as many vertices as its length says
     off: np.ndarray  # bool [walks, walk_length]: steps along no edge
@@ -68,14 +69,14 @@ class WalkPass:
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()
-        samples = subject.samples
-        self.every = max(1, -(-samples.instances * max(samples.walk_length, 1) // TRANSITIONS))
+        self.tables = WalkTables(subject.samples)
+        self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // TRANSITIONS))
         """One walk of this many is kept."""
 
     def kept(self) -> Choices:
         """The choices of some walks, scattered over the whole sample."""
         samples, columns = self.subject.samples, self.subject.columns
-        some = list(in_order(self._choices, self._scattered())) if samples.walk_length else []
+        some = [] if samples.walk_length == 0 else list(in_order(self._choices, self._scattered()))
         if not some:
             return Choices(np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64), columns)
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
@@ -83,23 +84,16 @@ class WalkPass:
 
     def run(self, counter: Counter | None) -> Found:
         """Look at all walks; ``counter`` counts the choices of those that are not kept."""
-        for seen in in_order(self._look, ((a, b, counter) for a, b in self._ranges())):
+        for seen in in_order(self._look, ((a, b, counter) for a, b in self.tables.ranges())):
             self.found.add(*seen)
         return self.found
-
-    def _ranges(self) -> list[tuple[int, int]]:
-        samples = self.subject.samples
-        rows = max(1, ENTRIES // samples.walks.shape[1])
-        return [(a, min(a + rows, samples.instances)) for a in range(0, samples.instances, rows)]
 
     def _scattered(self) -> Iterator[tuple[np.ndarray]]:
         """The instances that are kept, ascending, as many at a time as a thread takes in hand."""
         samples = self.subject.samples
-        rows = max(1, ENTRIES // samples.walks.shape[1])
-        for start in range(0, samples.instances, rows * self.every):
-            part = np.arange(start, min(start + rows * self.every, samples.instances))
-            part = part[one_in(self.every, part)]
-            yield from ((part[a : a + rows],) for a in range(0, part.size, rows))
+        for start in range(0, samples.instances, SCATTERED * self.every):
+            part = np.arange(start, min(start + SCATTERED * self.every, samples.instances))
+            yield from self.tables.scattered(part[one_in(self.every, part)])
 
     def _piece(self, instances: np.ndarray, stored: np.ndarray, steps: np.ndarray) -> Piece:
         view, walks, lengths = self.subject.view, self.subject.dense(stored), steps.astype(np.int64)
@@ -109,15 +103,14 @@ class WalkPass:
         return Piece(instances, walks, lengths, fits, off, wrong)
 
     def _choices(self, instances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        samples = self.subject.samples
-        piece = self._piece(instances, samples.walks[instances], samples.lengths[instances])
+        piece = self._piece(instances, *self.tables.of(instances))
         ended = piece.early[:, None] & (np.arange(piece.off.shape[1]) == piece.lengths[:, None])
         row, step = np.nonzero(piece.took | ended)
         return self._situations(piece, row, step), piece.walks[row, step + 1], step
 
     def _look(self, start: int, stop: int, counter: Counter | None) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
-        subject, arrays = self.subject, self.subject.samples.group(start, stop)
-        piece = self._piece(np.arange(start, stop), arrays["walks"], arrays["lengths"])
+        subject = self.subject
+        piece = self._piece(np.arange(start, stop), *self.tables.between(start, stop))
         sources = piece.instances % subject.view.vertices if subject.starts_at_all else piece.walks[:, 0]
         at = np.flatnonzero(piece.early)
         dead = subject.degree[piece.walks[at, piece.lengths[at]]] == 0

@@ -3,10 +3,12 @@
 import numpy as np
 
 from csaw.engine.algorithm import Walk
+from csaw.engine.ends import cut_by, may_end
 from csaw.engine.law import next_law
-from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.checks import Check, Checks, Subject, statistics
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.walk_lengths import verify_lengths
 from csaw.engine.verify.walk_pass import Notes, WalkPass
 
 
@@ -23,12 +25,23 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     found = walks.run(counter)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
+    limit = subject.samples.walk_length
+    if limit is not None and may_end(walk):
+        checks.add(
+            Check(
+                "limit",
+                True,
+                None,
+                cut_by(limit, subject.samples.instances - found.counts["early"], subject.samples.instances),
+            )
+        )
     if choices is None:
         why = f"{walk.name()} defines update or dead_end without law"
         off, early = found.counts["off"], found.counts["early"]
         checks.not_tested("edges", f"{off:,} steps off the edges and {early:,} ends: {why}")
         checks.not_tested("transitions", why)
         return
+    verify_lengths(subject, laws, checks)
     steps = found.counts["steps"]
     _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
     _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, subject.samples.instances)

@@ -37,6 +37,8 @@ MORE = [
     ("node2vec", {"p": 1e30, "weighted": False}),
     ("deepwalk", {"layout": "csr", "weighted": False}),
     ("deepwalk", {"select": "its"}),
+    ("ppr", {"walk_length": 8}),
+    ("ppr", {"select": "its"}),
     ("neighbor", {"weighted": False}),
     ("neighbor", {"replace": True}),
     ("neighbor", {"select": "its", "collision": "updated"}),
@@ -87,6 +89,7 @@ CHECKED = set()  # cubins that were found good when they were compiled
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("deepwalk", {}),
+    ("ppr", {}),
     ("node2vec", {}),
     ("node2vec", {"q": 1e30}),
     ("multidimensional", {}),

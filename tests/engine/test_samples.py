@@ -38,6 +38,9 @@ SUBGRAPHS = {
 }
 
 
+RAGGED = {"lengths": np.array([2, 0, 1, 4, 1]), "walks": np.array([0, 1, 2, 3, 3, 1, 2, 0, 1, 0, 1, 3, 0], np.uint32)}
+
+
 def some_walks(instances=11, length=4, vertices=4, seed=0):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, length + 1, instances)
@@ -151,7 +154,9 @@ def test_rows_slice_as_numpy_does(tmp_path):
         walks[11]
 
 
-@pytest.mark.parametrize(("layout", "arrays"), [("walks", some_walks()), ("subgraphs", SUBGRAPHS)])
+@pytest.mark.parametrize(
+    ("layout", "arrays"), [("walks", some_walks()), ("subgraphs", SUBGRAPHS), ("ragged-walks", RAGGED)]
+)
 def test_resumed_equals_uninterrupted_byte_for_byte(tmp_path, layout, arrays):
     whole = slow.write(tmp_path / "whole", SAID, layout, arrays, group_size=2)
     resumed = slow.write(tmp_path / "resumed", SAID, layout, arrays, group_size=2, groups=[2, 0])
@@ -353,7 +358,7 @@ def test_a_missing_or_torn_chunk_is_an_error_not_fill(tmp_path):
 
 NAMES = np.array(["a", "bc", "ü", "d"])
 HOPS = {"hop_0": np.arange(4, dtype=np.uint32)[:, None], "hop_1": np.arange(8, dtype=np.uint32).reshape(4, 2) % 4}
-STORES = {"walks": some_walks(), "subgraphs": SUBGRAPHS, "hops": HOPS}
+STORES = {"walks": some_walks(), "subgraphs": SUBGRAPHS, "hops": HOPS, "ragged-walks": RAGGED}
 
 
 def stored(tmp_path, layout, **options):
@@ -464,6 +469,8 @@ def test_metadata_that_something_else_wrote_is_refused_by_name(tmp_path, name, k
         ("subgraphs", "src/c.0", "<u4", [4, 2**32 - 1], "which have names"),
         ("subgraphs", "instance_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that rise from 0"),
         ("subgraphs", "sources_ptr/c.0", "<i8", [3, -1], "bounds that rise from 0"),
+        ("ragged-walks", "walks/c.0", "<u4", [4, 2**31], "which have names"),
+        ("ragged-walks", "walk_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that rise from 0"),
         ("hops", "hop_1/c.0.0", "<u4", [4, 2**31], "which have names"),
         ("walks", "vertex_id_offsets/c.0", "<i8", [1, -5, 2**40], "rise from 0"),
     ],
@@ -547,6 +554,7 @@ def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
 def test_resume_samples_again_what_was_damaged_meanwhile(tmp_path, layout, caplog):
     whole = slow.write(tmp_path / "whole", SAID, layout, STORES[layout], group_size=1)
     victims = {"walks": ("walks/c.1.0", "groups/000002.json"), "hops": ("hop_1/c.1.0", "groups/000002.json"),
+               "ragged-walks": ("parts/000000/walks", "parts/000003/lengths", "groups/000002.json"),
                "subgraphs": ("parts/000000/src", "parts/000003/counts", "groups/000002.json")}  # fmt: skip
     slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=1, groups=[0, 1, 2, 3])
     for victim in victims[layout]:
@@ -620,7 +628,7 @@ def test_a_run_says_which_draws_it_has(tmp_path):
 def test_describe_says_what_was_sampled_without_reading_it(tmp_path, layout):
     path = slow.write(tmp_path / "s", SAID, layout, STORES[layout], group_size=2)
     edges = {
-        "walks": STORES["walks"]["lengths"], "hops": np.full(4, 2), "subgraphs": SUBGRAPHS["counts"]
+        "walks": STORES["walks"]["lengths"], "hops": np.full(4, 2), "subgraphs": SUBGRAPHS["counts"], "ragged-walks": RAGGED["lengths"],
     }[layout]  # fmt: skip
     full, stored_bytes = describe(path, full=True), sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
     for chunk in path.rglob("c.*"):

@@ -79,7 +79,11 @@ def arrays_of(store, out, algo="deepwalk", *, device="cpu", **options):
 def stored_arrays(out):
     """Every array of a sample."""
     samples = open_samples(out)
-    names = {"walks": ["walks", "lengths"], "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"]}
+    names = {
+        "walks": ["walks", "lengths"],
+        "ragged-walks": ["walk_ptr", "walks"],
+        "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"],
+    }
     names["batches"] = [name for name in WHOLE["batches"] if (Path(out) / name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]
     import zarr

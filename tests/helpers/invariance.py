@@ -29,7 +29,7 @@ def assert_instances_are_64_bits(store, algo, **options):
     backend = CpuBackend(job.plan, store, job.algorithm)
     drawn = []
     for first in (0, 64, 2**32, 2**33, 2**62):
-        batch = backend.begin(first, np.zeros(64 if job.plan.sample_layout == "walks" else (64, 1), np.int64))
+        batch = backend.begin(first, np.zeros(64 if "walks" in job.plan.sample_layout else (64, 1), np.int64))
         batch.advance()
         drawn.append(batch.arrays())
     backend.close()

@@ -103,6 +103,9 @@ def write(
 
 def part(arrays, start, stop):
     """The arrays of instances start to stop."""
+    if arrays.get("walks", np.zeros((0, 0))).ndim == 1:
+        ends = np.cumsum([0, *(arrays["lengths"] + 1)])
+        return {"lengths": arrays["lengths"][start:stop], "walks": arrays["walks"][ends[start] : ends[stop]]}
     if "counts" not in arrays:
         return {name: array[start:stop] for name, array in arrays.items()}
     ends = {"counts": np.cumsum([0, *arrays["counts"]]), "source_counts": np.cumsum([0, *arrays["source_counts"]])}

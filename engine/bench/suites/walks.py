@@ -1,5 +1,5 @@
 """Random walks at full rate: C-SAW figure 9's walks (4000 x 2000, multidimensional with a frontier of 2000), those of NextDoor figure 7
-(DeepWalk, PPR, node2vec of length 100), and 4 million walks of 80, which keep a GPU's memory busy."""
+(DeepWalk and node2vec of length 100, PPR of mean length 99, whose walks end by themselves), and 4 million walks of 80, which keep a GPU's memory busy."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,8 @@ WORKS = (
     Work("node2vec p=.25 q=4", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0}, 5e9),
     Work("node2vec p=.25 q=4, weighted", "node2vec", MANY, LONG | {"p": 0.25, "q": 4.0, "weighted": True}),
     Work("DeepWalk, length 100", "deepwalk", MANY, PAPER),
-    Work("personalized PageRank, length 100", "ppr", MANY, PAPER | {"termination_prob": 0.01}),
+    Work("personalized PageRank, ends .01, no limit", "ppr", MANY, {"termination_prob": 0.01, "weighted": False}),
+    Work("personalized PageRank, ends .01, cut at 100", "ppr", MANY, PAPER | {"termination_prob": 0.01}),
     Work("node2vec p=2 q=.5, length 100", "node2vec", MANY, PAPER | {"p": 2.0, "q": 0.5}),
     Work("personalized PageRank, ends .15", "ppr", MANY, PAPER),
     Work("walk with jumps", "jump", MANY, LONG),

@@ -1,7 +1,7 @@
 """A batch of walks in progress on the CPU."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
+LARGEST_LOG = 1 << 31  # most steps of a log, whose first entry counts them in the type of a vertex id
 SLICE = 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
 
 
@@ -25,8 +26,9 @@ class Walks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+    def __init__(self, backend: "CpuBackend", first: int, sources: np.ndarray, length: int | None = None) -> None:
+        self.backend, self.first = backend, first
+        self.length: int = backend.algorithm.walk_length if length is None else length
         self.source = sources.astype(np.int64)
         self.at = self.source.copy()
         self.prev = np.full(sources.size, -1, np.int64)
@@ -41,10 +43,14 @@ class Walks:
             self.queues.put(everyone, graph.partition_of(self.at[everyone]))
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
         self.paths = self._paths(sources) if backend.plan.paths_bytes else None
-        self.out = np.empty((1, FIELDS), backend.graph.store.id_dtype)
+        self.out: Any = np.empty((1, FIELDS), backend.graph.store.id_dtype)
         if self.paths is None:
-            self.out = backend.recycled.empty((sources.size, self.length + 1), backend.graph.store.id_dtype)
-        if self.paths is None and self.length == 0:  # else kernels do, so that threads share the first touch of memory
+            self._make_room(sources)
+
+    def _make_room(self, sources: np.ndarray) -> None:
+        """Make ``out`` [n, length + 1]."""
+        self.out = self.backend.recycled.empty((sources.size, self.length + 1), self.backend.graph.store.id_dtype)
+        if self.length == 0:  # else kernels do, so that threads share the first touch of memory
             self.out[:, 0] = sources
 
     def _paths(self, sources: np.ndarray) -> Paths:
@@ -166,7 +172,8 @@ class Walks:
             task(walkers, log, *rest)
             paths.note(log)
 
-        self.backend.in_slices(todo, max(64, min(SLICE, LOGGED_STEPS // (self.length + 1))), logged)
+        least = min(64, 1 + LARGEST_LOG // (self.length + 1))
+        self.backend.in_slices(todo, max(least, min(SLICE, LOGGED_STEPS // (self.length + 1))), logged)
 
     def _answer(self, todo: np.ndarray, out: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
         backend = self.backend

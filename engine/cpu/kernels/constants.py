@@ -13,6 +13,7 @@ MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 ASKS_LATER = False  # of a streamed graph: see questions.py
 QUESTIONS = 1  # most that a walker leaves for later
 LOGGED = False  # out is a log of steps: see put in walk.py
+UNLIMITED = False  # walks end by themselves: a kernel takes those of a round to its last step
 HAS_UPDATE = False
 HAS_DEAD_END = False
 CHECKED = False  # update and dead_end are a user's own, and may return no vertex

@@ -28,7 +28,7 @@ from csaw.engine.cpu.kernels.constants import (
     edge_bias,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, drawn_neighbor, goes_on, put, put_source, save
+from csaw.engine.cpu.kernels.walk import LANES, after, borrowed_out, drawn_neighbor, goes_on, put, put_source, save
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -138,7 +138,7 @@ def walk_by_rejection(
     expected number of trials stays below high / low for any p (C-SAW's rejection; KnightKing, SOSP 2019, section 4.3).
     For ``trials`` to ``sure`` see questions.py.
     """
-    graph, out = borrowed(graph), borrow(out)
+    graph, out = borrowed(graph), borrowed_out(out)
     at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     low, high, returning = bounds
     apart = returning > high

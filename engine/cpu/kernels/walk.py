@@ -2,6 +2,8 @@
 
 A walker's state lives in the batch's arrays between calls: ``at``, ``prev``, ``step``, and ``alive`` until its walk is complete.
 A kernel takes the walkers of ``todo`` on until they are done or need a row that is not in memory. Row w of ``out`` is the walk of instance first + w.
+Where walks have no limit, ``length`` is the last step of the present round, and ``out`` is a tuple: an array of vertices, and for each walker the place in it
+of step 0, from which its steps of this round follow; see engine/cpu/batches/rounds.py.
 """
 
 import numpy as np
@@ -17,6 +19,7 @@ from csaw.engine.cpu.kernels.constants import (
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
     TABLE,
+    UNLIMITED,
     dead_end,
     update,
 )
@@ -60,14 +63,24 @@ def put(out, w, step, v):
         entry = uint64(out[0, 0]) + uint64(1)
         out[0, 0] = entry
         out[entry, 0], out[entry, 1], out[entry, 2] = w, step, v
+    elif UNLIMITED:
+        out[0][uint64(out[1][uint64(w)] + step)] = v
     else:
         out[uint64(w), uint64(step)] = v
 
 
 @njit(inline="always")
+def borrowed_out(out):
+    """The output without reference counts: see memory.borrow."""
+    if LOGGED or not UNLIMITED:
+        return borrow(out)
+    return borrow(out[0]), borrow(out[1])
+
+
+@njit(inline="always")
 def put_source(out, w, v):
-    """Note where a walk begins, which a log does without."""
-    if not LOGGED:
+    """Note where a walk begins, which a log and a round do without."""
+    if not LOGGED and not UNLIMITED:
         out[uint64(w), 0] = v
 
 
@@ -78,7 +91,7 @@ def save(w, here, then, taken, length, at, prev, step, alive, out):
     alive[w] = then >= 0 and taken < length
     if then >= 0:
         at[w], prev[w] = then, here
-    elif not LOGGED:
+    elif not LOGGED and not UNLIMITED:
         for rest in range(uint64(taken + 1), uint64(length + 1)):  # unsigned: a negative index would count from the end
             out[uint64(w), rest] = out.dtype.type(-1)
 
@@ -126,7 +139,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
     Groups of lanes take turns: each makes the step whose memory lines were asked for a turn ago, and draws words for its next one, while
     the rows that the group before it came to arrive. So requests are spread over time, and arithmetic runs beside them.
     """
-    graph, out = borrowed(graph), borrow(out)
+    graph, out = borrowed(graph), borrowed_out(out)
     at, prev, step, alive = borrow(at), borrow(prev), borrow(step), borrow(alive)
     lanes = min(LANES, -(-todo.size // GROUP) * GROUP)
     lane, here, back = np.full(LANES, -1), np.zeros(LANES, np.int64), np.empty(LANES, np.int64)
@@ -196,6 +209,19 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
                 v, back = then, v
             else:
                 save(w, v, then, t, length, at, prev, step, alive, out)
+
+
+@njit(nogil=True)
+def gather_round(low, high, first, walkers, before, steps, places, vertices, out):
+    """Copy the steps that the walkers[low:high] of a round took to their walks; that of walker w begins at out[places[w - first]].
+
+    ``vertices``: a row for each walker of the round. ``before``: steps before the round.
+    """
+    for i in range(low, high):
+        w = walkers[i]
+        place = places[w - first] + before + 1
+        for k in range(min(steps[w] - before, vertices.shape[1])):
+            out[place + k] = vertices[i, k]
 
 
 @njit(nogil=True)

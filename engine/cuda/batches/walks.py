@@ -29,10 +29,13 @@ class Walks:
 
     comes_back = True  # an instance may return to a partition that it has left
 
-    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+    def __init__(self, backend: "CudaBackend", first: int, sources: np.ndarray, length: int | None = None) -> None:
+        self.backend, self.first = backend, first
+        self.length: int = backend.algorithm.walk_length if length is None else length
         self.source = cupy.asarray(sources, backend.store.id_dtype)
-        self.walks = cupy.empty((sources.size, self.length + 1), backend.store.id_dtype)
+        self.places: Array = None  # of walks without a limit: see rounds.py
+        self.before = 0
+        self.walks: Array = self._room(sources.size)
         self.lengths = cupy.empty(sources.size, np.int32)
         self.counts = cupy.zeros(2, np.uint64)  # edges, walks that ended early
         self.still = self.rest = 0  # walkers that waited when `wants` was asked, and the steps that they had left
@@ -44,15 +47,20 @@ class Walks:
         self.questions: dict[str, Array] = dict.fromkeys(("trials", "asked", "candidates", "coins", "sure"))
         if backend.asks_later:
             self.questions = self._no_questions(sources.size)
-        if backend.streamed:
+        if backend.streamed or backend.unlimited:
             self.at, self.previous = (
                 self.source.copy(),
                 cupy.full(sources.size, NO_VERTEX[self.source.dtype], self.source.dtype),
             )
             self.alive = cupy.full(sources.size, self.length > 0, np.uint8)
             self.lengths.fill(0)
+        if backend.streamed and not backend.unlimited:
             self.walks.data.memset_async(255, self.walks.nbytes)
             self.walks[:, 0] = self.source
+
+    def _room(self, walkers: int) -> Array:
+        """An array for the walks of so many walkers."""
+        return cupy.empty((walkers, self.length + 1), self.source.dtype)
 
     def _no_questions(self, walkers: int) -> dict[str, Array]:
         """The arrays of cpu/kernels/questions.py."""
@@ -151,7 +159,7 @@ class Walks:
     def _output(self, rows: slice, only: int) -> np.ndarray:
         """The struct Output of walk.cu for walkers ``rows``; ``only``: the partition to serve."""
         return struct(
-            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, at=self.at, previous=self.previous,
+            "Output", begin=rows.start, end=rows.stop, length=self.length, walks=self.walks, steps=self.lengths, places=self.places, before=self.before, at=self.at, previous=self.previous,
             alive=self.alive, queue=self.queue, only=only, taken=self.taken, **self.questions,
         )  # fmt: skip
 

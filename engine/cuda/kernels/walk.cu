@@ -179,11 +179,12 @@ extern "C" __global__ __launch_bounds__(256) void answer_questions(Output o, i64
 extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 seed, const vertex_t* source, i64* bad)
 {
     for (i64 n = o.begin + blockIdx.x; n < o.end; n += gridDim.x) {
-        if (STREAMED && (!o.alive[n] || (o.only >= 0 && o.queue[n] != o.only))) continue;
-        vertex_t* walk = o.walks + n * (o.length + 1);
+        if (RESUMES && !o.alive[n]) continue;
+        if (STREAMED && o.only >= 0 && o.queue[n] != o.only) continue;
+        vertex_t* walk = o.walks + (UNLIMITED ? o.places[n] : n * (o.length + 1));
         Walker w;
         start(w, n, source);
-        if (STREAMED) take_up(w, o);
+        if (RESUMES) take_up(w, o);
         else if (threadIdx.x == 0) walk[0] = w.here;
         bool ended = false;
         while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
@@ -200,12 +201,12 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             w.here = (vertex_t)then;
             find_rows(w);
         }
-        if (ended && !PREFILLED)
+        if (ended && !PREFILLED && !UNLIMITED)
             for (i64 t = w.step + 1 + threadIdx.x; t <= o.length; t += blockDim.x) walk[t] = NONE;
         group_sync();
         if (threadIdx.x) continue;
         o.steps[n] = w.step;
-        if (STREAMED) {
+        if (RESUMES) {
             o.at[n] = w.here;
             o.previous[n] = w.back;
             o.alive[n] = !ended && w.step < o.length;
@@ -244,6 +245,15 @@ extern "C" __global__ __launch_bounds__(256) void count_waiting(Output o, i64 pa
     __syncthreads();
     for (int i = threadIdx.x; i < NEAR_COUNTS && i < partitions; i += blockDim.x)
         if (near[i]) atomicAdd(counts + i, (u64)near[i]);
+}
+
+// Copy the steps that `count` walkers took in a round, `width` entries each, to their walks, which begin at `begins` in `out`.
+extern "C" __global__ void gather_round(i64 count, i64 width, i64 before, const i64* walkers, const int* steps, const i64* begins, const vertex_t* round, vertex_t* out)
+{
+    for (i64 entry = blockIdx.x * (i64)blockDim.x + threadIdx.x; entry < count * width; entry += (i64)gridDim.x * blockDim.x) {
+        const i64 walker = walkers[entry / width], step = before + 1 + entry % width;
+        if (step <= steps[walker]) out[begins[walker] + step] = round[entry];
+    }
 }
 
 // Sums over all walks: steps, and walks that ended early.

@@ -5,6 +5,9 @@
 // Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
 #define PREFILLED (HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
 
+// Whether walkers' state is in memory between launches.
+#define RESUMES (STREAMED || UNLIMITED)
+
 struct Walker {  // ids and counts in as few registers as they fit: more walkers in flight
     vertex_t number, origin, here, back;
     int step;
@@ -23,11 +26,13 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
 
 constexpr int LINE = 64 / sizeof(vertex_t);  // what memory is written in
 
-struct Output {  // of all walks: row n of `walks` is that of walker n
+struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITED: of a round of steps, which ends at step `length`
     i64 begin, end, length;  // the walkers of this launch, and the steps of each
     vertex_t* walks;
     int* steps;
-    vertex_t *at, *previous;   // STREAMED: where walkers wait for a partition,
+    const i64* places;     // UNLIMITED: where step 0 of each walker would be in `walks`, from which its steps of this round follow,
+    i64 before;            // and the steps before the round
+    vertex_t *at, *previous;   // RESUMES: where walkers stand,
     unsigned char* alive;  // and which have not ended
     const u32* queue;      // the partition that each walker waited for when several launches began side by side,
     i64 only;              // and the one that this launch serves; -1: all that are loaded
@@ -52,7 +57,8 @@ struct Track {
     // Vertex number `step` of a walk; `last` when no other follows.
     __device__ __forceinline__ void put(const Output& o, i64 walker, i64 step, vertex_t v, bool last) const
     {
-        const i64 row = walker * (o.length + 1), at = row + step;
+        if (UNLIMITED && step == o.before) return;  // it has taken no step in this round
+        const i64 begin = UNLIMITED ? o.places[walker] : walker * (o.length + 1), row = UNLIMITED ? begin + o.before + 1 : begin, at = begin + step;
         if (STREAMED) { o.walks[at] = v; return; }  // it may wait before the line is full
         staged[at & (LINE - 1)][threadIdx.x] = v;
         if ((at & (LINE - 1)) != LINE - 1 && !last) return;
@@ -127,7 +133,7 @@ __device__ __forceinline__ bool is_ready(const Walker& w, const Output& o)
 __device__ __forceinline__ void leave(const Walker& w, bool last, const Output& o)
 {
     o.steps[w.number] = w.step;
-    if (!STREAMED) return;
+    if (!RESUMES) return;
     o.at[w.number] = w.here;
     o.previous[w.number] = w.back;
     o.alive[w.number] = !last;
@@ -141,7 +147,7 @@ __device__ __forceinline__ bool note(const Walker& w, bool ended, const Output& 
     if (!last && (!STREAMED || is_ready(w, o))) return true;
     leave(w, last, o);
     if (ASKS_LATER) o.trials[w.number] = 0;
-    if (ended && !PREFILLED)
+    if (ended && !PREFILLED && !UNLIMITED)
         for (i64 t = w.step + 1; t <= o.length; ++t) o.walks[w.number * (o.length + 1) + t] = NONE;
     return false;
 }
@@ -159,12 +165,13 @@ __device__ __forceinline__ void take_up(Walker& w, const Output& o)
 __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, const vertex_t* source, const Track& track)
 {
     for (; number < o.end; number = next_walker(o, number)) {
-        if (STREAMED && (!o.alive[number] || (o.only >= 0 && o.queue[number] != o.only))) continue;
+        if (RESUMES && !o.alive[number]) continue;
+        if (STREAMED && o.only >= 0 && o.queue[number] != o.only) continue;
         if (ASKS_LATER && o.asked[number]) continue;
         start(w, number, source);
-        if (STREAMED) {
+        if (RESUMES) {
             take_up(w, o);
-            if (is_ready(w, o)) return true;
+            if (!STREAMED || is_ready(w, o)) return true;
             continue;
         }
         track.put(o, number, 0, w.here, o.length == 0);

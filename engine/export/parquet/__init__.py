@@ -27,7 +27,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         pa.dictionary(pa.int64(), pa.string()) if words else pa.from_numpy_dtype(samples[FIRST[samples.layout]].dtype)
     )
     columns: dict[str, Any] = {"src": vertex, "dst": vertex, "depth": pa.int32()}
-    columns = {"walk": pa.list_(vertex)} if samples.layout == "walks" else columns
+    columns = {"walk": pa.list_(vertex)} if samples.has_walks else columns
     schema = pa.schema({"instance": pa.int64(), **columns})
 
     def made(start: int, stop: int) -> Any:
@@ -59,7 +59,7 @@ def _file(schema: Any, words: bool, *tables: Any) -> Any:
 
 def _columns(samples: Samples, start: int, stop: int) -> dict[str, Any]:
     """Columns in the order of the schema."""
-    if samples.layout == "walks":
+    if samples.has_walks:
         return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
     edges = numbered_edges(samples, start, stop)
     ids = {column: _vertices(samples, edges[column]) for column in ("src", "dst")}
@@ -71,7 +71,7 @@ def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> Any:
 
     walks, steps = arrays["walks"], arrays["lengths"].astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(steps + 1)])
-    whole = bool((steps == walks.shape[1] - 1).all())
+    whole = walks.ndim == 1 or bool((steps == walks.shape[1] - 1).all())
     present = walks.ravel() if whole else walks[np.arange(walks.shape[1]) <= steps[:, None]]
     kind = pa.int32() if offsets[-1] < 2**31 else pa.int64()
     lists = pa.ListArray if offsets[-1] < 2**31 else pa.LargeListArray

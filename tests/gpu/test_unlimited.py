@@ -1,0 +1,90 @@
+"""Walks without a limit on a GPU: the same bytes as on the CPU, in batches, in streams, and from every residency."""
+
+import pytest
+from helpers.gpu import device_or_skip
+from helpers.graphs import WideStore, arrays_of, random_store
+from helpers.invariance import assert_same
+
+from csaw.engine import stream
+from csaw.engine.draw import draw_batches
+from csaw.engine.run import prepare
+
+device_or_skip()
+
+SECOND_ORDER = """
+from csaw.engine.algorithm import Walk
+
+class Mine(Walk):
+    def edge_bias(self, e):
+        return e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / 2
+
+    def bias_range(self):
+        return (0.5, 1.0, 1.0)
+
+    def update(self, e):
+        return e.dst if e.random() < 0.97 else -1
+"""
+WAYS = [
+    {},
+    {"in_flight": 37},
+    {"in_flight": 1},
+    {"residency": "streamed"},
+    {"residency": "streamed", "gpu_memory": "2MiB"},
+    {"residency": "disk", "gpu_memory": "2MiB"},
+    {"residency": "streamed", "balancing": False},
+]
+
+
+def compared(tmp_path, store, algo, **options):
+    """Compare all ways on a GPU with the CPU."""
+    expected = arrays_of(store, tmp_path / "c.zarr", algo, seed=5, **options)
+    for way in WAYS:
+        if way.get("in_flight") != 1 or options["instances"] < 1000:
+            assert_same(expected, arrays_of(store, tmp_path / "g.zarr", algo, seed=5, device="cuda", **options, **way))
+
+
+@pytest.mark.parametrize("select", [None, "its"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_walks_have_the_same_bytes_on_both_devices(tmp_path, weighted, select):
+    store = random_store(tmp_path / "g.zarr", partitions=5, directed=True, edges=900)
+    compared(
+        tmp_path,
+        store,
+        "ppr",
+        termination_prob=0.02,
+        instances=700,
+        weighted=weighted,
+        **({"select": select} if select else {}),
+    )
+
+
+def test_second_order_walks_ask_later_and_have_the_same_bytes(tmp_path):
+    (tmp_path / "mine.py").write_text(SECOND_ORDER)
+    store = random_store(tmp_path / "g.zarr", partitions=5)
+    compared(tmp_path, store, f"{tmp_path / 'mine.py'}:Mine", walk_length=None, instances=700)
+
+
+def test_ids_of_64_bits(tmp_path):
+    store = WideStore(random_store(tmp_path / "g.zarr", partitions=5))
+    expected = arrays_of(store, tmp_path / "c.zarr", "ppr", termination_prob=0.02, instances=700)
+    assert_same(
+        expected, arrays_of(store, tmp_path / "g.zarr", "ppr", termination_prob=0.02, instances=700, device="cuda")
+    )
+
+
+def test_many_walkers_take_several_rounds(tmp_path):
+    store, options = random_store(tmp_path / "g.zarr"), {"instances": 400_000, "termination_prob": 0.3}
+    compared(tmp_path, store, "ppr", **options)
+
+
+def test_batches_and_streams_have_what_the_cpu_draws(tmp_path):
+    store = random_store(tmp_path / "g.zarr")
+    options = {"termination_prob": 0.05, "instances": 500, "in_flight": 120}
+    expected = list(draw_batches(prepare(store, "ppr", device="cpu", **options)))
+    with (
+        stream(store, "ppr", device="cuda", **options) as host,
+        stream(store, "ppr", device="cuda", on_device=True, **options) as device,
+    ):
+        for one, there, here in zip(expected, host, device, strict=True):
+            assert_same(one.arrays(), there.arrays())
+            assert_same(one.arrays(), {name: array.get() for name, array in here.arrays().items()})
