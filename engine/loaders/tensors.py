@@ -29,7 +29,8 @@ def int64_of(array: Array) -> Any:
     """Signed integers as an int64 tensor on their device. The memory of a GPU's array may be used again from now on, unless the tensor shares it."""
     torch = needed("torch")
     if isinstance(array, np.ndarray):
-        return torch.from_numpy(np.ascontiguousarray(array, np.int64))  # by this thread: PyTorch's would wait for each other
+        # By this thread: those of PyTorch would wait for each other.
+        return torch.from_numpy(np.ascontiguousarray(array, np.int64))
     out = torch.from_dlpack(array).to(torch.int64)
     torch.cuda.current_stream(out.device).synchronize()
     return out

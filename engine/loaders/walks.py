@@ -45,7 +45,7 @@ class WalkDataset(data.Dataset):
         self.samples = samples if isinstance(samples, Samples) else open_samples(samples)
         if self.samples.layout != "walks":
             raise OptionError(
-                f"{self.samples.path}: expected a sample of walks, found the layout {self.samples.layout}; use csaw sample --algo deepwalk or another walk"
+                f"{self.samples.path}: expected a sample of walks with a limit of steps, found the layout {self.samples.layout}; use csaw sample --algo deepwalk or another walk"
             )
         self.vertex_ids = None if graph is None else self._ids_of(graph)
         self.by_number = graph is not None or self.samples.ids != "original"
@@ -115,7 +115,9 @@ class WalkStream(data.IterableDataset):
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # workers that stay see it, too
         job = prepare(graph, algo, **self.options)
         if job.plan.sample_layout != "walks":
-            raise OptionError(f"--algo {algo}: expected a walk, found an algorithm that draws {job.plan.sample_layout}")
+            raise OptionError(
+                f"--algo {algo}: expected a walk with a limit of steps, found an algorithm that draws {job.plan.sample_layout}"
+            )
         self.instances: int = job.plan.request.instances
         self.vertices: int = job.store.vertices
         self._opened: dict[int, Stream] = {}  # by process; a copy of another one's must not be closed here

@@ -118,7 +118,7 @@ def test_the_share_is_that_of_torch_distributed(store, tmp_path):
 
 def test_what_cannot_be_is_refused(store, samples, tmp_path):
     for wrong, said in (
-        ({"algo": "neighbor", "fanout": (2,)}, "expected a walk"),
+        ({"algo": "neighbor", "fanout": (2,)}, "expected a walk with a limit"),
         ({"rank": 2, "world": 2}, "expected 0 <= rank < world"),
         ({"rank": 0}, "expected both or neither"),
         ({"walks_per_batch": 0}, "walks_per_batch: expected an integer from 1"),
@@ -132,7 +132,7 @@ def test_what_cannot_be_is_refused(store, samples, tmp_path):
     with pytest.raises(OptionError, match="another graph"):
         WalkDataset(samples, graph=other)
     hops = sample(store, tmp_path / "hops.zarr", "neighbor", fanout=(2,), device="cpu")
-    with pytest.raises(OptionError, match="expected a sample of walks, found the layout hops"):
+    with pytest.raises(OptionError, match="expected a sample of walks with a limit of steps, found the layout hops"):
         WalkDataset(hops)
     for wrong, said in (
         ({"window": 0}, "window"),
