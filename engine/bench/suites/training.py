@@ -1,0 +1,112 @@
+"""Training a graph neural network: mini-batches a second alone, and the share of an epoch of GraphSAGE that waits for them (NextDoor, tables 1 and 5).
+
+csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this interpreter or one named with ``--peer`` has them, each in a process of its own. Features are random, of
+the size of ogbn-products'; a mini-batch has 1,024 seeds and 25 x 10 neighbors without replacement.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.bench import training_child
+from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import Graph
+
+CLAIM = "waiting for samples takes less than 5 % of a training epoch"
+TOOLS = {"csaw": "csaw", "pyg": "PyTorch Geometric", "dgl": "DGL"}
+ALONE, EPOCH = "mini-batches, {}", "GraphSAGE epoch, {}"
+FULL = {"mini_batches": 28, "seeds": 1024, "fanout": [25, 10], "features": 100, "hidden": 256, "classes": 47}
+QUICK = FULL | {"mini_batches": 2, "seeds": 32, "features": 8, "hidden": 8}
+MOST_EDGES = 1 << 27  # of a graph that is copied for another tool
+LEAST_SHARE = 0.05
+
+
+def rows(context: Context) -> Iterator[Row]:
+    wanted = [tool for tool, name in TOOLS.items() if any(context.only in work.format(name) for work in (ALONE, EPOCH))]
+    for graph in context.graphs() if wanted else ():
+        base: dict[str, float] = {}  # csaw's rates
+        with tempfile.TemporaryDirectory(dir=context.out) as folder:
+            settings = _settings(context, graph, Path(folder))
+            for tool in wanted:
+                for row in _measured(context, graph, tool, settings):
+                    yield context.on(graph) | row | _beside(base, tool, row)
+
+
+def _beside(base: dict[str, float], tool: str, row: Row) -> Row:
+    """The columns that set a tool's rate beside csaw's, which ``base`` keeps by kind of work."""
+    kind = row["work"].partition(",")[0]
+    if tool == "csaw" and "rate" in row:
+        base[kind] = row["rate"]
+    return {"times": row["rate"] / base[kind], "times_of": "csaw"} if "rate" in row and kind in base else {}
+
+
+def _settings(context: Context, graph: Graph, folder: Path) -> Path:
+    gpu = context.device.number if context.on_gpu else None
+    how = (QUICK if context.quick else FULL) | {
+        "graph": str(graph.store.path), "csr": str(folder / "csr.npz"), "gpu": gpu, "threads": context.threads, "epochs": context.repeats + 1,
+    }  # fmt: skip
+    (folder / "settings.json").write_text(json.dumps(how))
+    return folder / "settings.json"
+
+
+def _measured(context: Context, graph: Graph, tool: str, settings: Path) -> list[Row]:
+    """The rows of a tool: its mini-batches alone, and its epochs."""
+    alone, epoch = (work.format(TOOLS[tool]) for work in (ALONE, EPOCH))
+    try:
+        epochs = _run(context, graph, tool, settings)[1:]  # the first one compiles and fills caches
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        more = "; pip install 'csaw[pyg]'" if tool == "csaw" else f"; --peer {tool}=PYTHON names another interpreter"
+        return [{"work": work, "not_measured": said + more} for work in (alone, epoch) if context.only in work]
+    except _TooLargeError as error:
+        return [{"work": work, "not_measured": str(error)} for work in (alone, epoch) if context.only in work]
+    share = median(one["waiting"] / one["seconds"] for one in epochs)
+    found = [
+        {"work": alone, **figure([one["edges"] / one["alone"] for one in epochs]), "seconds": median(one["alone"] for one in epochs)},
+        {"work": epoch, **figure([1 / one["seconds"] for one in epochs], "epochs/s"), "seconds": median(one["seconds"] for one in epochs),
+         "waiting_share": share, "note": f"{100 * share:.1f} % of it waiting"},
+    ]  # fmt: skip
+    return [row for row in found if context.only in row["work"]]
+
+
+class _TooLargeError(Exception):
+    """A graph that another tool would need a copy of."""
+
+
+def _run(context: Context, graph: Graph, tool: str, settings: Path) -> list[dict[str, Any]]:
+    """All epochs of a tool, in a process of its own."""
+    if tool != "csaw":
+        _write(graph, settings.with_name("csr.npz"))
+    graph.store.release()  # GPU memory, which the process needs
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if tool == "csaw" else {}
+    command = [context.peers.get(tool, sys.executable), training_child.__file__, tool, str(settings)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | paths)
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def _write(graph: Graph, file: Path) -> None:
+    """The rows of the graph for a tool that cannot read a store."""
+    if graph.store.edges > MOST_EDGES:
+        raise _TooLargeError(
+            f"the graph has {graph.store.edges:,} edges, too many to copy; use one of at most {MOST_EDGES:,}"
+        )
+    if not file.exists():
+        held = graph.store.load()
+        np.savez(file, indptr=held.indptr, indices=held.indices)
+
+
+def verdict(rows: list[Row]) -> Verdict:
+    found = measured(rows, work=EPOCH.format(TOOLS["csaw"]))
+    if not found:
+        return Verdict(None, "no epoch was measured")
+    share = max(row["waiting_share"] for row in found)
+    return Verdict(share < LEAST_SHARE, f"{100 * share:.1f} % of csaw's epoch")

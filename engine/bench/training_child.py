@@ -1,0 +1,171 @@
+"""Epochs of GraphSAGE with one loader, in a process of its own: ``training_child.py TOOL SETTINGS.json``.
+
+Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other than csaw), ``gpu`` (number, or null), ``threads``, ``epochs``, ``mini_batches``, ``seeds`` (of
+each), ``fanout``, ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
+model, and ``edges`` in them; ``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
+
+Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields features of the vertices, labels of the seeds, and for each layer the
+edges (source, target), numbered in the mini-batch, with the number of vertices that they lead to, which are the first ones. Features are in the memory of the device that trains.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+Loader = Callable[[], Iterable[Any]]  # an epoch of mini-batches
+
+
+def csaw(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+    from csaw.engine.bench.graphs import given
+    from csaw.engine.devices import place
+    from csaw.engine.loaders import NeighborLoader
+
+    device = "cpu" if how["gpu"] is None else f"cuda:{how['gpu']}"
+    gpus = place(device)
+    store = given(how["graph"]).open(gpus[0] if gpus else None).store
+    values, labels = x(store.vertices)
+    loader = NeighborLoader(store, how["fanout"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
+                            features={"x": values, "y": labels})  # fmt: skip
+    return lambda: map(of_pyg, loader)
+
+
+def pyg(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+    import numpy as np
+    import torch
+    import torch_geometric.typing as found
+    from torch_geometric.data import Data
+    from torch_geometric.loader import NeighborLoader
+
+    if not (found.WITH_PYG_LIB or found.WITH_TORCH_SPARSE):
+        raise ImportError("its NeighborLoader needs pyg-lib or torch-sparse, and neither is installed")
+    csr = np.load(how["csr"])
+    degrees = np.diff(csr["indptr"])
+    edge_index = torch.from_numpy(np.stack([csr["indices"].astype(np.int64), np.repeat(np.arange(degrees.size), degrees)]))  # fmt: skip
+    values, labels = x(degrees.size)
+    data = Data(x=values, y=labels, edge_index=edge_index)
+    loader = NeighborLoader(data, how["fanout"], seeds(degrees.size), batch_size=how["seeds"], shuffle=True, num_workers=how["threads"] // 2)  # fmt: skip
+    return lambda: map(of_pyg, loader)
+
+
+def dgl(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+    import dgl as library
+    import numpy as np
+
+    csr = np.load(how["csr"])
+    indptr, indices = csr["indptr"].astype(np.int64), csr["indices"].astype(np.int64)
+    graph = library.graph(("csc", (indptr, indices, [])))
+    values, labels = x(indptr.size - 1)
+    loader = library.dataloading.DataLoader(
+        graph, seeds(indptr.size - 1), library.dataloading.NeighborSampler(how["fanout"]), batch_size=how["seeds"],
+        shuffle=True, num_workers=how["threads"] // 2,
+    )  # fmt: skip
+
+    def batch_of(drawn: Any) -> Any:
+        inputs, outputs, blocks = drawn
+        layers = [(*block.edges(), block.num_dst_nodes()) for block in blocks]
+        return values[inputs.to(values.device)], labels[outputs.to(values.device)], layers
+
+    return lambda: map(batch_of, loader)
+
+
+def of_pyg(batch: Any) -> Any:
+    """Features, labels and layers of a Data object: a layer leaves out the hops that it needs no more."""
+    source, target = batch.edge_index
+    layers = []
+    for kept in range(len(batch.num_sampled_edges), 0, -1):
+        edges, nodes = sum(batch.num_sampled_edges[:kept]), sum(batch.num_sampled_nodes[:kept])
+        layers.append((source[:edges], target[:edges], nodes))
+    return batch.x, batch.y[: batch.batch_size], layers
+
+
+TOOLS = {"csaw": csaw, "pyg": pyg, "dgl": dgl}
+
+
+class Model:
+    """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017), in plain PyTorch, so that every loader trains the same."""
+
+    def __init__(self, how: dict[str, Any], device: Any) -> None:
+        import torch
+
+        sizes = [how["features"], *[how["hidden"]] * (len(how["fanout"]) - 1), how["classes"]]
+        self.torch, self.device = torch, device
+        self.layers = [torch.nn.Linear(2 * a, b, device=device) for a, b in pairwise(sizes)]
+        self.optimizer = torch.optim.Adam([p for layer in self.layers for p in layer.parameters()])
+
+    def train(self, batch: Any) -> None:
+        x, labels, layers = batch
+        for number, (source, target, size) in enumerate(layers):
+            x = self.layers[number](self.torch.cat([x[:size], self.mean(x, source, target, size)], 1))
+            x = x.relu() if number + 1 < len(layers) else x
+        loss = self.torch.nn.functional.cross_entropy(x, labels.to(x.device))
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+    def mean(self, x: Any, source: Any, target: Any, size: int) -> Any:
+        """The mean over the edges that lead to each of the first ``size`` vertices, 0 without one."""
+        source, target = source.to(x.device), target.to(x.device)
+        total = x.new_zeros((size, x.shape[1])).index_add_(0, target, x[source])
+        degree = x.new_zeros(size).index_add_(0, target, x.new_ones(target.numel()))
+        return total / degree.clamp_(min=1)[:, None]
+
+
+class Waited:
+    """Goes through a loader and adds up the seconds that it takes to hand out mini-batches."""
+
+    def __init__(self, loader: Iterable[Any], ready: Callable[[], Any]) -> None:
+        self.loader, self.ready, self.seconds = loader, ready, 0.0
+
+    def __iter__(self) -> Iterator[Any]:
+        items, end = iter(self.loader), object()
+        while True:
+            self.ready()
+            began = time.perf_counter()
+            item = next(items, end)
+            self.seconds += time.perf_counter() - began
+            if item is end:
+                return
+            yield item
+
+
+def measured(loader: Loader, model: Model, ready: Callable[[], Any]) -> dict[str, float]:
+    """One epoch without a model, and one with it."""
+    began = time.perf_counter()
+    edges = sum(layers[0][0].numel() for _, _, layers in loader())
+    ready()
+    alone = time.perf_counter() - began
+    began = time.perf_counter()
+    waited = Waited(loader(), ready)
+    for batch in waited:
+        model.train(batch)
+    return {"alone": alone, "edges": edges, "seconds": time.perf_counter() - began, "waiting": waited.seconds}
+
+
+def main() -> None:
+    tool, settings = sys.argv[1:]
+    sys.path.pop(0)  # this folder, whose files would hide packages of the same name
+    with open(settings) as file:
+        how = json.load(file)
+    import torch
+
+    torch.manual_seed(0)
+    torch.set_num_threads(how["threads"])
+    device = torch.device("cpu" if how["gpu"] is None else f"cuda:{how['gpu']}")
+
+    def features(vertices: int) -> Any:
+        return torch.rand((vertices, how["features"]), device=device), torch.randint(how["classes"], (vertices,), device=device)  # fmt: skip
+
+    def seeds(vertices: int) -> Any:
+        return torch.randperm(vertices)[: how["seeds"] * how["mini_batches"]]
+
+    loader = TOOLS[tool](how, features, seeds)
+    ready = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    model = Model(how, device)
+    print(json.dumps([measured(loader, model, ready) for _ in range(how["epochs"])]))
+
+
+if __name__ == "__main__":
+    main()

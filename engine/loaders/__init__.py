@@ -1,0 +1,29 @@
+"""Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has them.
+
+PyTorch and PyTorch Geometric are optional: ``pip install 'csaw[torch]'`` or ``'csaw[pyg]'``. A name loads what it needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from csaw.engine.loaders.neighbor_loader import NeighborLoader
+    from csaw.engine.loaders.sampler import NeighborSampler
+    from csaw.engine.loaders.skip_grams import SkipGrams
+    from csaw.engine.loaders.walks import WalkDataset, WalkStream
+
+_WHERE = {
+    "NeighborLoader": "neighbor_loader",
+    "NeighborSampler": "sampler",
+    "SkipGrams": "skip_grams",
+    "WalkDataset": "walks",
+    "WalkStream": "walks",
+}
+__all__ = ["NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
+
+
+def __getattr__(name: str) -> Any:
+    """Names load with their module: walks need PyTorch alone."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"csaw.engine.loaders.{_WHERE[name]}"), name)

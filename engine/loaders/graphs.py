@@ -1,0 +1,66 @@
+"""The graph that a loader samples: a graph store, or the edges of PyTorch Geometric's Data as a store in memory."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from csaw.engine.loaders.optional import needed
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.errors import OptionError
+from csaw.partition.in_memory import InMemory, rows_of_edges
+from csaw.partition.shown import quoted
+
+torch = needed("torch")
+
+
+class Sampled(NamedTuple):
+    """A graph to sample from. ``order``: int64 tensor [edges], the column of ``edge_index`` that each entry of the store's rows is; None for a graph store."""
+
+    store: GraphStore
+    order: Any
+
+    @property
+    def stays_on_device(self) -> bool:
+        """Whether mini-batches stay on the GPU that drew them: where they come from a store, or the data are on a GPU."""
+        return self.order is None or self.order.is_cuda
+
+
+def graph_of(data: Any, weight_attr: str | None = None) -> Sampled:
+    """The graph to sample for ``data``, with the edge weights that its attribute ``weight_attr`` has (default: None, without weights).
+
+    Of a Data object the row of a vertex holds the sources of the edges that lead to it: messages go along edges, so these are the vertices that it needs to know,
+    and PyTorch Geometric's loaders sample them. Of a graph store it is the store's row. OptionError for data of another kind.
+    """
+    if isinstance(data, GraphStore | str | Path):
+        if weight_attr is not None:
+            raise OptionError("weight_attr: it names an attribute of a Data object; pass weighted=True to use the weights of a graph store")  # fmt: skip
+        return Sampled(data if isinstance(data, GraphStore) else open_graph(data), None)
+    if not isinstance(data, needed("torch_geometric.data").Data):
+        raise OptionError(f"data: expected a Data object of PyTorch Geometric, a graph store or its path, found {type(data).__name__}; HeteroData and stores of PyTorch Geometric cannot be sampled")  # fmt: skip
+    source, target = _edges_of(data)
+    indptr, indices, order = rows_of_edges(target, source, data.num_nodes)
+    weights = None if weight_attr is None else _weights_of(data, weight_attr, order.size)[order]
+    return Sampled(InMemory("edge_index", indptr, indices, weights), torch.from_numpy(order).to(data.edge_index.device))
+
+
+def _edges_of(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [edges] twice: sources and targets of the edges."""
+    edges = data.edge_index
+    if edges is None or edges.ndim != 2 or edges.shape[0] != 2 or edges.dtype != torch.int64:
+        found = "none" if edges is None else f"{edges.dtype} {list(edges.shape)}"
+        raise OptionError(f"data.edge_index: expected an int64 tensor [2, edges], found {found}")
+    held = np.ascontiguousarray(edges.cpu().numpy())
+    if held.size and not 0 <= int(held.min()) <= int(held.max()) < data.num_nodes:
+        raise OptionError(f"data.edge_index: expected vertices from 0 to {data.num_nodes - 1}, found {held.min()} to {held.max()}; set data.num_nodes")  # fmt: skip
+    return held[0], held[1]
+
+
+def _weights_of(data: Any, name: str, edges: int) -> np.ndarray:
+    """float32 [edges]: an attribute of each edge, in the order of edge_index."""
+    if name not in data:
+        raise OptionError(f"weight_attr: data has no attribute {quoted(name)}; it has {', '.join(sorted(data.keys()))}")
+    weights = torch.as_tensor(data[name]).detach().cpu().to(torch.float32).numpy()
+    if weights.size != edges:
+        raise OptionError(f"weight_attr: expected a number for each of {edges:,} edges, found {list(weights.shape)} in data.{name}")  # fmt: skip
+    return weights.reshape(-1)

@@ -1,0 +1,112 @@
+"""Mini-batches of neighbor samples on a device that keeps its graph: those of an epoch, drawn ahead, or of any seeds, drawn when asked for."""
+
+import os
+import weakref
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.backend import ALL
+from csaw.engine.contracts import Array
+from csaw.engine.loaders.tensors import span_of
+from csaw.engine.run import Job, open_backend, prepare
+from csaw.engine.sample_stream import Stream
+from csaw.engine.schedule.device_threads import DeviceThread
+from csaw.engine.schedule.loop import Batches
+from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError
+
+Arrays = dict[str, Array]
+EPOCHS = 1 << 16  # most passes over one stream
+IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
+COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
+"""Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
+
+
+def cut(arrays: Arrays) -> Iterator[Arrays]:
+    """The arrays of each mini-batch of a batch, as views, without the counts; ``hop_nodes`` and ``hop_edges`` as lists of int."""
+    counts = {name: _on_host(arrays[name]) for name in sorted(set(COUNTS.values()))}
+    ends = {name: np.concatenate([[0], np.cumsum(count)]) for name, count in counts.items()}
+    hops = {name: _on_host(arrays[name]).tolist() for name in ("hop_nodes", "hop_edges")}
+    for number in range(counts["node_counts"].size):
+        spans = {name: slice(int(end[number]), int(end[number + 1])) for name, end in ends.items()}
+        yield {name: arrays[name][spans[count]] for name, count in COUNTS.items() if name in arrays} | {
+            name: rows[number] for name, rows in hops.items()
+        }
+
+
+def _on_host(array: Array) -> np.ndarray:
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
+class EpochBatches:
+    """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
+
+    ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all processes that divide each epoch. ``options``: those of the
+    algorithm minibatch and of a run. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
+    """
+
+    def __init__(
+        self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
+    ) -> None:
+        sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
+        job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
+        self.per_epoch = job.plan.request.instances // EPOCHS
+        self.first, self.last = span_of(self.per_epoch, *share)
+        self.stream = Stream(job, on_device=on_device)
+
+    def draw(self, epoch: int) -> Generator[Arrays, None, None]:
+        """Yield the arrays of each mini-batch of this process in an epoch, in order."""
+        begin = epoch * self.per_epoch
+        with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
+            for batch in batches:
+                yield from cut(batch.arrays())
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+class SeededBatches:
+    """Draws the mini-batch of any seeds. The device is opened at the first one, again in each process that the object gets into."""
+
+    def __init__(self, store: GraphStore, *, on_device: bool, **options: Any) -> None:
+        self.job: Job = prepare(store, "minibatch", measure=True, **options, ids="dense", epochs=1)
+        if len(self.job.devices) > 1:
+            raise OptionError("device: a sampler draws on one device; name one, such as cuda:0")
+        self.on_device = on_device and bool(self.job.devices)
+        self._opened: dict[int, tuple[DeviceThread, Any]] = {}  # by process, each with what closes it
+
+    def draw(self, number: int, seeds: np.ndarray) -> Arrays:
+        """The arrays of mini-batch ``number`` with these seeds: dense ids, int64 [n]."""
+        here = os.getpid()
+        if here not in self._opened:
+            device = self.job.devices[0] if self.job.devices else None
+            thread = DeviceThread(partial(open_backend, self.job, device), self.job.sources)
+            closing = weakref.finalize(self, _close, thread, here)
+            closing.atexit = False  # threads end before
+            self._opened[here] = thread, closing
+        return self._opened[here][0].do(self._drawn, number, seeds).result()
+
+    def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
+        sources = np.stack([seeds, np.arange(seeds.size)], axis=-1)[None]
+        batch = batches.backend.begin(number, sources)
+        batches.run(batch)
+        batches.backend.wait()
+        [arrays] = cut(batch.on_device() if self.on_device else batch.arrays(ALL))
+        return arrays
+
+    def close(self) -> None:
+        """Give back the device, its threads and memory."""
+        if opened := self._opened.pop(os.getpid(), None):
+            opened[1]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_opened": {}}
+
+
+def _close(thread: DeviceThread, process: int) -> None:
+    if os.getpid() == process:  # the threads of another process are not in its copy
+        thread.close()

@@ -1,0 +1,20 @@
+"""PyTorch and PyTorch Geometric, if they are installed."""
+
+from importlib import import_module
+from typing import Any
+
+from csaw.partition.errors import MissingDependencyError
+
+EXTRAS = {"torch": ("PyTorch", "torch"), "torch_geometric": ("PyTorch Geometric", "pyg")}
+
+
+def needed(module: str) -> Any:
+    """Import a module of PyTorch or PyTorch Geometric; MissingDependencyError says what to install."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        name, extra = EXTRAS[package]
+        raise MissingDependencyError(
+            f"this loader needs {name}: pip install 'csaw[{extra}]', or pip install {package}"
+        ) from error

@@ -1,0 +1,54 @@
+"""Arrays of NumPy and CuPy as tensors, and the shares of the processes of a data-parallel job."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.contracts import Array
+from csaw.engine.loaders.optional import needed
+from csaw.engine.samples import NOTHING
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
+
+SIGNED, LOWER_BITS = 2**31, 2**32 - 1
+
+
+def vertices_of(array: Array, vertices: int) -> Any:
+    """Dense ids (uint32 or uint64, NumPy or CuPy) as an int64 tensor on their device, where PyTorch looks them up; -1 where all bits are set, which stand for nothing.
+
+    ``vertices``: those of the graph, below 2^32 where ids have 32 bits.
+    """
+    narrow = array.dtype.itemsize == 4
+    out = int64_of(array.view(np.int32 if narrow else np.int64))
+    if narrow and vertices > SIGNED:
+        out = out.where(out == NOTHING, out & LOWER_BITS)
+    return out
+
+
+def int64_of(array: Array) -> Any:
+    """Signed integers as an int64 tensor on their device. The memory of a GPU's array may be used again from now on, unless the tensor shares it."""
+    torch = needed("torch")
+    if isinstance(array, np.ndarray):
+        # By this thread: those of PyTorch would wait for each other.
+        return torch.from_numpy(np.ascontiguousarray(array, np.int64))
+    out = torch.from_dlpack(array).to(torch.int64)
+    torch.cuda.current_stream(out.device).synchronize()
+    return out
+
+
+def share_of(rank: int | None, world: int | None) -> tuple[int, int]:
+    """The share of this process: as given, or that of ``torch.distributed``; OptionError unless 0 <= rank < world."""
+    if (rank is None) != (world is None):
+        raise OptionError(f"rank and world: expected both or neither, found rank={quoted(rank)} and world={quoted(world)}")  # fmt: skip
+    if rank is None or world is None:
+        distributed = needed("torch.distributed")
+        ready = distributed.is_available() and distributed.is_initialized()
+        return (distributed.get_rank(), distributed.get_world_size()) if ready else (0, 1)
+    if not (isinstance(rank, int) and isinstance(world, int) and 0 <= rank < world):
+        raise OptionError(f"rank and world: expected 0 <= rank < world, found rank={quoted(rank)} and world={quoted(world)}")  # fmt: skip
+    return rank, world
+
+
+def span_of(count: int, share: int, shares: int) -> tuple[int, int]:
+    """First and last number, plus one, of a share of 0 .. count - 1; the shares follow each other, and none has more than one beyond another."""
+    return count * share // shares, count * (share + 1) // shares

@@ -1,0 +1,67 @@
+"""Loaders on a GPU: what they give is what the CPU gives, on the device that drew it or on that of the data."""
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store
+
+pytest.importorskip("cupy")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+if not torch.cuda.is_available():
+    pytest.skip("this PyTorch has no GPU", allow_module_level=True)
+
+from csaw.engine.loaders import WalkStream
+
+FIELDS = ("n_id", "e_id", "edge_index", "input_id", "x")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("graph") / "g.zarr", vertices=500, edges=4000)
+
+
+def test_walks_stay_on_the_device_that_drew_them(store):
+    options = {"walk_length": 9, "seed": 3, "walks_per_batch": 64}
+    host = list(WalkStream(store, device="cpu", **options))
+    for on_device in (False, True):
+        found = list(WalkStream(store, device="cuda", on_device=on_device, **options))
+        assert {batch.is_cuda for batch in found} == {on_device}
+        assert torch.equal(torch.cat(found).cpu(), torch.cat(host))
+
+
+@pytest.mark.parametrize("disjoint", [False, True])
+def test_mini_batches_of_a_store_are_those_of_the_cpu(store, disjoint):
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    from csaw.engine.loaders import NeighborLoader
+
+    x = np.random.default_rng(0).random((500, 4))
+    options = {"batch_size": 32, "shuffle": True, "seed": 2, "disjoint": disjoint}
+    for values in (x, torch.from_numpy(x).cuda()):
+        made = [NeighborLoader(store, [4, 3], features={"x": values}, device=device, **options) for device in ("cpu", "cuda")]  # fmt: skip
+        for _ in range(2):
+            for a, b in zip(*made, strict=True):
+                assert b.edge_index.is_cuda
+                assert b.n_id.is_cuda
+                assert all(torch.equal(a[name].cpu(), b[name].cpu()) for name in FIELDS)
+                assert a.num_sampled_nodes == b.num_sampled_nodes
+                if disjoint:
+                    assert torch.equal(a.batch, b.batch.cpu())
+
+
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_mini_batches_are_on_the_device_of_the_data(device, where):
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    from torch_geometric.data import Data
+    from torch_geometric.loader import NodeLoader
+
+    from csaw.engine.loaders import NeighborLoader, NeighborSampler
+
+    torch.manual_seed(0)
+    data = Data(x=torch.rand(300, 4), edge_index=torch.randint(300, (2, 2000)), edge_attr=torch.arange(2000))
+    expected = list(NeighborLoader(data, [4, 3], batch_size=32, device="cpu"))
+    there = data.to(where)
+    sampler = NeighborSampler(there, [4, 3], device=device)
+    for made in (NeighborLoader(there, [4, 3], batch_size=32, device=device), NodeLoader(there, sampler, batch_size=32)):  # fmt: skip
+        for a, b in zip(expected, made, strict=True):
+            assert {b[name].device.type for name in ("n_id", "e_id", "edge_index", "x", "edge_attr")} == {where}
+            assert all(torch.equal(a[name], b[name].cpu()) for name in (*FIELDS, "edge_attr"))

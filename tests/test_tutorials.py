@@ -1,0 +1,74 @@
+"""The tutorials run as they stand, one block after the other, and reach what they say."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.graphs import random_store
+
+from csaw.engine import sample
+
+ROOT = Path(__file__).parents[1]
+ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
+LEAST = {"embeddings": [0.95, 0.93], "graphsage": [0.88, 0.89]}  # accuracies, in the order in which they are printed
+NEEDS = {"embeddings": ("gensim", "torch"), "graphsage": ("torch", "torch_geometric")}
+TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+def script_of(text):
+    """The blocks as one program: commands of a shell are run from it."""
+    lines = ["import subprocess, sys"]
+    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL):
+        if kind == "python":
+            lines.append(block)
+            continue
+        for line in block.splitlines():
+            command, *arguments = shlex.split(line)
+            assert command == "csaw"
+            lines.append(f"subprocess.run([sys.executable, '-m', 'csaw.cli', *{arguments}], check=True, stdout=subprocess.DEVNULL)")  # fmt: skip
+    return "\n".join(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
+    for module in NEEDS[name]:
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    text = (ROOT / "docs" / "tutorials" / f"{name}.md").read_text()
+    (tmp_path / "tutorial.py").write_text(script_of(text))
+    done = subprocess.run([sys.executable, "tutorial.py"], check=False, cwd=tmp_path, env=ENV, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = [float(number) for number in re.findall(r"accuracy (\d\.\d+)", done.stdout)]
+    assert len(found) == len(LEAST[name])
+    assert all(one >= least for one, least in zip(found, LEAST[name], strict=True)), done.stdout
+    print(done.stdout)
+
+
+def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'csaw[torch]'")
+    pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    monkeypatch.chdir(tmp_path)
+    graph = random_store("graph.zarr", vertices=200, edges=900)
+    sample(graph, "walks.zarr", "deepwalk", walk_length=5, device="cpu")
+    data = pyg.data.Data(x=torch.ones(200, 3), y=torch.arange(200), edge_index=torch.randint(200, (2, 900)))
+    data.train_mask, seeds = torch.arange(200) < 150, []
+    here = {"data": data, "train": lambda x, edge_index, y: seeds.extend(y.tolist())}
+    readme = (ROOT / "README.md").read_text()
+    blocks = [
+        block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "csaw.engine.loaders" in block
+    ]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, here)  # noqa: S102
+    assert sorted(seeds) == sorted([*range(150)] * 2)
+    assert sum(pairs.center.numel() for pairs in here["stored"]) > 0
+    assert "torch.Size" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_every_block_of_a_tutorial_is_code(name):
+    compile(script_of((ROOT / "docs" / "tutorials" / f"{name}.md").read_text()), name, "exec")
