@@ -30,6 +30,7 @@ EVERYWHERE = {  # algorithms, and names of their options, whose kernels are comp
     ("random-node", ()),
     ("ladies", ()),
     ("labor", ()),
+    ("minibatch", ("weighted",)),
     ("saint-node", ()),
     ("random-edge", ()),
 }
