@@ -18,9 +18,10 @@ from csaw.engine.schedule.device_threads import DeviceThread
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 Arrays = dict[str, Array]
-EPOCHS = 1 << 16  # most passes over one stream
+EPOCHS = 1 << 30  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
@@ -59,7 +60,9 @@ class EpochBatches:
         self.stream = Stream(job, on_device=on_device)
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
-        """Yield the arrays of each mini-batch of this process in an epoch, in order."""
+        """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
+        if type(epoch) is not int or not 0 <= epoch < EPOCHS:
+            raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
         begin = epoch * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
