@@ -130,7 +130,9 @@ class Stream:
         if not parts.instances:
             return
         opened, size, first, last = self._open(), self.job.plan.batch, parts[0][0], parts[-1][1]
-        filled = parts if parts[0][0] < parts[0][1] else parts[-1:]  # an epoch with fewer instances may have one for a process that gets none of the others
+        filled = (
+            parts if parts[0][0] < parts[0][1] else parts[-1:]
+        )  # an epoch with fewer instances may have one for a process that gets none of the others
         spans = ((begin, min(begin + size, end)) for start, end in filled for begin in range(start, end, size))
         try:
             with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
