@@ -133,6 +133,7 @@ DONE = (
     Line("instances", "instances"),
     Line("sampled_edges", "sampled edges"),
     Line("dead_ends", "dead ends"),
+    Line("walks_ended", "walks that ended, by themselves or at a dead end"),
     Line("walks_cut", "walks that the limit cut before they ended"),
     Line("share_cut", "share of these", share),
     Line("bytes_written", "written", size),

@@ -29,7 +29,7 @@ class Integers(click.ParamType):
         try:
             return value if isinstance(value, tuple) else tuple(int(one) for one in value.split(","))
         except ValueError:
-            self.fail(f"expected integers such as 25,10, found {shown(value)}", param, ctx)
+            self.fail(f"expected integers such as 25,10, found {shown(value) or 'nothing'}", param, ctx)
 
 
 class OrNone(click.ParamType):

@@ -155,7 +155,7 @@ class Batch(Protocol):
         """Number of sampled edges, once all instances are drawn."""
 
     def dead_ends(self) -> int:
-        """Number of walks and frontier entries that ended because no neighbor could be selected."""
+        """Number of walks and frontier entries that ended because no neighbor could be selected, and of walks that their algorithm ended."""
 
     def arrays(self, rows: slice) -> dict[str, np.ndarray]:
         """Copy the samples to host memory on demand, by name. ``rows``: the instances to copy; ignored for subgraphs. Any thread may call this."""

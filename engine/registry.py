@@ -41,7 +41,7 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
 def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -> Algorithm:
     """Make the algorithm with its options set, and check both. Raises UnknownNameError or OptionError."""
     kind = find(name, edge_bias)
-    if kind.__init__ is Algorithm.__init__:
+    if not is_own(kind) or kind.__init__ is Algorithm.__init__:
         algorithm = kind(**parameters)
     else:
         with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):

@@ -172,7 +172,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(plan, totals, writer.bytes_written, times) | cut_walks(job, writer)
+        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
         writer.finish(results)
     return results
 
@@ -198,11 +198,12 @@ class Times:
     compiled: Mapping[str, int]
 
 
-def _results(plan: Plan, totals: Totals, writer_bytes: int, times: Times) -> dict[str, Any]:
+def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> dict[str, Any]:
     """Counts and timings of a run. Kernels that are found or compiled count apart from the work that needs them."""
+    plan, ended = job.plan, "walks_ended" if may_end(job.algorithm) else "dead_ends"
     seconds, kernels = times.run.whole, totals.kernels_seconds + (times.run - times.workers).anywhere
     return {
-        "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, "dead_ends": totals.dead_ends,
+        "version": VERSION, "instances": plan.request.instances, "sampled_edges": totals.edges, ended: totals.dead_ends,
         "bytes_written": writer_bytes, "sampling_seconds": round(totals.seconds, 6), "run_seconds": round(seconds, 6),
         "kernels_seconds": round(kernels, 6), "compiling_seconds": round(times.run.compiling, 6), "loading_seconds": round(totals.loading_seconds, 6),
         "waiting_seconds": round(totals.waiting_seconds, 6), "sealing_seconds": round(times.sealing.rest, 6), "compiled": dict(sorted(times.compiled.items())),

@@ -1,7 +1,7 @@
 """Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
 
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -48,6 +48,48 @@ def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device:
     return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
 
 
+@dataclass(frozen=True)
+class Parts(Sequence[tuple[int, int]]):
+    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last. They are computed when asked for: a stream may have billions of epochs.
+
+    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the last of which may have fewer, and process ``rank``
+    of ``world`` has its share of each one, so that all processes are in the same epoch.
+    """
+
+    first: int
+    last: int
+    each: int | None = None
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def of(cls, job: Job, rank: int, world: int) -> Self:
+        order = job.sources.order
+        return cls(0, job.plan.request.instances, None if order is None else order.batches_per_epoch, rank, world)
+
+    @property
+    def _starts(self) -> range:
+        return range(self.first, self.last, self.each or max(1, self.last - self.first))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        begin = self._starts[number]
+        size = min(self._starts.step, self.last - begin)
+        return begin + size * self.rank // self.world, begin + size * (self.rank + 1) // self.world
+
+    @property
+    def instances(self) -> int:
+        """Number of instances of all parts: every epoch but the last has as many."""
+        if not self._starts:
+            return 0
+        (start, end), (low, high) = self[0], self[-1]
+        return (len(self) - 1) * (end - start) + high - low
+
+
 class Stream:
     """The batches of a job, drawn when they are asked for.
 
@@ -66,7 +108,7 @@ class Stream:
 
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
         self.job = job
-        self.parts = list(_parts(job, rank, world))
+        self.parts = Parts.of(job, rank, world)
         """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
         self._finish = _finisher(job, on_device=on_device)
         self._opened: _Opened | None = None
@@ -74,7 +116,7 @@ class Stream:
 
     def __len__(self) -> int:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
-        return sum(last - first for first, last in self.parts)
+        return self.parts.instances
 
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)
@@ -82,13 +124,16 @@ class Stream:
     def draw(self, first: int, last: int) -> Iterator[FinishedBatch]:
         """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of. OptionError where the job lacks them."""
         check_range(self.job, first, last)
-        return self._draw([(first, last)])
+        return self._draw(Parts(first, last))
 
-    def _draw(self, parts: list[tuple[int, int]]) -> Finished:
-        if all(first == last for first, last in parts):
+    def _draw(self, parts: Parts) -> Finished:
+        if not parts.instances:
             return
         opened, size, first, last = self._open(), self.job.plan.batch, parts[0][0], parts[-1][1]
-        spans = ((begin, min(begin + size, end)) for start, end in parts for begin in range(start, end, size))
+        filled = (
+            parts if parts[0][0] < parts[0][1] else parts[-1:]
+        )  # an epoch with fewer instances may have one for a process that gets none of the others
+        spans = ((begin, min(begin + size, end)) for start, end in filled for begin in range(start, end, size))
         try:
             with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
                 for batch in drawn:
@@ -116,15 +161,6 @@ class Stream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _parts(job: Job, rank: int, world: int) -> Iterator[tuple[int, int]]:
-    """The instances of one process of several: a part of each epoch, so that all processes are in the same one."""
-    count, order = job.plan.request.instances, job.sources.order
-    each = count if order is None else order.batches_per_epoch
-    for first in range(0, count, each):
-        size = min(each, count - first)
-        yield first + size * rank // world, first + size * (rank + 1) // world
 
 
 class _Opened:

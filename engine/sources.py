@@ -106,6 +106,10 @@ class Sources:
             raise OptionError(
                 f"--instances: expected at most {each * MOST_EPOCHS:,}, the mini-batches of {MOST_EPOCHS:,} epochs, found {wanted:,}"
             )
+        if wanted is None and each * self.epochs > LARGEST:
+            raise OptionError(
+                f"--epochs: expected at most {LARGEST // each:,}, because {LARGEST:,} mini-batches can be numbered and an epoch has {each:,}, found {self.epochs:,}"
+            )
         return wanted or each * self.epochs
 
     def _listed(self, store, given: Any) -> np.ndarray:

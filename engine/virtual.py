@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
@@ -25,13 +26,8 @@ from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
 
 SOURCES = "given_sources"
-ASKED = (
-    "seed",
-    "instances",
-    "weighted",
-    "edge_bias",
-    "ids",
-)  # of a request: the options that it is prepared with again
+ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced")
+"""The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 Draw = Callable[[int, int], dict[str, np.ndarray]]
 
@@ -150,7 +146,7 @@ def _job_of(
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
-    elif given["sources"] in ("random", "distinct", "every"):  # what the algorithm starts from by itself
+    elif given["sources"] in set(STARTS) - {"all"}:  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)
     if files.plain(job.plan.request.as_dict()) != request:

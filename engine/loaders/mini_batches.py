@@ -18,9 +18,12 @@ from csaw.engine.schedule.device_threads import DeviceThread
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 Arrays = dict[str, Array]
-EPOCHS = 1 << 16  # most passes over one stream
+EPOCHS = (
+    1 << 30
+)  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
@@ -52,14 +55,16 @@ class EpochBatches:
     def __init__(
         self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
     ) -> None:
-        sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
+        sources = {} if nodes is None else {"sources": store.original_ids(_in_graph(store, nodes))}
         job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
         self.per_epoch = job.plan.request.instances // EPOCHS
         self.first, self.last = span_of(self.per_epoch, *share)
         self.stream = Stream(job, on_device=on_device)
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
-        """Yield the arrays of each mini-batch of this process in an epoch, in order."""
+        """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
+        if type(epoch) is not int or not 0 <= epoch < EPOCHS:
+            raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
         begin = epoch * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
@@ -67,6 +72,15 @@ class EpochBatches:
 
     def close(self) -> None:
         self.stream.close()
+
+
+def _in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
+    """The ``nodes``; OptionError unless all are numbers of vertices. NumPy would count negative ones from the end."""
+    if (outside := nodes[(nodes < 0) | (nodes >= store.vertices)]).size:
+        raise OptionError(
+            f"input_nodes: expected numbers of vertices from 0 to {store.vertices - 1}, found {quoted(int(outside[0]))}"
+        )
+    return nodes
 
 
 class SeededBatches:

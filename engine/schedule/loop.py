@@ -38,7 +38,8 @@ class Drawn(Protocol):
 class FinishedBatch:
     """The samples of ``instances`` consecutive instances, of which number ``first`` is the first one.
 
-    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that ended because they had no neighbor to go to.
+    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that had no neighbor to go to
+    and of walks that their algorithm ended.
     """
 
     first: int

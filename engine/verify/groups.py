@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from csaw.engine.algorithm import MiniBatches
+from csaw.engine.seeds import SeedOrder
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.trees import copies, count_missing
@@ -33,11 +35,24 @@ def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[
         wrong["edges"] += count_missing(subject, group.src, group.dst)
         wrong["sources"] += int((group.sources < 0).sum())
         if subject.starts_at_all:
-            before = start * int(group.source_counts[0]) if len(group.source_counts) else 0
-            asked = (np.arange(group.sources.size) + before) % subject.view.vertices
-            wrong["sources"] += int((group.sources != asked).sum())
+            asked = _asked(subject, group)
+            wrong["sources"] += (
+                int((group.sources != asked).sum())
+                if asked.size == group.sources.size
+                else max(asked.size, group.sources.size)
+            )
         if min(group.src.min(initial=0), group.dst.min(initial=0), group.sources.min(initial=0)) >= 0:
             yield group
+
+
+def _asked(subject: Subject, group: Group) -> np.ndarray:
+    """int64: the sources of a group's instances, one instance after the other, where all vertices are sources in turn; seeds of mini-batches in the order of their epoch."""
+    if isinstance(subject.algorithm, MiniBatches):
+        order = SeedOrder.of(subject.algorithm, subject.view.vertices, int(subject.samples.manifest["request"]["seed"]))
+        positions = order.positions(group.start, group.start + group.source_counts.size)
+        return positions[positions >= 0]
+    before = group.start * int(group.source_counts[0]) if group.source_counts.size else 0
+    return (np.arange(group.sources.size) + before) % subject.view.vertices
 
 
 def count(checks: Checks, wrong: dict[str, int]) -> None:

@@ -116,7 +116,10 @@ def _repeats(subject: Subject, parents: np.ndarray, children: np.ndarray) -> int
 def fits(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]) -> None:
     """Test (situations, chosen neighbors): one by one with replacement, as sets without replacement."""
     if not kept:
-        checks.not_tested("neighbors", "there is no instance, or no hop")
+        checks.not_tested(
+            "neighbors",
+            "no neighbor was drawn by chance: there is no instance or hop, or each vertex selects all of its neighbors or none",
+        )
         return
     picks = max(k[1].shape[1] for k in kept)
     situations = np.concatenate([k[0] for k in kept])

@@ -17,6 +17,8 @@ from csaw.engine.algorithms.saint_edge import SaintEdge
 from csaw.engine.batches import induced
 from csaw.engine.samples import ahead
 from csaw.engine.samples.inclusion import inclusion
+from csaw.engine.seeds import SeedOrder
+from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
 
 MANY = 30_000
@@ -223,3 +225,15 @@ def test_inclusion_without_a_closed_form_is_refused(tmp_path):
     plain = sample(store, tmp_path / "t.zarr", "snowball", device="cpu")
     with pytest.raises(OptionError, match="expected induced subgraphs; sample with --induced"):
         inclusion(plain, store)
+
+
+@pytest.mark.parametrize("options", [{"shuffle": True}, {"drop_last": True}, {"disjoint": True}])
+def test_seeds_of_induced_mini_batches_are_verified_and_others_are_found(tmp_path, options):
+    store = random_store(tmp_path / "g.zarr", vertices=100, edges=900)
+    batches = {"seeds_per_batch": 7, "fanout": (3, 2), "epochs": 2, "induced": True}
+    samples = sample(store, tmp_path / "s.zarr", "minibatch", seed=3, **batches, **options)
+    assert verify(samples.path).ok
+    plain = SeedOrder.positions
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SeedOrder, "positions", lambda order, first, last: plain(order, first + 1, last + 1))
+        assert not verify(samples.path).ok

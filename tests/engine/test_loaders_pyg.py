@@ -326,3 +326,25 @@ def test_a_negative_weight_and_times_are_refused(data):
     timed = NodeLoader(data, NeighborSampler(data, [2], device="cpu"), input_time=torch.arange(60), batch_size=4)
     with pytest.raises(OptionError, match="temporal sampling is not supported"):
         next(iter(timed))
+
+
+@pytest.mark.parametrize("epoch", [0, 65_536, 2**30 - 1])
+def test_a_loader_has_a_billion_epochs(tmp_path, epoch):
+    loader = loader_of(graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400), shuffle=True)
+    loader.epoch = epoch
+    assert sorted(torch.cat([batch.input_id for batch in loader]).tolist()) == list(range(60))
+
+
+@pytest.mark.parametrize("epoch", [-1, 2**30, 1.0])
+def test_an_epoch_that_is_none_is_named(tmp_path, epoch):
+    loader = loader_of(graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400))
+    loader.epoch = epoch
+    with pytest.raises(OptionError, match=f"epoch: expected an integer from 0 to {2**30 - 1}, found {epoch}"):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize("node", [-1, 60])
+def test_seeds_outside_the_graph_are_named(tmp_path, node):
+    store = graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400)
+    with pytest.raises(OptionError, match=f"input_nodes: expected numbers of vertices from 0 to 59, found {node}"):
+        loader_of(store, input_nodes=torch.tensor([0, node]))

@@ -10,7 +10,7 @@ from helpers.graphs import random_store
 
 from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.sample_stream import DeviceIdentifiers
+from csaw.engine.sample_stream import DeviceIdentifiers, Parts
 from csaw.engine.samples.layout import Identifiers
 from csaw.partition import write_graph
 from csaw.partition.errors import BiasError, OptionError, StoreError
@@ -83,11 +83,47 @@ def test_processes_share_each_epoch_of_mini_batches(tmp_path, store):
     samples, drawn = sample(store, tmp_path / "s.zarr", "minibatch", **options), []
     for rank in range(2):
         part = stream(store, "minibatch", rank=rank, world=2, **options)
-        assert part.parts == [(14 * epoch + 7 * rank, 14 * epoch + 7 * rank + 7) for epoch in range(3)]
+        assert list(part.parts) == [(14 * epoch + 7 * rank, 14 * epoch + 7 * rank + 7) for epoch in range(3)]
         for batch in part:
             assert bytes_of(batch.arrays()) == bytes_of(samples.group(batch.first, batch.first + batch.instances))
             drawn += range(batch.first, batch.first + batch.instances)
     assert sorted(drawn) == list(range(samples.instances))
+
+
+@pytest.mark.parametrize("world", [1, 2, 5, 40])
+@pytest.mark.parametrize("instances", [5, 14, 42, 44])
+def test_the_parts_of_processes_are_what_lists_of_each_epoch_say(store, instances, world):
+    taken = []
+    for rank in range(world):
+        parts, listed = Parts(0, instances, 14, rank, world), []
+        for begin in range(0, instances, 14):
+            count = min(14, instances - begin)
+            listed.append(range(begin, begin + count)[count * rank // world : count * (rank + 1) // world])
+        assert [list(range(*part)) for part in parts] == [list(part) for part in listed]
+        assert parts.instances == sum(map(len, listed))
+        assert len(parts) == len(listed)
+        taken += [number for part in listed for number in part]
+    assert sorted(taken) == list(range(instances))
+
+
+def test_a_stream_of_billions_of_epochs_opens_and_begins_at_once(store):
+    options = given({"seeds_per_batch": 30, "epochs": 2**32 - 1, "shuffle": True, "in_flight": 2})
+    with stream(store, "minibatch", rank=1, world=2, **options) as drawn:
+        assert len(drawn.parts) == 2**32 - 1
+        assert len(drawn) == 7 * (2**32 - 1)
+        assert drawn.parts[-1] == (14 * (2**32 - 2) + 7, 14 * (2**32 - 1))
+        assert next(iter(drawn)).first == 7
+    few = stream(store, "minibatch", rank=1, world=20, **options | {"instances": 14 * 10**9 + 10})
+    assert len(few) == 10**9 + 1
+
+
+def test_a_process_without_mini_batches_of_whole_epochs_comes_to_the_last_one_at_once(store):
+    options = given({"seeds_per_batch": 30, "in_flight": 2, "instances": 14 * 10**9 + 10})
+    with stream(store, "minibatch", rank=3, world=20, **options) as drawn:
+        assert [(batch.first, batch.instances) for batch in drawn] == [(14 * 10**9 + 1, 1)]
+    with stream(store, "minibatch", rank=0, world=20, **options) as drawn:
+        assert len(drawn) == 0
+        assert list(drawn) == []
 
 
 def test_what_is_asked_wrongly_is_refused(store):

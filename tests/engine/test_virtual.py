@@ -17,10 +17,12 @@ HOPS = ("neighbor", {"fanout": (4, 3), "sources": "random:50"})
 SUBGRAPHS = ("forest-fire", {"depth": 2, "sources": np.arange(7, 607, 3)[:60]})
 NODES = ("random-node", {"frontier_size": 9, "instances": 40})
 CLOCKS = ("multidimensional", {"walk_length": 9, "frontier_size": 3, "instances": 40, "edge_bias": "e.weight * 2.0"})
+INDUCED = ("minibatch", {"seeds_per_batch": 30, "fanout": (4, 3), "shuffle": True, "epochs": 2, "induced": True})
+CONNECTED = ("saint-edge", {"frontier_size": 5, "instances": 40})  # its sources are vertices with edges
 LISTS = pytest.mark.parametrize(
     ("algo", "options"),
-    [WALKS, HOPS, SUBGRAPHS, NODES, CLOCKS],
-    ids=["walks", "hops", "subgraphs", "nodes", "clocks"],
+    [WALKS, HOPS, SUBGRAPHS, NODES, CLOCKS, INDUCED, CONNECTED],
+    ids=["walks", "hops", "subgraphs", "nodes", "clocks", "induced", "connected"],
 )
 
 
