@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cuda.constants import SHARED
-from csaw.engine.hooks import ARGUMENTS, CALLED, INLINED, Hook
+from csaw.engine.hook_scope import CALLED, INLINED
+from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.engine.kernel_time import compiles, finds
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
@@ -26,6 +27,7 @@ DECLARATIONS = {
     "degree": "int64(uint64, int64)",
     "vertex_count": "int64(uint64)",
     "is_neighbor": "int64(uint64, int64, int64)",
+    "column_value": "float64(uint64, int64, int64)",
     "hook_word": "uint64(uint64, int64, int64, int64)",
     "fraction": "float64(uint64)",
     "below_wide": "uint64(uint64, uint64)",

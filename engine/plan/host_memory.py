@@ -95,6 +95,7 @@ def _parts(shape: Shape) -> dict[str, int]:
     return {
         "offsets": 8 * (vertices + 1),
         "row_sums": 8 * vertices if shape.needs.row_weights else 0,
+        "vertex_columns": shape.algorithm.vertex_columns.nbytes,
         "columns": columns,
     }
 
