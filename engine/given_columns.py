@@ -56,8 +56,9 @@ def _from_file(given: Any) -> dict[str, Any]:
     if not path.is_file():
         raise OptionError(f"--columns: {path} is not a file")
     try:
-        held = np.load(path, allow_pickle=False)
-        return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
+        with path.open("rb") as file:  # np.load leaves a damaged file open that it opened by itself
+            held = np.load(file, allow_pickle=False)
+            return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise FormatError(f"--columns: {path} cannot be read as NumPy arrays of numbers: {error}") from error
 
