@@ -1,5 +1,6 @@
 """Bytes of an instance: in the stored sample, and in memory while it is drawn."""
 
+import math
 from itertools import accumulate
 from operator import mul
 
@@ -13,6 +14,10 @@ from csaw.engine.plan.selection import tries
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError
 
+SPREAD = (
+    4  # room for a fire, as a multiple of the mean: those of a batch are far from it together only where most die early
+)
+MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
@@ -39,27 +44,40 @@ def instance_bytes(
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
-    width = entries = widest = 0 if nowhere else sources.frontier_size
+    width: float = 0 if nowhere else sources.frontier_size
+    entries = widest = width
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
-    listed = 0  # edges of whole rows
+    listed: float = 0  # edges of whole rows
     for size in sizes:
         widest = max(widest, width)
         if algorithm.collective:
             width = max(size, 0)
-            widest = max(widest, tries(width) if needs.in_pools else 0)
+            widest = max(widest, tries(int(width)) if needs.in_pools else 0)
             if algorithm.draws_from != "edges":
                 listed = max(listed, widest * mean)
         else:
             listed = max(listed, widest * mean if algorithm.shares_draws else 0)
-            width = min(width * (mean if size < 0 else size), store.edges)
+            width = min(width * _picks(algorithm, size, mean), store.edges)
+        if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
+            width = min(width, max(MEETINGS * store.vertices - entries, 0))
         entries += width
-    row = max(
-        1, entries * (item if layout == "hops" else 3 * item + 24)
-    )  # also of a node with its edge in a mini-batch
-    memory = row + widest * FRONTIER_BYTES + listed * LISTED_BYTES
-    return _with_vertices(row, memory, entries, item) if induced else (row, memory)
+    spread = 1 if algorithm.geometric is None else SPREAD
+    met = math.ceil(spread * entries)
+    row = max(1, met * (item if layout == "hops" else 3 * item + 24))  # also of a node with its edge in a mini-batch
+    memory = row + math.ceil(spread * widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
+    return _with_vertices(row, memory, met, item) if induced else (row, memory)
+
+
+def _picks(algorithm: Traversal, size: int, mean: float) -> float:
+    """Neighbors that a frontier vertex selects, on average; ``size`` -1: all, or as many as coins say. ``mean``: of the neighbors of a vertex."""
+    if size >= 0:
+        return size
+    if algorithm.geometric is None:
+        return mean
+    chance = algorithm.geometric()
+    return min(mean, chance / (1.0 - chance))
 
 
 def _with_vertices(row: int, memory: int, met: int, item: int) -> tuple[int, int]:

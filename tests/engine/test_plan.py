@@ -132,3 +132,13 @@ def test_a_layout_that_pieces_of_a_graph_cannot_have_is_refused(tmp_path, reside
     assert prepare(store, "deepwalk", layout="csr", **given).plan.graph_layout == "csr"
     with pytest.raises(OptionError, match=f"--layout entries: this run reads a graph that is {residency} as csr"):
         prepare(store, "deepwalk", layout="entries", **given)
+
+
+def test_a_fire_of_any_depth_is_planned_by_what_can_burn(tmp_path):
+    """Depths add vertices that are new to an instance, of which there are no more than the graph has."""
+    store = random_store(tmp_path / "g.zarr")
+    given = {"sources": "random:20", "device": "cpu", "burn_prob": 0.3}
+    deep, shallow = (prepare(store, "forest-fire", depth=depth, **given).plan for depth in (60_000, 3))
+    assert deep.batch == shallow.batch == 20
+    assert deep.batch_bytes < 20 * 1000 * store.vertices
+    assert deep.output_bytes < 2 * shallow.output_bytes

@@ -40,7 +40,7 @@ def compared(tmp_path, store, algo, **options):
     expected = arrays_of(store, tmp_path / "c.zarr", algo, seed=5, **options)
     for way in WAYS:
         if way.get("in_flight") != 1 or options["instances"] < 1000:
-            assert_same(expected, arrays_of(store, tmp_path / "g.zarr", algo, seed=5, device="cuda", **options, **way))
+            assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options, **way))
 
 
 @pytest.mark.parametrize("select", [None, "its"])
@@ -68,7 +68,7 @@ def test_ids_of_64_bits(tmp_path):
     store = WideStore(random_store(tmp_path / "g.zarr", partitions=5))
     expected = arrays_of(store, tmp_path / "c.zarr", "ppr", termination_prob=0.02, instances=700)
     assert_same(
-        expected, arrays_of(store, tmp_path / "g.zarr", "ppr", termination_prob=0.02, instances=700, device="cuda")
+        expected, arrays_of(store, tmp_path / "s.zarr", "ppr", termination_prob=0.02, instances=700, device="cuda")
     )
 
 

@@ -192,6 +192,8 @@ def usable(store, algo, options):
     options = dict(options)
     if algo == "random-node":
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
+    if algo == "saint-edge" and store.edges == 0:
+        options["sources"] = "all"  # without an edge it has no vertex to start from by itself
     if options.get("drop_last") and store.vertices < options["seeds_per_batch"]:
         options["seeds_per_batch"] = store.vertices
     if options.get("layout") == "csr" and algo in ("neighbor", "multidimensional"):
