@@ -5,6 +5,7 @@
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
     e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
     e.column("x", a)   column_value(graph, k, a)     k is the number of the column
+    e.path(i)          path_vertex(graph, depth, i)  of walks
     a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
 Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which of them it reads.
@@ -33,6 +34,7 @@ ENGINE = (
     "vertex_count",
     "is_neighbor",
     "column_value",
+    "path_vertex",
     "hook_word",
     "fraction",
     "below_wide",
@@ -212,6 +214,7 @@ class _Rewriter(ast.NodeTransformer):
             "vertices",
             "is_neighbor(a, b)",
             "column(name, a)",
+            "path(i)",
             "random()",
         )
         raise OptionError(f"{self.where}: no {self.view}.{name}; there are {', '.join(known)}, random_vertex()")
@@ -231,6 +234,13 @@ class _Rewriter(ast.NodeTransformer):
             self.engine.add("column_value")
             call = _expression(f"column_value(graph, {self._column(arguments[0])}, 0)")
             call.args[2] = arguments[1]  # type: ignore[attr-defined]
+            return call
+        if name == "path" and len(arguments) == 1:
+            if not (isinstance(self.algorithm, Walk) and self.where.endswith(".edge_bias")):
+                raise OptionError(f"{self.where}: only edge_bias of a walk may call {self.view}.path(i)")
+            self.engine |= {"path_vertex", "int64"}
+            call = _expression("path_vertex(graph, depth, int64(0))")
+            call.args[2].args[0] = arguments[0]  # type: ignore[attr-defined]
             return call
         if name in ("random", "random_vertex") and not arguments:
             if not self.random:

@@ -72,7 +72,11 @@ class Specialization:
             "COLLISION": self.plan.collision.value,
         }
         if isinstance(a, Walk):
-            constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
+            constants |= {
+                "EXTREME": self.needs.may_be_hopeless,
+                "CHECKED": self.checks_vertices,
+                "READS_PATH": self.needs.reads_path,
+            }
         else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {

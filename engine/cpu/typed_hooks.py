@@ -63,6 +63,7 @@ def _graph(ids: np.dtype) -> Any:
         np.int64,
         np.uint8,
         np.float64,
+        ids,
     ]
     return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
 

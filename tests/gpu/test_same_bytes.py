@@ -35,6 +35,10 @@ COLUMNS = [
     ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)"}),
     ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)", "layout": "csr", "select": "its"}),
     ("biased", {"edge_bias": "1.0 if e.prev < 0 else e.column('y', e.prev) + e.column('x', e.dst)"}),
+    (
+        "deepwalk",
+        {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else e.column('x', e.path(3)) if e.depth > 2 else 1.0)"},
+    ),
     ("neighbor", {"edge_bias": "e.column('y', e.src) * e.column('x', e.dst)", "fanout": (4, 3)}),
     ("minibatch", {"edge_bias": "e.column('x', e.dst)", "fanout": (4, 3), "seeds_per_batch": 16}),
     ("fastgcn", {"edge_bias": "e.column('x', e.dst)", "frontier_size": 8, "layer_sizes": (40, 30)}),

@@ -46,7 +46,8 @@ __constant__ Graph GRAPH;
 struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
-struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
+// path: the walk so far, where biases read it.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; };
 
 __device__ __forceinline__ Place locate(i64 v)
 {
@@ -238,6 +239,12 @@ extern "C" __device__ i64 csaw_vertex_count(u64) { return GRAPH.vertices; }
 extern "C" __device__ double csaw_column_value(u64, i64 column, i64 v)
 {
     return v < 0 || v >= GRAPH.vertices ? __longlong_as_double(0x7FF8000000000000ll) : __ldg(GRAPH.columns + column * GRAPH.vertices + v);
+}
+
+extern "C" __device__ i64 csaw_path_vertex(u64 context, i64 depth, i64 steps)
+{
+    const vertex_t* const path = ((const Context*)context)->path;
+    return path && 0 <= steps && steps <= depth ? (i64)path[depth - steps] : -1;
 }
 
 extern "C" __device__ i64 csaw_is_neighbor(u64 context, i64 a, i64 b)
