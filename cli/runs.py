@@ -42,6 +42,11 @@ def names(counts: Any) -> str:
     return ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
 
 
+def columns(digests: Mapping[str, str]) -> str:
+    """Columns of data of vertices, with the beginnings of their digests."""
+    return ", ".join(f"{name} (digest {digest[:16]})" for name, digest in digests.items())
+
+
 REQUEST = (
     Line("sources", "--sources", sources),
     Line("instances", "--instances"),
@@ -49,6 +54,7 @@ REQUEST = (
     Line("weighted", "--weighted"),
     Line("induced", "--induced"),
     Line("edge_bias", "--edge-bias"),
+    Line("columns", "--columns", columns),
     Line("fingerprint", "fingerprint of the graph"),
 )
 PLACE = (

@@ -8,8 +8,10 @@ An algorithm is a class with options and up to four hooks, written in the subset
     dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
 
 What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
-e.is_neighbor(a, b), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
-``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.weight`` is 1 in an unweighted run.
+e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
+``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in edge_bias of a walk with a limit is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
+``e.weight`` is 1 in an unweighted run.
+``e.column("pagerank", e.dst)`` is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
 """
 
@@ -17,6 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from csaw.engine.option import LARGEST, Option, option
+from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError
 
 __all__ = [
@@ -40,6 +43,9 @@ class Algorithm:
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
+
+    vertex_columns: VertexColumns = NO_COLUMNS
+    """The columns of data that hooks may read, set by the run that they were given to."""
 
     def __init__(self, **values: Any) -> None:
         known = self.options()

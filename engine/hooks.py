@@ -4,26 +4,23 @@
     e.dst, e.weight    arguments                         e.weight is the literal 1.0 in an unweighted run
     e.src_degree       degree(graph, src)                e.vertices             vertex_count(graph)
     e.is_neighbor(a,b) is_neighbor(graph, a, b)          e.random()             fraction(hook_word(..., call site))
+    e.column("x", a)   column_value(graph, k, a)     k is the number of the column
+    e.path(i)          path_vertex(graph, depth, i)  of walks
     a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
 
 Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which of them it reads.
 """
 
 import ast
-import inspect
-import math
-import textwrap
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from csaw.engine.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.engine.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 # Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython issue 106905).
@@ -31,13 +28,20 @@ TREES = threading.RLock()
 VALUES = ("src", "dst", "prev", "depth", "instance", "source")
 FAR = "is_neighbor of another vertex than prev and src"  # the row of that vertex may not be in memory
 OTHER = "is_neighbor of another edge than prev to dst"  # so that more rows are needed than one that has this edge
-STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices"})
-ENGINE = ("degree", "vertex_count", "is_neighbor", "hook_word", "fraction", "below_wide", "int64", "uint64")
+STATIC = frozenset({"src", "dst", "weight", "src_degree", "dst_degree", "vertices", "column"})
+ENGINE = (
+    "degree",
+    "vertex_count",
+    "is_neighbor",
+    "column_value",
+    "path_vertex",
+    "hook_word",
+    "fraction",
+    "below_wide",
+    "int64",
+    "uint64",
+)
 PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
-OWN = "own_"
-# A division by zero gives infinity or NaN, as on a GPU, and an error then names the bias.
-INLINED, CALLED = '@inner(forceinline=True, error_model="numpy")\n', '@inner(error_model="numpy")\n'
-BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _rewrite(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> H
 
 def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) -> Hook:
     method = getattr(type(algorithm), name)
-    tree = ast.parse(_source(method)).body[0]
+    tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
         raise OptionError(f"{algorithm.name()}.{name}: expected a method 'def {name}(self, e)'")
     where = f"{algorithm.name()}.{name}"
@@ -114,8 +118,8 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)} - local - set(ARGUMENTS)
     own = used - rewriter.engine - set(BUILTINS) - set(PORTABLE.values())
-    helpers = _globals(method, own, where)
-    text = ast.unparse(ast.fix_missing_locations(_Own(own).visit(function)))
+    helpers = globals_of(method, own, where)
+    text = ast.unparse(ast.fix_missing_locations(Own(own).visit(function)))
     return Hook(name, helpers + f"{INLINED}{text}\n", frozenset(rewriter.reads))
 
 
@@ -124,16 +128,6 @@ def _refuse_shadows(tree: ast.FunctionDef, where: str) -> None:
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for name in sorted(stored & {*ARGUMENTS, *PORTABLE.values(), *ENGINE}):
         raise OptionError(f"{where}: a variable cannot be called {name} here; choose another name")
-
-
-def _source(method: Callable) -> str:
-    try:
-        return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
-    except (OSError, TypeError) as error:
-        name = getattr(method, "__qualname__", quoted(method))
-        raise OptionError(
-            f"expected a method written with def, in a file, found {name}, which has no source"
-        ) from error
 
 
 def _arguments() -> ast.arguments:
@@ -212,7 +206,17 @@ class _Rewriter(ast.NodeTransformer):
         if name == "vertices":
             self.engine.add("vertex_count")
             return _expression("vertex_count(graph)")
-        known = (*VALUES, "weight", "src_degree", "dst_degree", "vertices", "is_neighbor(a, b)", "random()")
+        known = (
+            *VALUES,
+            "weight",
+            "src_degree",
+            "dst_degree",
+            "vertices",
+            "is_neighbor(a, b)",
+            "column(name, a)",
+            "path(i)",
+            "random()",
+        )
         raise OptionError(f"{self.where}: no {self.view}.{name}; there are {', '.join(known)}, random_vertex()")
 
     def _engine_call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
@@ -226,6 +230,18 @@ class _Rewriter(ast.NodeTransformer):
             call = _expression("is_neighbor(graph, 0, 0)")
             call.args[1:] = arguments  # type: ignore[attr-defined]
             return self._if_vertices(call, [a for a in arguments if not (isinstance(a, ast.Name) and a.id in PLACES)])
+        if name == "column" and len(arguments) == 2:
+            self.engine.add("column_value")
+            call = _expression(f"column_value(graph, {self._column(arguments[0])}, 0)")
+            call.args[2] = arguments[1]  # type: ignore[attr-defined]
+            return call
+        if name == "path" and len(arguments) == 1:
+            if not (isinstance(self.algorithm, Walk) and self.where.endswith(".edge_bias")):
+                raise OptionError(f"{self.where}: only edge_bias of a walk may call {self.view}.path(i)")
+            self.engine |= {"path_vertex", "int64"}
+            call = _expression("path_vertex(graph, depth, int64(0))")
+            call.args[2].args[0] = arguments[0]  # type: ignore[attr-defined]
+            return call
         if name in ("random", "random_vertex") and not arguments:
             if not self.random:
                 raise OptionError(
@@ -239,6 +255,16 @@ class _Rewriter(ast.NodeTransformer):
             return _expression(f"int64(below_wide({word}, uint64(vertex_count(graph))))")
         raise OptionError(f"{self.where}: no call {self.view}.{name}(...) with {len(arguments)} arguments")
 
+    def _column(self, name: ast.expr) -> int:
+        """The number of a column of data; OptionError where none of that name was given."""
+        names, found = self.algorithm.vertex_columns.names, ast.unparse(name)
+        if isinstance(name, ast.Constant) and name.value in names:
+            return names.index(name.value)
+        given = f"the columns are {', '.join(names)}" if names else "give columns with --columns"
+        raise OptionError(
+            f"{self.where}: {self.view}.column({found}, ...): expected the name of a column in quotes; {given}"
+        )
+
     def _if_vertices(self, call: ast.expr, doubtful: list[ast.expr]) -> ast.expr:
         """A call that asks about an edge, made only if its ends are vertices, because only vertices have rows."""
         for end in doubtful:
@@ -251,50 +277,3 @@ class _Rewriter(ast.NodeTransformer):
 
 def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
-
-
-class _Own(ast.NodeTransformer):
-    """Gives names of the user's module a prefix, so that they cannot hide names of a kernel."""
-
-    def __init__(self, names: set[str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(OWN + node.id, node.ctx) if node.id in self.names else node
-
-
-def _globals(method: Callable, names: set[str], where: str) -> str:
-    """Source text for the names that a hook reads from its module: numbers, modules, and functions with the names they read."""
-    scope = scope_of(method)
-    text = ""
-    for name in sorted(names):
-        value = scope.get(name)
-        value = getattr(value, "py_func", value)  # a user's own @njit function
-        if isinstance(value, (bool, int, float)):
-            text += f"{OWN}{name} = {value!r}\n" if abs(value) < math.inf else f"{OWN}{name} = float('{value}')\n"
-        elif isinstance(value, ModuleType):
-            text += f"import {value.__name__} as {OWN}{name}\n"
-        elif isinstance(value, BuiltinFunctionType) and value.__module__ == "math":
-            text += f"from math import {value.__name__} as {OWN}{name}\n"
-        elif isinstance(value, FunctionType):
-            text += _helper(value, name, where)
-        else:
-            raise OptionError(f"{where}: {name} is not a number, a function, or a module; a hook can use nothing else")
-    return text
-
-
-def _helper(function: FunctionType, name: str, where: str) -> str:
-    tree = ast.parse(_source(function)).body[0]
-    if not isinstance(tree, ast.FunctionDef):
-        raise OptionError(f"{where}: {name} must be a function written with def")
-    refuse_foreign(tree.body, where)
-    tree = Portable(scope_of(function), where).visit(tree)
-    tree.decorator_list = []
-    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    stored |= {a.arg for a in tree.args.args} | set(BUILTINS)
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - stored
-    used -= set(PORTABLE.values())
-    before = _globals(function, used - {function.__name__}, where)
-    tree = _Own(used).visit(tree)
-    tree.name = OWN + name
-    return before + f"{CALLED}{ast.unparse(ast.fix_missing_locations(tree))}\n"

@@ -1,6 +1,6 @@
 """The exact law of one step in plain Python: slow, obvious, and what every sample is tested against."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,10 +48,11 @@ class GraphView:
 class Edge:
     """The edge that edge_bias reads, with the fields that algorithm.py names."""
 
-    def __init__(self, view: GraphView, v: int, prev: int, source: int, depth: int, instance: int) -> None:
+    def __init__(self, view: GraphView, v: int, prev: int, source: int, depth: int, instance: int,
+                 column: Callable[[str, int], float]) -> None:  # fmt: skip
         self.src, self.prev, self.source, self.depth, self.instance = v, prev, source, depth, instance
         self.src_degree, self.vertices, self.is_neighbor = view.degree(v), view.vertices, view.is_neighbor
-        self._view = view
+        self._view, self.column = view, column
         self.dst, self.weight = NONE, 1.0
 
     @property
@@ -67,7 +68,7 @@ class Edge:
 def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
                 instance: int = 0) -> list[tuple[int, float]]:  # fmt: skip
     """(neighbor, bias) of every edge of v, in the order of its row. BiasError if a bias is negative, NaN or infinite."""
-    edge, biases = Edge(view, v, prev, source, depth, instance), []
+    edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value), []
     for edge.dst, edge.weight in zip(*view.row(v), strict=True):
         bias = float(algorithm.edge_bias(edge))
         if not 0.0 <= bias < float("inf"):

@@ -15,6 +15,7 @@ from csaw.engine.backend import TALLY
 from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
 from csaw.engine.ends import cut_by, may_end
+from csaw.engine.given_columns import read_columns
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
@@ -73,7 +74,7 @@ def prepare(
     measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
         (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, and ``device`` an opened GPU.
+        ``sources`` may also be an array of vertex ids of the input, ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
     ``job.plan.as_dict()`` says how the run will be carried out.
@@ -88,6 +89,7 @@ def prepare(
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
     algorithm = registry.build(algo, parameters, options.edge_bias)
+    algorithm.vertex_columns = read_columns(options.columns, store)
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:

@@ -6,13 +6,14 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Walk
 from csaw.engine.contracts import Store
 from csaw.engine.ends import is_unlimited
+from csaw.engine.hook_scope import INLINED
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.user_code import is_own
 
 WEIGHT = hooks.Hook(
     "edge_bias",
-    f"{hooks.INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
+    f"{INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",
     frozenset({"weight"}),
 )
 """The bias of algorithms that draw by weight alone."""
@@ -71,7 +72,11 @@ class Specialization:
             "COLLISION": self.plan.collision.value,
         }
         if isinstance(a, Walk):
-            constants |= {"EXTREME": self.needs.may_be_hopeless, "CHECKED": self.checks_vertices}
+            constants |= {
+                "EXTREME": self.needs.may_be_hopeless,
+                "CHECKED": self.checks_vertices,
+                "READS_PATH": self.needs.reads_path,
+            }
         else:
             each_edge_once = a.each_edge_once and undirected
             constants |= {

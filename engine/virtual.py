@@ -21,7 +21,7 @@ from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
 from csaw.partition import open_graph, replace
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
 
@@ -37,10 +37,14 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
 
     Arguments: job, what :func:`prepare` returned; out, the path of the store to write; overwrite, replace the sample store that is there (default: False).
 
-    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, StoreError where it cannot be written or is there already.
+    Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with columns of data, StoreError where it cannot be written or is there already.
     """
     path, plan = Path(out), job.plan
     partial_of(path)
+    if job.plan.request.columns:
+        raise OptionError(
+            "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
+        )
     check_place(path, resume=False, overwrite=overwrite)
     identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, plan.request.ids)
     said = files.plain({

@@ -219,6 +219,7 @@ class CpuBackend(Backend):
             layout=self.plan.graph_layout,
             bloom=self.needs.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
             streamed=self.streamed,
+            columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,
         )  # fmt: skip
         if not self.streamed:
             graph.load_all()

@@ -29,10 +29,12 @@ class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
     ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions are loaded and evicted.
+    ``columns`` float64 [columns, V]: data of vertices.
     """
 
     def __init__(
-        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool
+        self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool,
+        columns: np.ndarray,
     ) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
@@ -57,7 +59,7 @@ class HostGraph(Partitions):
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions) + 1, np.uint8),
-            self.places.near, self.places.begins, self.places.alone,
+            self.places.near, self.places.begins, self.places.alone, columns.ravel(), np.empty(0, none),
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain

@@ -62,6 +62,8 @@ def _graph(ids: np.dtype) -> Any:
         np.uint32,
         np.int64,
         np.uint8,
+        np.float64,
+        ids,
     ]
     return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
 

@@ -28,7 +28,7 @@ from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
 from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span, whole_minibatches
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.cuda.memory import pinned
+from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
 from csaw.engine.kernel_time import Stopwatch
@@ -261,12 +261,17 @@ class CudaBackend(Backend):
         if residency is Residency.RESIDENT:
             return node.resident(partial(self._load_whole, builder))
         if residency is Residency.POOLED:
-            return PooledGraph(store, layout, builder, node, devices, self.needs)
+            return PooledGraph(store, layout, builder, node, devices, self.needs, self._columns())
         room = self.plan.host_bytes if residency.from_store else None
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
-        return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few)
+        return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few, columns=self._columns())
+
+    def _columns(self) -> Array:
+        """The columns of data of vertices in the GPU's memory; None without."""
+        columns = self.algorithm.vertex_columns
+        return on_device(columns.table) if columns.names else None
 
     def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
@@ -276,4 +281,5 @@ class CudaBackend(Backend):
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
             keeps_indices=layout.keeps_rows or searched or weighed or self.plan.induced, keeps_weights=layout.keeps_weights or weighed,
+            columns=self._columns(),
         )  # fmt: skip

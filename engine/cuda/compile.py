@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cuda.constants import SHARED
-from csaw.engine.hooks import ARGUMENTS, CALLED, INLINED, Hook
+from csaw.engine.hook_scope import CALLED, INLINED
+from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.engine.kernel_time import compiles, finds
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
@@ -26,6 +27,8 @@ DECLARATIONS = {
     "degree": "int64(uint64, int64)",
     "vertex_count": "int64(uint64)",
     "is_neighbor": "int64(uint64, int64, int64)",
+    "path_vertex": "int64(uint64, int64, int64)",
+    "column_value": "float64(uint64, int64, int64)",
     "hook_word": "uint64(uint64, int64, int64, int64)",
     "fraction": "float64(uint64)",
     "below_wide": "uint64(uint64, uint64)",
@@ -36,7 +39,7 @@ PORTABLE = {
     "csaw_logarithm": "float64(float64)",
 }
 CONSTANTS: dict[str, int] = {
-    "PIECES": 0, "STREAMED": 0, "CHECKED": 0, "EXTREME": 0, "MEMBERSHIP": 0, "ASKS_LATER": 0, "QUESTIONS": 1, "UNLIMITED": 0, "BUILDS": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
+    "PIECES": 0, "STREAMED": 0, "CHECKED": 0, "READS_PATH": 0, "EXTREME": 0, "MEMBERSHIP": 0, "ASKS_LATER": 0, "QUESTIONS": 1, "UNLIMITED": 0, "BUILDS": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
     "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "PLACED": 0, "DISJOINT": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "KEYED": 0, "EVERYWHERE": 0, "EACH_EDGE_ONCE": 0, "GEOMETRIC": 0, "COLLISION": 0, "DETECT": 0,
 }  # fmt: skip
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}

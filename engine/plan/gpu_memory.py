@@ -170,7 +170,10 @@ def _parts(shape: Shape) -> dict[str, int]:
     vertices = shape.store.vertices
     sums = 8 * vertices if shape.needs.row_weights else 0
     columns = columns_bytes(vertices, shape.store.edges) if shape.needs.columns else 0
-    return {"offsets": 8 * (vertices + 1), "row_sums": sums, "columns": columns, "candidates": _least_scratch(shape)}
+    return {
+        "offsets": 8 * (vertices + 1), "row_sums": sums, "vertex_columns": shape.algorithm.vertex_columns.nbytes, "columns": columns,
+        "candidates": _least_scratch(shape),
+    }  # fmt: skip
 
 
 def _build_bytes(shape: Shape) -> int:

@@ -95,6 +95,7 @@ def _parts(shape: Shape) -> dict[str, int]:
     return {
         "offsets": 8 * (vertices + 1),
         "row_sums": 8 * vertices if shape.needs.row_weights else 0,
+        "vertex_columns": shape.algorithm.vertex_columns.nbytes,
         "columns": columns,
     }
 
@@ -120,7 +121,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     room = min(budget // 4, free // 2, free - cut.least_bytes)
     batch = limits.batch or max(1, min(shape.request.instances, room // row))
     plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
-    if limits.batch or not isinstance(shape.algorithm, Walk) or batch == shape.request.instances:
+    if limits.batch or not isinstance(shape.algorithm, Walk) or needs.reads_path or batch == shape.request.instances:
         return plan
     paths = min(MOST_PATHS, budget // PATHS_SHARE)
     # Of a walk whose steps are on disk; and where it waits.

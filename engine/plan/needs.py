@@ -70,6 +70,8 @@ class Needs:
     asks_later: bool
     """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates. On a streamed graph it then draws on while a row
     that has such an edge is not in memory, and asks when it is: either end's row on an undirected graph."""
+    reads_path: bool
+    """Whether a bias reads vertices of the walk before the previous one, so that walks are kept in memory."""
     weights: bool
     """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
@@ -130,6 +132,7 @@ def find_needs(
     }
     return Needs(
         second_order=second_order,
+        reads_path="path" in bias.reads,
         asks_members=second_order or others_ask,
         asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
         asks_later=second_order and select is Method.REJECTION and not hopeless and hooks.OTHER not in bias.reads,

@@ -54,6 +54,7 @@ class RunOptions:
     seed: int = declared(0, SAMPLE, "number that all random draws follow from: the same seed gives the same sample on any machine", int, low=0, high=2**64 - 1)
     weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)
     edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * e.dst_degree ** -0.5"')
+    columns: Any = declared(None, SAMPLE, "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, or a file .npz of an array for each name, of a number for each vertex in the order of dense ids, or of the array ids beside them", object)
     induced: bool = declared(False, SAMPLE, "end each instance as the subgraph of the vertices that it has met: all edges among them, in place of those along which they were met", bool)
 
     device: Any = declared("auto", RUN, "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or a GPU, whichever is expected to end the run first", object)

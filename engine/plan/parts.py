@@ -8,6 +8,7 @@ PARTS = {
     "offsets": "offsets of rows, 8 bytes a vertex",
     "places": "partitions of vertices, a fifth of a byte a vertex",
     "row_sums": "sums of rows' weights, 8 bytes a vertex",
+    "vertex_columns": "columns of data of vertices, 8 bytes a vertex each",
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "ids": "original ids, until they are written",
     "chunks": "unpacking compressed chunks",

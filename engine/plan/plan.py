@@ -135,7 +135,7 @@ def make_plan(
     refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
-        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced,
+        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced, algorithm.vertex_columns.digests,
     )  # fmt: skip
     most = _share(sources.instances, len(devices), request.group_size)
     shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)

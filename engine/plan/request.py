@@ -1,6 +1,6 @@
 """Everything that a sample depends on, as plain data."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from csaw.engine.plan.methods import Collision, Method
@@ -23,8 +23,9 @@ class Request:
     group_size: int
     ids: str
     induced: bool = False
+    columns: dict[str, str] = field(default_factory=dict)  # digests of the columns of data of vertices, by name
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for a manifest; ``induced`` only where it is on, as in the manifests of versions that did not know it."""
+        """Plain data for a manifest; ``induced`` and ``columns`` only where they are there, as in the manifests of versions that did not know them."""
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return shown if self.induced else {k: v for k, v in shown.items() if k != "induced"}
+        return {k: v for k, v in shown.items() if v or k not in ("induced", "columns")}

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine import registry
+from csaw.engine.given_columns import recalled
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.threads import in_order
+from csaw.engine.vertex_columns import VertexColumns
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
@@ -51,13 +53,15 @@ class Report:
         return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
 
 
-def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET) -> Report:
+def verify(
+    samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET, columns: Any = None
+) -> Report:
     """Check a sample store against its graph and the law of its algorithm.
 
     samples_path: the sample store. graph_path: its graph store (default: None, where it was when it was sampled).
-    budget: largest number of biases to evaluate in Python.
+    budget: largest number of biases to evaluate in Python. columns: the columns of data of vertices that it was drawn with, as for ``sample`` (default: None).
 
-    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened.
+    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError for other columns.
     """
     try:
         samples = open_samples(samples_path, graph_path)
@@ -79,7 +83,9 @@ def verify(samples_path: str | Path, graph_path: str | Path | None = None, *, bu
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:
-        _contents(samples, store, graph, checks, budget)
+        _contents(
+            samples, store, graph, checks, budget, recalled(samples.manifest["request"], columns, store, samples_path)
+        )
     return Report(str(samples_path), where, tuple(checks.judge()))
 
 
@@ -125,7 +131,7 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
     return samples.part(0, count)
 
 
-def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int) -> None:
+def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: VertexColumns) -> None:  # fmt: skip
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.trees import verify_hops
@@ -133,6 +139,7 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
 
     request = samples.manifest["request"]
     algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
+    algorithm.vertex_columns = columns
     by_layout = {
         "walks": verify_walks,
         "ragged-walks": verify_walks,

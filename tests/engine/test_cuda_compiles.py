@@ -5,6 +5,7 @@ Each for the oldest architecture, which knows the fewest instructions; kernels o
 
 import re
 
+import numpy as np
 import pytest
 from helpers.graphs import WideStore, random_store
 
@@ -59,6 +60,9 @@ MORE = [
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
     ("biased", {"edge_bias": "e.weight * e.dst_degree ** -0.5"}),
+    ("biased", {"edge_bias": "e.weight * e.column('y', e.dst)", "columns": {"x": np.ones(300), "y": np.ones(300)}}),
+    ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}),
+    ("biased", {"edge_bias": "1 if e.prev < 0 else e.column('x', e.prev)", "columns": {"x": np.ones(300)}}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
 ]
 OWN = """

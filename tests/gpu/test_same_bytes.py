@@ -31,6 +31,33 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=17, **options))
 
 
+COLUMNS = [
+    ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)"}),
+    ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)", "layout": "csr", "select": "its"}),
+    ("biased", {"edge_bias": "1.0 if e.prev < 0 else e.column('y', e.prev) + e.column('x', e.dst)"}),
+    (
+        "deepwalk",
+        {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else e.column('x', e.path(3)) if e.depth > 2 else 1.0)"},
+    ),
+    ("neighbor", {"edge_bias": "e.column('y', e.src) * e.column('x', e.dst)", "fanout": (4, 3)}),
+    ("minibatch", {"edge_bias": "e.column('x', e.dst)", "fanout": (4, 3), "seeds_per_batch": 16}),
+    ("fastgcn", {"edge_bias": "e.column('x', e.dst)", "frontier_size": 8, "layer_sizes": (40, 30)}),
+    ("multidimensional", {"edge_bias": "e.column('x', e.dst)", "frontier_size": 3, "instances": 20, "walk_length": 40}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize(("algo", "options"), COLUMNS, ids=[f"{a}-{i}" for i, (a, _) in enumerate(COLUMNS)])
+def test_columns_of_data_are_read_alike(tmp_path, algo, options, residency):
+    store = random_store(tmp_path / "g.zarr", partitions=4)
+    columns = {"x": np.arange(300) % 97, "y": np.linspace(0.5, 2.0, 300)}
+    if residency != "resident":
+        options = {name: value for name, value in options.items() if name != "layout"}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, columns=columns, **on_cpu(options))
+    given = options | {"columns": columns, "residency": residency, "device": "cuda"}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
+
+
 @pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])
 @pytest.mark.parametrize("graph", ["plain", "hub", "dense", "repeated", "wide"])
 @pytest.mark.parametrize(("algo", "options"), TREES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TREES)])

@@ -8,9 +8,12 @@ sums      i64   [E]       running sums of a row's biases, if selection searches 
 strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
 loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
+path      id    [L + 1]   the walk whose next step is drawn, where biases read it
+columns   f64   [columns * V] data of vertices, column after column
 near      u32   [V / 64 + 1] the partition of the first vertex of each block of 64; begins i64 [P + 1] the first vertex of each partition
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +39,8 @@ class GraphArrays(NamedTuple):
     near: np.ndarray
     begins: np.ndarray
     alone: np.ndarray
+    columns: np.ndarray
+    path: np.ndarray
 
 
 @inner
@@ -54,6 +59,29 @@ def borrowed(graph):
         borrow(graph.near),
         borrow(graph.begins),
         borrow(graph.alone),
+        borrow(graph.columns),
+        borrow(graph.path),
+    )
+
+
+@inner
+def on_path(graph, path):
+    """The graph as the biases of one walk read it."""
+    return GraphArrays(
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        graph.table,
+        graph.sums,
+        graph.possible,
+        graph.strength,
+        graph.bloom,
+        graph.loaded,
+        graph.near,
+        graph.begins,
+        graph.alone,
+        graph.columns,
+        path,
     )
 
 
@@ -65,6 +93,20 @@ def degree(graph, v):
 @njit(inline="always")
 def vertex_count(graph):
     return graph.indptr.size - 1
+
+
+@njit(inline="always")
+def column_value(graph, column, v):
+    """The number of v in a column of data; NaN for what is no vertex."""
+    if v < 0 or v >= vertex_count(graph):
+        return math.nan
+    return graph.columns[column * vertex_count(graph) + v]
+
+
+@njit(inline="always")
+def path_vertex(graph, depth, steps):
+    """The vertex so many steps back on the walk from where it is after ``depth`` steps; -1 before its source."""
+    return int64(graph.path[depth - steps]) if 0 <= steps <= depth else int64(-1)
 
 
 @njit(inline="always")

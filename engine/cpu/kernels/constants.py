@@ -12,6 +12,7 @@ EXTREME = False  # rejection may hardly ever accept: see rejection.py
 MEMBERSHIP = False  # edge_bias asks is_neighbor(prev, dst)
 ASKS_LATER = False  # of a streamed graph: see questions.py
 QUESTIONS = 1  # most that a walker leaves for later
+READS_PATH = False  # edge_bias reads the walk: graph.path
 LOGGED = False  # out is a log of steps: see put in walk.py
 UNLIMITED = False  # walks end by themselves: a kernel takes those of a round to its last step
 HAS_UPDATE = False

@@ -9,7 +9,15 @@ of step 0, from which its steps of this round follow; see engine/cpu/batches/rou
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import bloom_word, borrowed, is_loaded, neighbor_at, prefetch_edge, vertex_count
+from csaw.engine.cpu.kernels.access import (
+    bloom_word,
+    borrowed,
+    is_loaded,
+    neighbor_at,
+    on_path,
+    prefetch_edge,
+    vertex_count,
+)
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     CHECKED,
@@ -18,6 +26,7 @@ from csaw.engine.cpu.kernels.constants import (
     LOGGED,
     MEMBERSHIP,
     NEIGHBOR_WEIGHTS,
+    READS_PATH,
     TABLE,
     UNLIMITED,
     dead_end,
@@ -184,6 +193,8 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
+        if READS_PATH:
+            graph = on_path(graph, out[w])
         going = True
         while going:
             row = graph.indptr[v]

@@ -23,11 +23,12 @@ class Pieces:
     """The kernels' view of partitions: ``indptr`` int64 [V + 1] = {partition, offset}, and the addresses of each piece's arrays.
 
     ``loaded`` uint8 [P]: whether each partition can be read now. Beside partitions, up to ``rows`` single rows can be pieces; ``used``: pieces in use.
+    ``columns`` float64 [columns, V]: data of vertices, None without.
     ``place`` notes addresses on the host; ``tell`` copies them to where kernels read them.
     """
 
-    def __init__(self, store: Store, *, strength: bool, rows: int = 0) -> None:
-        self.store = store
+    def __init__(self, store: Store, *, strength: bool, columns: Array, rows: int = 0) -> None:
+        self.store, self.columns = store, columns
         self.transfers, self.transfer_bytes = 0, 0
         indptr = store.read_indptr()
         for part in store.partitions:
@@ -97,7 +98,7 @@ class Pieces:
         """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
             "Graph", indptr=self.indptr, indices=None, weights=None, entries=None, strength=self.strength, bloom=None, members=None,
-            possible=None, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
+            possible=None, columns=self.columns, pieces=self.device_pieces, loaded=self.device_readable, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Array) -> None:

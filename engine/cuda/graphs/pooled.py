@@ -20,8 +20,8 @@ ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 class PooledGraph(Pieces):
     """Loads this GPU's share of the partitions, waits for the other GPUs, and then has the address of every partition."""
 
-    def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Device, ...], needs: Needs) -> None:  # fmt: skip
-        super().__init__(store, strength=needs.row_weights)
+    def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, node: Node, devices: tuple[Device, ...], needs: Needs, columns: Array) -> None:  # fmt: skip
+        super().__init__(store, strength=needs.row_weights, columns=columns)
         self.layout, self.weighted, self.keeps_weights = layout, needs.weights, needs.single_weights
         own = builder.device.number
         holds = [devices[k].number for k in owners(store, len(devices))]

@@ -27,12 +27,12 @@ class DeviceGraph:
     """Loads all partitions, builds the layout with ``builder``, and drops the arrays that kernels do not read.
 
     Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64 [V], bloom
-    and members as graph.cuh declares them, None if the run does not need them.
+    and members as graph.cuh declares them, None if the run does not need them. ``columns`` float64 [columns, V]: data of vertices, None without.
     """
 
     def __init__(self, store: Store, layout: GraphLayout, builder: Kernels, needs: Needs, *, membership: str, weighs_members: bool,
-                 keeps_indices: bool, keeps_weights: bool) -> None:  # fmt: skip
-        self.store, self.layout, self.builder = store, layout, builder
+                 keeps_indices: bool, keeps_weights: bool, columns: Array) -> None:  # fmt: skip
+        self.store, self.layout, self.builder, self.columns = store, layout, builder, columns
         self.transfers, self.transfer_bytes = 0, 0
         self.loaded = np.ones(len(store.partitions), np.uint8)
         host_indptr = store.read_indptr()
@@ -117,7 +117,7 @@ class DeviceGraph:
         """The struct Graph of graph.cuh, filled for this graph."""
         return struct(
             "Graph", indptr=self.indptr, indices=self.indices, weights=self.weights, entries=self.entries, strength=self.strength,
-            bloom=self.bloom, members=self.members, possible=self.possible, pieces=None, loaded=None, vertices=self.store.vertices,
+            bloom=self.bloom, members=self.members, possible=self.possible, columns=self.columns, pieces=None, loaded=None, vertices=self.store.vertices,
         )  # fmt: skip
 
     def check(self, bad: Array) -> None:

@@ -41,9 +41,10 @@ class StreamedGraph(Pieces, Partitions):
         needs: Needs,
         *,
         few: bool,
+        columns: Array,
     ) -> None:
         single = few and not host.whole and store.is_plain
-        super().__init__(store, strength=needs.row_weights, rows=MOST_ROWS if single else 0)
+        super().__init__(store, strength=needs.row_weights, columns=columns, rows=MOST_ROWS if single else 0)
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
         self.edge_bytes = needs.edge.piece  # of an edge in a slot
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads

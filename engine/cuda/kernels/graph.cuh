@@ -35,6 +35,7 @@ struct Graph {
     const u64* bloom;         // 8 bits an edge, row after row; null when there is none
     const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
+    const double* columns;    // data of vertices, [V] each, column after column; null when there are none
     const Piece* pieces;          // PIECES: where each of them is; indices, weights and entries above are null then
     const unsigned char* loaded;  // STREAMED: whether a piece can be read now
     i64 vertices;
@@ -45,7 +46,8 @@ __constant__ Graph GRAPH;
 struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
-struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; };
+// path: the walk so far, where biases read it.
+struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; };
 
 __device__ __forceinline__ Place locate(i64 v)
 {
@@ -233,6 +235,17 @@ __device__ __forceinline__ Place place_of(const Context* context, i64 v)
 extern "C" __device__ i64 csaw_degree(u64 context, i64 v) { return place_of((const Context*)context, v).count; }
 
 extern "C" __device__ i64 csaw_vertex_count(u64) { return GRAPH.vertices; }
+
+extern "C" __device__ double csaw_column_value(u64, i64 column, i64 v)
+{
+    return v < 0 || v >= GRAPH.vertices ? __longlong_as_double(0x7FF8000000000000ll) : __ldg(GRAPH.columns + column * GRAPH.vertices + v);
+}
+
+extern "C" __device__ i64 csaw_path_vertex(u64 context, i64 depth, i64 steps)
+{
+    const vertex_t* const path = ((const Context*)context)->path;
+    return path && 0 <= steps && steps <= depth ? (i64)path[depth - steps] : -1;
+}
 
 extern "C" __device__ i64 csaw_is_neighbor(u64 context, i64 a, i64 b)
 {

@@ -186,9 +186,10 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
         start(w, n, source);
         if (RESUMES) take_up(w, o);
         else if (threadIdx.x == 0) walk[0] = w.here;
+        if (READS_PATH) group_sync();
         bool ended = false;
         while (w.step < o.length && (!STREAMED || is_ready(w, o)) && *(volatile i64*)bad == 0) {
-            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}};
+            const Row row = {w.place(), w.here, w.previous(), w.origin, first + n, w.step, {w.back_row, (i64)w.back_count}, walk};
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
@@ -196,6 +197,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;
+            if (READS_PATH) group_sync();  // all lanes read the walk
             ++w.step;
             w.back = w.here;
             w.here = (vertex_t)then;
