@@ -28,6 +28,7 @@ from csaw.engine.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
 if TYPE_CHECKING:
+    from csaw.engine.batches.clusters import Members
     from csaw.engine.batches.columns import Columns
     from csaw.engine.batches.traversals import Traversals
 
@@ -51,6 +52,7 @@ class Backend(Specialization, ABC):
         # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
         self.kernels_seconds = self.loading_seconds = 0.0
         self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
+        self.members: Members | None = None  # vertices by cluster, likewise
 
     # Batches
 

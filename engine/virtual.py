@@ -150,7 +150,13 @@ def _job_of(
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
-    elif given["sources"] in ("random", "distinct", "every"):  # what the algorithm starts from by itself
+    elif given["sources"] in (
+        "random",
+        "connected",
+        "distinct",
+        "every",
+        "clusters",
+    ):  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)
     if files.plain(job.plan.request.as_dict()) != request:

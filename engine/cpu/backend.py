@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
@@ -74,6 +75,8 @@ class CpuBackend(Backend):
     def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
+        if self.needs.clusters:
+            return ClusterSets(self, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.drawn_layout == "batches":

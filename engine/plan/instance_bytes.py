@@ -39,7 +39,7 @@ def instance_bytes(
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
-    width = entries = widest = 0 if nowhere else sources.frontier_size
+    width = entries = widest = 0 if nowhere else sources.width
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
         sizes = ()
