@@ -32,6 +32,7 @@ ASKED = (
     "edge_bias",
     "ids",
 )  # of a request: the options that it is prepared with again
+DRAWN = ("random", "connected", "distinct", "every", "clusters")
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 Draw = Callable[[int, int], dict[str, np.ndarray]]
 
@@ -150,13 +151,7 @@ def _job_of(
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
-    elif given["sources"] in (
-        "random",
-        "connected",
-        "distinct",
-        "every",
-        "clusters",
-    ):  # what the algorithm starts from by itself
+    elif given["sources"] in DRAWN:  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)
     if files.plain(job.plan.request.as_dict()) != request:
