@@ -86,6 +86,19 @@ from csaw.cli import values
     callback=values.size,
     help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a quarter of the machine].",
 )
+@click.option(
+    "--clusters",
+    type=int,
+    metavar="N",
+    help="Sort the vertices into N clusters, for cluster-gcn; the whole graph is then held in memory once [default: no clusters].",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["metis", "lp", "random"]),
+    default="metis",
+    help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label propagation, or at random.",
+)
+@click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")

@@ -13,6 +13,7 @@ STARTS = {
     "random": "random vertices",
     "distinct": "random vertices, all different",
     "every": "all vertices at once",
+    "clusters": "random clusters, all different",
     "list": "a list of vertices",
 }
 WAYS = "Where it could run"

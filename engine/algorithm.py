@@ -42,7 +42,8 @@ class Algorithm:
     """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices."""
+    ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
+    ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
 
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""

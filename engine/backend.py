@@ -28,6 +28,7 @@ from csaw.engine.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
 if TYPE_CHECKING:
+    from csaw.engine.batches.clusters import Members
     from csaw.engine.batches.columns import Columns
     from csaw.engine.batches.traversals import Traversals
 
@@ -51,6 +52,7 @@ class Backend(Specialization, ABC):
         # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
         self.kernels_seconds = self.loading_seconds = 0.0
         self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
+        self.members: Members | None = None  # vertices by cluster, likewise
 
     # Batches
 
@@ -145,6 +147,22 @@ class Backend(Specialization, ABC):
     @abstractmethod
     def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
         """As ``weigh_rows``, without biases."""
+
+    def list_members(self, met: Array, entries: Array, vertices: Array, degree: Array) -> tuple[Array, Array]:
+        """Edges from some members of sets of vertices to members of the same set, in order of member and place in its row.
+
+        ``met``: instance * vertices of the graph + vertex of each member, int64, ascending. ``entries``: numbers in ``met`` of the members whose edges are
+        wanted, ascending, with their ``vertices`` and ``degree``; their rows are in memory. Returns the number of edges of each entry, int64, and the
+        neighbors that these lead to, ids.
+        """
+        xp, upto, dtype = self.xp, self.xp.cumsum(degree), np.dtype(self.store.id_dtype)
+        out = xp.empty(int(upto[-1]) if upto.size else 0, dtype)
+        self.list_rows(vertices, upto - degree, xp.flatnonzero(degree), out)
+        row = xp.repeat(xp.arange(entries.size), degree)
+        wanted = (met[entries] // self.store.vertices * self.store.vertices)[row] + out.astype(np.int64)
+        at = xp.minimum(xp.searchsorted(met, wanted), met.size - 1)
+        kept = xp.flatnonzero(met[at] == wanted)
+        return xp.bincount(row[kept], minlength=entries.size), out[kept]
 
     @abstractmethod
     def select_shared(

@@ -18,7 +18,7 @@ from csaw.partition.shown import quoted
 LONGEST = 1000  # most characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
 HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "expected_steps": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
-STARTS = ("all", "random", "connected", "distinct", "every")
+STARTS = ("all", "random", "connected", "distinct", "every", "clusters")
 
 
 def names() -> list[str]:

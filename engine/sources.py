@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.seeds import SeedOrder
+from csaw.partition.clusters import Clusters
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
@@ -37,7 +38,7 @@ def _refuse_columns(path: Path, text: str) -> None:
 
 
 def kind_of(digest: str) -> str:
-    """The kind of sources that a digest names: all, random, distinct or every (see ``Algorithm.sources_from``), or list."""
+    """The kind of sources that a digest names: all, random, distinct, every or clusters (see ``Algorithm.sources_from``), or list."""
     return digest.partition(" ")[0]
 
 
@@ -72,6 +73,8 @@ class Sources:
             raise OptionError(
                 f"--frontier-size: expected at most the graph's {store.vertices} vertices, found {self.frontier_size}"
             )
+        if self.kind == "clusters":
+            self.clusters = _clusters(store, self.frontier_size)
         self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
@@ -92,7 +95,7 @@ class Sources:
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
             raise OptionError(f"--instances: expected 1 to {LARGEST}, found {quoted(wanted)}")
-        if self.kind in ("random", "connected", "distinct", "every"):
+        if self.kind in ("random", "connected", "distinct", "every", "clusters"):
             return wanted or 1
         if self._count == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
@@ -174,15 +177,16 @@ class Sources:
         return np.stack([vertices, positions], axis=-1)
 
     def _frontiers(self, first: int, last: int) -> np.ndarray:
-        """int64 [last - first, frontier size]: dense source ids of instances first .. last - 1."""
+        """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last - 1."""
         from csaw.engine.random import SOURCE_SLOT, distinct_below, uniform_vertices
 
         numbers = np.arange(first, last, dtype=np.int64)
         m = self.frontier_size
         if self.kind == "every":
             return np.broadcast_to(np.arange(self.vertices, dtype=np.int64), (numbers.size, self.vertices))
-        if self.kind == "distinct":
-            rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, self.vertices, m) for i in numbers]
+        if self.kind in ("distinct", "clusters"):
+            bound = self.vertices if self.kind == "distinct" else self.clusters.count
+            rows = [distinct_below(np.uint64(self.seed), np.uint64(i), SOURCE_SLOT, bound, m) for i in numbers]
             return np.sort(np.stack(rows), axis=1)
         if self.kind == "connected":
             places = uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.connected.size)
@@ -206,12 +210,34 @@ class Sources:
         around = np.concatenate([run(at, count), run(0, at)])
         return np.resize(around, size)
 
+    @property
+    def width(self) -> int:
+        """Vertices that an instance starts from; of clusters their mean number."""
+        return (
+            self.frontier_size * -(-self.vertices // self.clusters.count)
+            if self.kind == "clusters"
+            else self.frontier_size
+        )
+
     def digest(self) -> str:
         """A text that identifies the sources in a request; ``kind_of`` reads it."""
+        if self.kind == "clusters":
+            return f"clusters {self.clusters.digest} of {self.clusters.count} x {self.frontier_size}"
         if self.listed is None:
             return f"{self.kind} x {self.frontier_size}"
         size = "" if self.order is None else f"of {self.listed.size} "
         return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} {size}x {self.frontier_size}"
+
+
+def _clusters(store: Any, wanted: int) -> Clusters:
+    """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
+    if store.clusters is None:
+        raise OptionError(f"{store.path} has no clusters; make it with csaw partition --clusters N")
+    if wanted > store.clusters.count:
+        raise OptionError(
+            f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"
+        )
+    return store.clusters
 
 
 def listed_in(digest: str, vertices: int) -> int:

@@ -63,6 +63,8 @@ class StoreCheck:
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
             self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
         store.stored_ids()  # raises StoreError for words that do not fit their text
+        if store.clusters is not None:
+            self.bytes += store.read_clusters().nbytes
         ids = store.id_arrays
         self.fingerprint.add_ids(*ids)
         self.bytes += sum(array.nbytes for array in ids)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from csaw.partition.clusters import METHODS
 from csaw.partition.columns import FLAGS, Wishes, wish_of
 from csaw.partition.csr import FIRST, KEEP, SUM
 from csaw.partition.errors import BudgetError, OptionError
@@ -18,6 +19,7 @@ CHOICES = {
     "on_error": ("stop", "skip"),
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
+    "method": METHODS,
 }
 
 
@@ -55,6 +57,12 @@ class IngestOptions:
     overwrite: bool = False
     source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
     target_column: str | int | None = None  # the same, else 2
+    clusters: int | None = None
+    """Number of clusters that the vertices are sorted into, for ``cluster-gcn``. None: no clusters."""
+    method: str = "metis"
+    """How clusters are made: by ``metis``, by ``lp`` (label propagation), or ``random``."""
+    cluster_seed: int = 0
+    """Seed of the clusters, where their method draws anything."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
@@ -66,11 +74,13 @@ class IngestOptions:
                 )
         _ = self.wishes  # raises OptionError for a wish that no column can have
         _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
+        _check_whole("--cluster-seed", self.cluster_seed, "at least 0", 0)
         for flag, value, said in (
             ("--partition-size", self.partition_bytes, "at least 1 byte"),
             ("--partitions", self.partitions, "at least 1"),
             ("--memory", self.memory, "at least 16MiB"),
             ("--threads", self.threads, "at least 1"),
+            ("--clusters", self.clusters, "at least 1"),
         ):
             if value is not None:
                 _check_whole(flag, value, said, 1)

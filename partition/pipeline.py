@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.buckets import Buckets, Rows, cut_rows
+from csaw.partition.clusters import make_clusters
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.first_run import compiling_aside
 from csaw.partition.ids import number
@@ -142,7 +143,15 @@ class _Ingest:
                 directed=not self.undirected,
                 vertex_ids=numbering.vertex_ids,
                 report=lambda draft: report | {"reciprocity": reciprocity(draft)},
+                clusters=None if self.options.clusters is None else self._clusters,
             )
+
+    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, dict[str, Any]]:
+        """The cluster of each vertex, and how they were made."""
+        wish = self.options
+        assert wish.clusters is not None
+        made = {"count": wish.clusters, "method": wish.method, "seed": wish.cluster_seed}
+        return make_clusters(draft, wish.clusters, wish.method, wish.cluster_seed), made
 
     def _read(self) -> Any:
         """Read all rows into the spool and return the numbering of their ids."""

@@ -1,6 +1,7 @@
 """Reading a graph store: a Zarr v3 group of CSR partitions, each a contiguous vertex range with all its neighbor lists.
 
 attributes              counts, directed, weighted, fingerprint, partitions, ingest report, and digests of the arrays and of these attributes
+clusters                int32, the cluster of each vertex; only where the store was made with clusters
 vertex_ids              original ids by dense id; absent when they are 0 .. V - 1
 partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
 
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.attributes import IDENTITY, STRING, checked
+from csaw.partition.clusters import Clusters, stored_clusters
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array
 from csaw.partition.mapped import map_array
@@ -57,6 +59,7 @@ class GraphStore:
     directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most edges of a vertex.
     id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1. id_kind: type of the ids of the input.
     partitions: vertex ranges, see Partition. fingerprint: digest of the graph. report: counts of the reading that made the store.
+    clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
     """
 
     def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
@@ -71,6 +74,7 @@ class GraphStore:
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]
         self.report: dict[str, Any] = attributes["report"]
+        self.clusters = Clusters(**attributes["clusters"]) if "clusters" in attributes else None
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
         self.checksums = bool(self._digests)  # whether bytes are compared with them
@@ -124,6 +128,13 @@ class GraphStore:
     def limit_of(self, name: str) -> Any:
         """The largest value that the array ``name`` of a partition may hold; the least is 0."""
         return LARGEST_WEIGHT if name == "weights" else max(self.vertices - 1, 0)
+
+    def read_clusters(self) -> np.ndarray:
+        """The cluster of each vertex, int32 [V]; StoreError where there are none, or others than the attributes say."""
+        clusters = stored_clusters(self.path, self.clusters)
+        out = np.empty(self.vertices, np.int32)
+        read_array(self._open("clusters"), out, clusters.count - 1)
+        return clusters.checked(self.path, out)
 
     @property
     def stored(self) -> "GraphStore":

@@ -11,6 +11,7 @@ import numpy as np
 
 from csaw.partition.arrays import PlainArray, growing_array
 from csaw.partition.attributes import sealed
+from csaw.partition.clusters import digest_of, given_clusters
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
@@ -121,10 +122,12 @@ class StoreWriter:
         self.arrays = {}
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
-               report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]]) -> GraphStore:  # fmt: skip
+               report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]],
+               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None) -> GraphStore:  # fmt: skip
         """Write ids and attributes, give the store its name, and open it.
 
-        ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft.
+        ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of the draft that makes the cluster of
+        each vertex, int32 [V], and gives the count, the method and the seed; None makes none.
         """
         kind = "identity"
         if vertex_ids is not None:
@@ -138,6 +141,12 @@ class StoreWriter:
         }  # fmt: skip
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
+        if clusters is not None:
+            found, made = clusters(draft)
+            self._array(self.draft / "clusters", found)
+            with full_disk_named(self.path, found.nbytes):
+                self.digests["clusters"] = self.ended.pop("clusters").close()
+            attributes["clusters"] = made | {"digest": digest_of(found)}
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
             for done in self.syncs:
@@ -251,8 +260,13 @@ def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | 
 def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,
                 directed: bool, vertex_ids: np.ndarray | None = None, partitions: int | None = None,
                 partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
-                report: dict[str, Any] | None = None, overwrite: bool = False) -> GraphStore:  # fmt: skip
-    """Write a graph store from CSR arrays in memory and open it. Rows need not be sorted. StoreError for arrays that are no CSR."""
+                report: dict[str, Any] | None = None, clusters: np.ndarray | None = None,
+                overwrite: bool = False) -> GraphStore:  # fmt: skip
+    """Write a graph store from CSR arrays in memory and open it. Rows need not be sorted. StoreError for arrays that are no CSR.
+
+    ``clusters``: the cluster of each vertex, integers [V] from 0 on, for ``cluster-gcn``. OptionError for others.
+    """
+    sorted_into = None if clusters is None else given_clusters(clusters, indptr.size - 1)
     indptr, indices, weights = checked_rows(indptr, indices, weights)
     vertices = indptr.size - 1
     item = indices.dtype.itemsize + (4 if weights is not None else 0)
@@ -263,4 +277,9 @@ def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weigh
         for a, b in itertools.pairwise(cuts):
             span = slice(indptr[a], indptr[b])
             writer.add(indptr[a : b + 1] - indptr[a], indices[span], None if weights is None else weights[span])
-        return writer.finish(directed=directed, vertex_ids=vertex_ids, report=report or {})
+        return writer.finish(
+            directed=directed,
+            vertex_ids=vertex_ids,
+            report=report or {},
+            clusters=None if sorted_into is None else lambda draft: sorted_into,
+        )

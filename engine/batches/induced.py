@@ -22,7 +22,9 @@ class Induced:
         self.backend, self.xp, self.inner, self.instances = backend, backend.xp, inner, instances
         self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
         self.met: Array | None = None  # instance * vertices + vertex of each vertex, ascending, once all have been met
-        self.parts: list[tuple[Array, Array]] = []  # entry (number of a vertex in ``met``) and neighbor of each edge
+        self.parts: list[
+            tuple[Array, Array, Array]
+        ] = []  # entries (numbers of vertices in ``met``), edges of each, and the neighbors that these lead to
         self.samples: dict[str, Array] = {}
 
     # Waiting
@@ -98,34 +100,33 @@ class Induced:
     def _list(self, entries: Array, vertices: Array, degree: Array) -> None:
         """Keep the edges of these entries that lead to a vertex of their instance."""
         assert self.met is not None
-        xp, upto = self.xp, self.xp.cumsum(degree)
-        out = xp.empty(int(upto[-1]), self.dtype)
-        self.backend.list_rows(vertices, upto - degree, xp.flatnonzero(degree), out)
-        entry = xp.repeat(entries, degree)
-        wanted = self.met[entry] // self.vertices * self.vertices + out.astype(np.int64)
-        at = xp.minimum(xp.searchsorted(self.met, wanted), self.met.size - 1)
-        kept = xp.flatnonzero(self.met[at] == wanted)
-        self.parts.append((entry[kept], out[kept]))
+        self.parts.append((entries, *self.backend.list_members(self.met, entries, vertices, degree)))
 
     # Samples
 
     def _samples(self) -> dict[str, Array]:
         """The arrays of a sample store, in order of instance."""
         assert self.met is not None
-        xp, none = self.xp, [(self.xp.zeros(0, np.int64), self.xp.zeros(0, self.dtype))]
-        entry, dst = (xp.concatenate([part[i] for part in self.parts or none]) for i in (0, 1))
-        order = xp.argsort(entry, kind="stable")
-        entry, dst = entry[order], dst[order]
-        owner = self.met // self.vertices
+        xp, instances = self.xp, self.instances
+        owner, vertex = self.met // self.vertices, (self.met % self.vertices).astype(self.dtype)
+        dst, edges = xp.zeros(0, self.dtype), xp.zeros(self.met.size, np.int64)  # edges: of each vertex
+        if self.parts:
+            entries, counts, dst = (xp.concatenate(column) for column in zip(*self.parts, strict=True))
+            self.parts = []
+            edges[entries] = counts
+            if self.backend.streamed:  # rows came to memory in another order
+                dst = dst[xp.argsort(xp.repeat(entries, counts), kind="stable")]
+        upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(edges)])
+        ends = upto[xp.searchsorted(owner, xp.arange(instances + 1))]  # of the edges of instances
         return {
-            "counts": xp.bincount(owner[entry], minlength=self.instances),
-            "src": (self.met[entry] % self.vertices).astype(self.dtype),
+            "counts": xp.diff(ends),
+            "src": xp.repeat(vertex, edges),
             "dst": dst,
-            "depth": xp.zeros(entry.size, np.int64),
+            "depth": xp.zeros(dst.size, np.int64),
             "source_counts": self.source_counts,
             "sources": self.sources.astype(self.dtype),
-            "vertex_counts": xp.bincount(owner, minlength=self.instances),
-            "vertices": (self.met % self.vertices).astype(self.dtype),
+            "vertex_counts": xp.bincount(owner, minlength=instances),
+            "vertices": vertex,
         }
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
+from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
@@ -35,6 +36,9 @@ from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
 
 SLICE = 2048  # frontier entries of a task
+MEMBERS_EDGES = (
+    1 << 18
+)  # edges that a task looks up among an instance's members: makes up for a hash table of some thousand
 
 
 class CpuBackend(Backend):
@@ -71,6 +75,8 @@ class CpuBackend(Backend):
     def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):
             return (UnlimitedWalks if self.unlimited else Walks)(self, first, sources)
+        if self.needs.clusters:
+            return ClusterSets(self, sources)
         if self.algorithm.clocks:
             return ClockWalks(self, first, sources)
         if self.plan.drawn_layout == "batches":
@@ -162,6 +168,23 @@ class CpuBackend(Backend):
     def list_rows(self, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, out: np.ndarray) -> None:
         graph, kernel = self.graph.arrays, self.kernels.list_rows
         self.in_slices(entries, SLICE, lambda some, *_: kernel(some, graph, vertex, start, out))
+
+    def list_members(self, met: np.ndarray, entries: np.ndarray, vertices: np.ndarray, degree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """As the backend's, by a hash table of an instance's members in each thread."""
+        graph, kernel, upto = self.graph.arrays, self.kernels.list_members, np.cumsum(degree)
+        total = int(upto[-1]) if upto.size else 0
+        marks = np.searchsorted(upto, np.arange(MEMBERS_EDGES, total, MEMBERS_EDGES)).tolist()
+        bounds = sorted({0, *marks, entries.size})
+        counts, found = np.zeros(entries.size, np.int64), [np.empty(0, self.store.id_dtype)] * len(bounds)
+
+        def task(pieces: np.ndarray, *_: np.ndarray) -> None:
+            for k in pieces:
+                some = slice(bounds[k], bounds[k + 1])
+                out = np.empty(int(degree[some].sum()), self.store.id_dtype)
+                found[k] = out[: kernel(entries[some], graph, met, self.store.vertices, counts[some], out)].copy()
+
+        self.in_slices(np.arange(len(bounds) - 1), 1, task)
+        return counts, np.concatenate(found)
 
     def select_shared(self, instance: np.ndarray, vertex: np.ndarray, start: np.ndarray, entries: np.ndarray, depth: int, size: int, out: np.ndarray) -> None:  # fmt: skip
         graph, kernel, seed = self.graph.arrays, self.kernels.select_shared, np.uint64(self.seed)

@@ -14,7 +14,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import member_slots, question_bytes
-from csaw.engine.plan.parts import columns_bytes, refuse_least
+from csaw.engine.plan.parts import CLUSTER_BYTES, columns_bytes, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
@@ -170,9 +170,10 @@ def _parts(shape: Shape) -> dict[str, int]:
     vertices = shape.store.vertices
     sums = 8 * vertices if shape.needs.row_weights else 0
     columns = columns_bytes(vertices, shape.store.edges) if shape.needs.columns else 0
+    clusters = CLUSTER_BYTES * vertices if shape.needs.clusters else 0
     return {
         "offsets": 8 * (vertices + 1), "row_sums": sums, "vertex_columns": shape.algorithm.vertex_columns.nbytes, "columns": columns,
-        "candidates": _least_scratch(shape),
+        "clusters": clusters, "candidates": _least_scratch(shape),
     }  # fmt: skip
 
 

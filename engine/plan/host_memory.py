@@ -15,7 +15,7 @@ from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
-from csaw.engine.plan.parts import columns_bytes, refuse_least
+from csaw.engine.plan.parts import CLUSTER_BYTES, columns_bytes, refuse_least
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
@@ -97,6 +97,7 @@ def _parts(shape: Shape) -> dict[str, int]:
         "row_sums": 8 * vertices if shape.needs.row_weights else 0,
         "vertex_columns": shape.algorithm.vertex_columns.nbytes,
         "columns": columns,
+        "clusters": CLUSTER_BYTES * vertices if shape.needs.clusters else 0,
     }
 
 

@@ -36,15 +36,12 @@ def instance_bytes(
     """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
     item = needs.edge.id
     if isinstance(algorithm, Walk):
-        if is_unlimited(algorithm):
-            row, memory = item * (planned_steps(algorithm) + 1) + 8, sampled_bytes(algorithm, item) + 8 * 7
-        else:
-            row = memory = sampled_bytes(algorithm, item) + 8 * 5
+        row, memory = _of_walk(algorithm, item)
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
-    width: float = 0 if nowhere else sources.frontier_size
+    width: float = 0 if nowhere else sources.width
     entries = widest = width
     if algorithm.clocks:
         widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
@@ -68,6 +65,14 @@ def instance_bytes(
     row = max(1, met * (item if layout == "hops" else 3 * item + 24))  # also of a node with its edge in a mini-batch
     memory = row + math.ceil(spread * widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
+
+
+def _of_walk(algorithm: Walk, item: int) -> tuple[int, int]:
+    """The bytes of a walk, in the sample and in memory, with vertices of ``item`` bytes."""
+    if is_unlimited(algorithm):
+        return item * (planned_steps(algorithm) + 1) + 8, sampled_bytes(algorithm, item) + 8 * 7
+    row = sampled_bytes(algorithm, item) + 8 * 5
+    return row, row
 
 
 def _picks(algorithm: Traversal, size: int, mean: float) -> float:

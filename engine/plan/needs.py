@@ -99,6 +99,8 @@ class Needs:
     """Whether picks come from an instance's whole pool by number, whatever vertex they belong to."""
     columns: bool
     """Whether vertices are drawn by the sums of the biases of all edges to them."""
+    clusters: bool
+    """Whether instances are made of clusters of vertices, whose members are listed."""
     everywhere: bool
     """Whether an instance picks from all edges of the graph by number, so that nothing lists its sources."""
     edge: EdgeBytes
@@ -146,6 +148,7 @@ def find_needs(
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
         columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
+        clusters=algorithm.sources_from == "clusters",
         everywhere=in_pools and sources.kind == "every" and not (algorithm.visited_once or algorithm.induced),  # type: ignore[attr-defined]
         edge=_edge_bytes(store, select, **of_edges),
         **of_edges,
@@ -155,6 +158,8 @@ def find_needs(
 def _refuse_sources(algorithm: Algorithm, sources: Sources) -> None:
     """OptionError if sources are given to an algorithm that would not read them."""
     drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.sources_from == "every"
+    if algorithm.sources_from == "clusters" and sources.kind != "clusters":
+        raise OptionError(f"--sources: {algorithm.name()} draws clusters of the whole graph; run without --sources")
     if drawn and sources.kind != "every":
         raise OptionError(
             f"--sources: {algorithm.name()} draws its vertices from the whole graph; run without --sources"

@@ -10,6 +10,7 @@ PARTS = {
     "row_sums": "sums of rows' weights, 8 bytes a vertex",
     "vertex_columns": "columns of data of vertices, 8 bytes a vertex each",
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
+    "clusters": "vertices by cluster, 24 bytes a vertex",
     "ids": "original ids, until they are written",
     "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
@@ -22,6 +23,9 @@ PARTS = {
 
 LISTED_EDGES = 1 << 22  # of whole rows, listed at a time
 RANGE = 1 << 18  # vertices whose rows a streamed graph brings together, to add up columns
+
+
+CLUSTER_BYTES = 24  # of a vertex while vertices are sorted by cluster
 
 
 def columns_bytes(vertices: int, edges: int) -> int:

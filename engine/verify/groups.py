@@ -89,3 +89,11 @@ def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:
     inside = subject.degree[keys % view.vertices] - outside
     selected = np.bincount(np.searchsorted(keys, group.src_key), minlength=keys.size)[: keys.size]
     return int((inside != selected).sum())
+
+
+def neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    """Excess of pairs (v, v + 1) in sets of vertices, and its variance: a set of m has m less its runs of such pairs."""
+    n, m = vertices, sizes.astype(float)
+    pairs = int(((np.diff(keys) == 1) & (keys[1:] % n != 0)).sum())
+    variance = m * (m - 1) * (n - m) * (n - m + 1) / (n * n * max(1, n - 1))
+    return pairs - float((m * (m - 1) / n).sum()), float(variance.sum())

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.clusters import DrawnClusters
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
 from csaw.engine.verify.layers import matrix_biases
 from csaw.engine.verify.statistics import evenly
@@ -13,6 +14,7 @@ from csaw.engine.verify.statistics import evenly
 def verify_met(subject: Subject, checks: Checks) -> None:
     """Check the vertices and edges of induced subgraphs. The draws that met the vertices are not stored, but for the sources."""
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
+    clusters = DrawnClusters(subject) if subject.sources == "clusters" else None
     drawn = np.zeros(subject.view.vertices, np.int64)
     for group in groups(subject, checks, wrong):
         keys = met_keys(subject, group)
@@ -23,7 +25,11 @@ def verify_met(subject: Subject, checks: Checks) -> None:
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += edges_left_out(subject, group, keys)
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
+        wrong["sources"] += clusters.add(keys, len(group.counts)) if clusters else 0
     count(checks, wrong)
+    if clusters is not None:
+        clusters.judge(checks)
+        return
     _law_of_sources(subject, checks, drawn)
 
 

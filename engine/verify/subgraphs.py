@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
-from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, repeats
+from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
 from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes
 from csaw.engine.verify.layers import verify_layers
@@ -130,7 +130,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
         wrong["sizes"] += edges_left_out(subject, group, keys)
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
-        excess = _neighboring_ids(subject.view.vertices, keys, group.source_counts)
+        excess = neighboring_ids(subject.view.vertices, keys, group.source_counts)
         beside, variance = beside + excess[0], variance + excess[1]
     count(checks, wrong)
     if subject.sources == "distinct":
@@ -144,14 +144,6 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
     else:
         checks.not_tested("vertices", "sources were given, not drawn")
-
-
-def _neighboring_ids(vertices: int, keys: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Excess of pairs (v, v + 1) in sets of vertices, and its variance: a set of m has m less its runs of such pairs."""
-    n, m = vertices, sizes.astype(float)
-    pairs = int(((np.diff(keys) == 1) & (keys[1:] % n != 0)).sum())
-    variance = m * (m - 1) * (n - m) * (n - m + 1) / (n * n * max(1, n - 1))
-    return pairs - float((m * (m - 1) / n).sum()), float(variance.sum())
 
 
 def verify_edges(subject: Subject, checks: Checks) -> None:

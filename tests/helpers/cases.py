@@ -13,6 +13,7 @@ OPTIONS = {
     "saint-edge": {"frontier_size": 30, "instances": 10},
     "saint-walk": {"frontier_size": 20, "instances": 10},
     "saint-multidimensional": {"frontier_size": 10, "walk_length": 40, "instances": 10},
+    "cluster-gcn": {"clusters_per_batch": 3, "instances": 10},
     "labor": {"fanout": (4, 3), "frontier_size": 20},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }

@@ -22,6 +22,8 @@ MORE = [
     ("forest-fire", {"induced": True, "weighted": False}),
     ("multidimensional", {"induced": True, "frontier_size": 3, "instances": 20, "walk_length": 40}),
     ("random-node", {"induced": True, "frontier_size": 3, "instances": 20}),
+    ("cluster-gcn", {"clusters_per_batch": 5, "instances": 60}),
+    ("cluster-gcn", {"clusters_per_batch": 1, "instances": 60, "weighted": False}),
     ("labor", {"frontier_size": 3, "fanout": (-1, 2, 5)}),
     ("labor", {"frontier_size": 1, "fanout": (1, 0), "induced": True}),
     ("ladies", {"frontier_size": 3, "layer_sizes": (5, 4), "replace": False}),
@@ -194,6 +196,8 @@ def usable(store, algo, options):
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
     if algo == "saint-edge" and store.edges == 0:
         options["sources"] = "all"  # without an edge it has no vertex to start from by itself
+    if algo == "cluster-gcn":
+        options["clusters_per_batch"] = min(options["clusters_per_batch"], store.clusters.count)
     if options.get("drop_last") and store.vertices < options["seeds_per_batch"]:
         options["seeds_per_batch"] = store.vertices
     if options.get("layout") == "csr" and algo in ("neighbor", "multidimensional"):

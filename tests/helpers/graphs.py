@@ -16,8 +16,8 @@ SQUARE = [(0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5)]  #
 FIVE = [(0, 1, 3), (0, 2, 6), (0, 3, 2), (0, 4, 2), (0, 5, 2)]  # the biases of C-SAW's figure 5
 
 
-def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=True):
-    """A graph store of weighted edges."""
+def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=True, clusters=20):
+    """A graph store of weighted edges, whose vertices are in at most ``clusters`` clusters of unequal sizes."""
     rows = [(u, v, w) for u, v, w in edges] + ([] if directed else [(v, u, w) for u, v, w in edges if u != v])
     rows.sort(key=lambda row: row[:2])
     size = vertices or 1 + max(max(u, v) for u, v, _ in rows)
@@ -27,17 +27,24 @@ def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=Tru
     indices = np.array([v for _, v, _ in rows], np.uint32)
     weights = np.array([w for *_, w in rows], np.float32) if weighted else None
     return write_graph(
-        path, np.cumsum(indptr), indices, weights, directed=directed, partitions=partitions, overwrite=True
+        path,
+        np.cumsum(indptr),
+        indices,
+        weights,
+        directed=directed,
+        partitions=partitions,
+        overwrite=True,
+        clusters=np.minimum(np.arange(size) * 7 % 31, np.arange(size)) % min(clusters, size),
     )
 
 
-def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weighted=True, directed=False):
+def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weighted=True, directed=False, clusters=20):
     """A graph with hubs: endpoints drawn towards small ids."""
     rng = np.random.default_rng(seed)
     ends = (rng.random((edges, 2)) ** 2 * vertices).astype(int)
     pairs = sorted({(min(u, v), max(u, v)) for u, v in ends.tolist() if u != v})
     return store_of(path, [(u, v, float(rng.integers(1, 64)) / 8) for u, v in pairs], directed=directed, vertices=vertices,
-                    partitions=partitions, weighted=weighted)  # fmt: skip
+                    partitions=partitions, weighted=weighted, clusters=clusters)  # fmt: skip
 
 
 def heavy_store(path):

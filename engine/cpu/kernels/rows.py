@@ -1,11 +1,12 @@
 """Whole rows with the biases of their edges, and races of numbers: what layers of vertices are drawn with. See engine/batches/layers.py."""
 
-from numba import uint64
+import numpy as np
+from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
 from csaw.engine.cpu.kernels.weigh import weigh
 from csaw.engine.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 
 @njit(nogil=True)
@@ -40,6 +41,55 @@ def list_rows(entries, graph, vertex, start, out):
         row = graph.indptr[vertex[i]]
         for j in range(graph.indptr[vertex[i] + 1] - row):
             out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def list_members(entries, graph, met, vertices, counts, out):
+    """Write the neighbors of ``entries``, numbers in ``met``, that are members of the same instance to ``out``, and how many each has to ``counts``; their sum.
+
+    met: instance * vertices + vertex of each member, ascending. An instance's members are in a hash table with linear probing, at most half full, while its
+    edges are looked up: it stays in a core's cache, where a bitmap of all vertices does not.
+    """
+    graph = borrowed(graph)
+    kept, end = 0, int64(-1)  # end: the key after those of the instance whose members the table has
+    table = out[:0]
+    for i in range(entries.size):
+        entry = entries[i]
+        if met[entry] >= end:
+            base = met[entry] // vertices * vertices
+            end = base + vertices
+            table = member_table(met[np.searchsorted(met, base) : np.searchsorted(met, end)], base, out)
+        row, before = graph.indptr[met[entry] - base], kept
+        for position in range(row, graph.indptr[met[entry] - base + 1]):
+            neighbor = neighbor_at(graph, position)
+            if table[member_cell(table, neighbor)] == out.dtype.type(neighbor):
+                out[kept] = neighbor
+                kept += 1
+        counts[i] = kept - before
+    return kept
+
+
+@njit(nogil=True)
+def member_table(keys, base, like):
+    """A table of the vertices ``keys`` - base, of the type of ``like``, in which all ones stand for no vertex."""
+    size = 4
+    while size < 2 * keys.size:
+        size *= 2
+    table = np.empty(size, like.dtype)
+    table[:] = ~like.dtype.type(0)
+    for key in keys:
+        table[member_cell(table, key - base)] = key - base
+    return table
+
+
+@inner
+def member_cell(table, vertex):
+    """The cell of a vertex in a table, or the free one in which it would be (Fibonacci hashing: Knuth, TAOCP 3, 6.4)."""
+    mask = uint64(table.size - 1)
+    cell = ((uint64(vertex) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
+    while table[cell] != ~table.dtype.type(0) and table[cell] != table.dtype.type(vertex):
+        cell = (cell + uint64(1)) & mask
+    return cell
 
 
 @njit(nogil=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.algorithm import Walk
+from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
@@ -26,6 +27,8 @@ def begun(backend: "CudaBackend", first: int, sources: np.ndarray) -> Batch:
     """Begin a batch of the instances from number ``first`` on, before they end as induced subgraphs."""
     if isinstance(backend.algorithm, Walk):
         return (UnlimitedWalks if backend.unlimited else Walks)(backend, first, sources)
+    if backend.needs.clusters:
+        return ClusterSets(backend, sources)
     if backend.algorithm.clocks:
         return ClockWalks(backend, first, sources)
     if backend.plan.drawn_layout == "batches":
