@@ -165,8 +165,8 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     ) as writer:  # fmt: skip
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
-        size = max(1, plan.batch // plan.request.group_size)
-        units = -(-(writer.groups - len(writer.done)) // size)
+        size, earlier = max(1, plan.batch // plan.request.group_size), len(writer.done)
+        units = -(-(writer.groups - earlier) // size)
         with backends_of(job, units) as (backends, losses):
             working = Stopwatch()
             totals = sample_groups(backends, job.sources, writer, size, progress, losses)
@@ -175,6 +175,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
         results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
+        results |= _resumed(writer, earlier) if earlier else {}
         writer.finish(results)
     return results
 
@@ -188,6 +189,13 @@ def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
     if cut:
         log.warning("%s", cut_by(limit, cut, sizes["instances"]))
     return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
+
+
+def _resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
+    """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
+    sizes = draft_sizes(writer)
+    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
+    return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})
 
 
 @dataclass(frozen=True)
