@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.compile import njit
 from csaw.partition.errors import BudgetError, MissingDependencyError, OptionError, StoreError
 
 METHODS = ("metis", "lp", "random")
@@ -82,6 +81,8 @@ def make_clusters(store: Any, count: int, method: str, seed: int) -> np.ndarray:
     graph = store.load()
     if method == "metis":
         return _by_metis(graph.indptr, graph.indices, count, seed)
+    from csaw.partition.cluster_kernels import breadth_first, propagate  # brings Numba
+
     order = np.empty(store.vertices, np.int64)
     breadth_first(graph.indptr, graph.indices, order)
     clusters = _cut(order, count)
@@ -142,54 +143,3 @@ def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) ->
     adjacency = pymetis.CSRAdjacency(starts, columns[order].astype(np.int32))
     _, found = pymetis.part_graph(count, adjacency, options=pymetis.Options(seed=seed % 2**31), recursive=False)
     return np.asarray(found, np.int32)
-
-
-@njit(nogil=True)
-def breadth_first(indptr, indices, order):
-    """Write all vertices to ``order`` as a breadth-first search meets them, which starts again at the first vertex not met yet."""
-    met = np.zeros(order.size, np.bool_)
-    done = end = 0
-    for root in range(order.size):
-        if met[root]:
-            continue
-        met[root], order[end], end = True, root, end + 1
-        while done < end:
-            v = order[done]
-            done += 1
-            for k in range(indptr[v], indptr[v + 1]):
-                u = indices[k]
-                if not met[u]:
-                    met[u], order[end], end = True, u, end + 1
-
-
-@njit(nogil=True)
-def propagate(indptr, indices, clusters, sizes, most, rounds):
-    """Move each vertex in turn to the cluster that has most of its neighbors, of equal ones the first, where that has fewer than ``most`` vertices.
-
-    No cluster loses its last vertex. Ends after ``rounds`` rounds, or when none has moved.
-    """
-    votes = np.zeros(sizes.size, np.int64)
-    for _ in range(rounds):
-        moved = 0
-        for v in range(clusters.size):
-            here = clusters[v]
-            if sizes[here] > 1:
-                for k in range(indptr[v], indptr[v + 1]):
-                    votes[clusters[indices[k]]] += 1
-                best = here
-                for k in range(indptr[v], indptr[v + 1]):
-                    there = clusters[indices[k]]
-                    ahead = votes[there] > votes[best] or (
-                        votes[there] == votes[best] and best != here and there < best
-                    )
-                    if there != here and ahead and sizes[there] < most:
-                        best = there
-                for k in range(indptr[v], indptr[v + 1]):
-                    votes[clusters[indices[k]]] = 0
-                if best != here:
-                    clusters[v] = best
-                    sizes[here] -= 1
-                    sizes[best] += 1
-                    moved += 1
-        if moved == 0:
-            break
