@@ -47,6 +47,8 @@ BY_HAND = [
     ("minibatch", {"select": "its"}, "weights batch_sums", (8, 8, 8, 8, 8)),
     ("multidimensional", {"edge_bias": "e.weight"}, "weights clock_sums", (8, 8, 8, 8, 8)),
     ("layer", {"weighted": False}, "in_pools", (4, 4, 4, 4, 4)),
+    ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}, "weights reads_path", (8, 8, 8, 8, 8)),
+    ("cluster-gcn", {"clusters_per_batch": 1}, "clusters", (4, 4, 4, 4, 4)),
     ("ladies", {}, "weights", (8, 8, 8, 8, 8)),
     ("fastgcn", {}, "weights columns", (8, 8, 8, 8, 8)),
     ("random-edge", {}, "in_pools everywhere", (4, 4, 4, 4, 4)),
