@@ -6,25 +6,25 @@ For uncompressed chunks this reads at the disk's or the page cache's rate, twice
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from csaw.partition.errors import StoreError
 
-# Threads that read and check chunks: from the page cache each is as fast as its core.
-THREADS = max(4, min(16, os.cpu_count() or 1))
+THREADS = max(
+    4, min(16, os.cpu_count() or 1)
+)  # that read and check chunks: from the page cache each is as fast as its core
+FEW = 2  # pieces, for which waking other threads takes longer than reading them
 UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
-RUN = 2 * PIECE  # bytes for which waking another thread pays
 SUMS = "checksums"  # the file beside an array's zarr.json
-Item = TypeVar("Item")
 AGAIN = "make the store again with csaw partition"
 BLOSC_HEADER = 16  # bytes
 
@@ -106,34 +106,30 @@ def read_array(
         return
     last = first + out.size
 
-    def part_of(number: int) -> tuple[int, np.ndarray]:
+    def read(number: int) -> None:
         begin = number * array.chunk
         low, high = max(first, begin), min(last, begin + array.chunk)
-        return low - begin, out[low - first : high - first]
-
-    def unpack(number: int) -> None:
-        low, part = part_of(number)
-        _unpack(array, number, low, part)
+        part = out[low - first : high - first]
+        if array.plain:
+            whole = high == array.elements and low == begin
+            _read_plain(array, number, low - begin, part, limit, whole=whole, spread=len(chunks) == 1)
+            return
+        _unpack(array, number, low - begin, part)
         if limit is not None:
             check_within(array.file(number), part, limit)
 
     chunks = range(first // array.chunk, -(-last // array.chunk))
-    if array.plain:
-        runs = [run for number in chunks for run in _runs_of(array, number, *part_of(number), limit)]
-        if len(runs) > 1:
-            _spread(_Run.read, runs)
-        else:
-            runs[0].read()
-    elif len(chunks) == 1:
-        unpack(chunks[0])
-    elif out.size == array.elements:
-        _spread(unpack, chunks)
-    else:
-        with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
-            list(threads.map(unpack, chunks))
+    if len(chunks) == 1:
+        read(chunks[0])
+        return
+    if array.plain or out.size == array.elements:
+        _spread(read, chunks)
+        return
+    with ThreadPoolExecutor(min(UNPACKERS, len(chunks))) as threads:
+        list(threads.map(read, chunks))
 
 
-def _spread(work: Callable[[Item], None], items: Iterable[Item]) -> None:
+def _spread(work: Callable[[int], None], items: Iterable[int]) -> None:
     """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
     futures = [_readers(os.getpid()).submit(work, item) for item in items]
     try:
@@ -190,59 +186,43 @@ def open_chunk(file: Path, stored: int | None = None) -> int:
     return handle
 
 
-def _runs_of(array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any) -> Iterator["_Run"]:
-    """What fills ``out`` from element ``first`` of a plain chunk's file on, in runs that threads share.
+def _read_plain(
+    array: StoredArray, number: int, first: int, out: np.ndarray, limit: Any, *, whole: bool, spread: bool
+) -> None:
+    """Fill ``out`` from element ``first`` of a chunk's file on. What is checked is read in whole blocks.
 
-    What is checked is read in whole blocks; where ``out`` is all that the last chunk holds, the bytes that fill its file are checked, too.
+    ``limit``: as in ``read_array``. ``whole``: the elements are all that the last chunk holds; the bytes that fill its file are checked then, too.
+    ``spread``: whether threads share the pieces.
     """
     from csaw.partition.checksums import BLOCK
 
-    size, sums = array.chunk * out.itemsize, array.sums_of(number, out.itemsize)
-    low, high = first * out.itemsize, (first + out.size) * out.itemsize
+    file, size = array.file(number), array.chunk * out.itemsize
+    want, sums = out.view(np.uint8), array.sums_of(number, out.itemsize)
+    low, high = first * out.itemsize, first * out.itemsize + want.size
     start, stop = low, high
     if sums is not None:
-        whole = first == 0 and number * array.chunk + out.size == array.elements
         start, stop = low // BLOCK * BLOCK, size if whole else min(-(-high // BLOCK) * BLOCK, size)
-    for begin in range(start, stop, RUN):
-        yield _Run(array.file(number), size, begin, min(begin + RUN, stop), low, high, out, sums, limit)
+    handle, pieces = open_chunk(file, size), range(start, stop, PIECE)
 
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Bytes ``begin`` .. ``end`` - 1 of a file of ``size`` bytes, of which ``low`` .. ``high`` - 1 are wanted in ``out``."""
-
-    file: Path
-    size: int
-    begin: int
-    end: int
-    low: int
-    high: int
-    out: np.ndarray
-    sums: np.ndarray | None
-    limit: Any
-
-    def read(self) -> None:
-        """Read the run piece by piece, and check each while it is in the processor's cache."""
-        handle = open_chunk(self.file, self.size)
-        try:
-            for begin in range(self.begin, self.end, PIECE):
-                self._read_piece(handle, begin, min(begin + PIECE, self.end))
-        finally:
-            os.close(handle)
-
-    def _read_piece(self, handle: int, begin: int, end: int) -> None:
-        want, low = self.out.view(np.uint8), self.low
-        a, b = max(low, begin), min(self.high, end)  # of what is wanted
+    def read(begin: int) -> None:
+        end = min(begin + PIECE, stop)
+        a, b = max(low, begin), min(high, end)  # of what is wanted
         piece = want[a - low : b - low] if (a, b) == (begin, end) else np.empty(end - begin, np.uint8)
-        fill(self.file, handle, piece, begin)
-        if self.sums is not None:
-            _check_blocks(self.file, piece, begin, self.sums)
-        if a >= b:
-            return
-        if (a, b) != (begin, end):
+        fill(file, handle, piece, begin)
+        if sums is not None:
+            _check_blocks(file, piece, begin, sums)
+        if (a, b) != (begin, end) and a < b:
             want[a - low : b - low] = piece[a - begin : b - begin]
-        if self.limit is not None:
-            check_within(self.file, want[a - low : b - low].view(self.out.dtype), self.limit)
+        if limit is not None and a < b:
+            check_within(file, want[a - low : b - low].view(out.dtype), limit)
+
+    try:
+        if spread and len(pieces) > FEW:
+            _spread(read, pieces)
+        else:
+            list(map(read, pieces))
+    finally:
+        os.close(handle)
 
 
 def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
