@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.network import on_host
 from csaw.engine.option import option
 from csaw.engine.ranks import UNITS, Ranks
 
@@ -24,7 +25,7 @@ class RankMeasure(Measure):
 
 def found(name: str, ranks: Ranks) -> Findings:
     """The findings of a measure by ranks."""
-    units = ranks.units if isinstance(ranks.units, np.ndarray) else ranks.units.get()
+    units = on_host(ranks.units)
     largest = int(units.max(initial=0)) / UNITS
     return {
         name: Column(units / UNITS, ranks.method),

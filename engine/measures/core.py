@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 
 
 class Core(Measure):
@@ -12,7 +12,7 @@ class Core(Measure):
     paper = "Seidman 1983"
 
     def findings(self, network: Network) -> Findings:
-        cores = network.undirected.compute("core")
+        cores = on_host(network.undirected.compute("core"))
         counts = np.bincount(cores)
         values = np.flatnonzero(counts)
         largest = int(values.max(initial=0))

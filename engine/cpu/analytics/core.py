@@ -1,5 +1,7 @@
 """Core numbers on the CPU."""
 
+from functools import partial
+
 import numpy as np
 
 from csaw.engine.cpu.kernels import core
@@ -21,8 +23,12 @@ def lowered(network: HostNetwork, cores: np.ndarray) -> int:
     """Lower estimates, from degrees on, to core numbers (Montresor, De Pellegrini and Miorandi, IEEE TPDS 24(2), 2013). Returns the number of passes."""
     active, passes = cores > 0, 0
     while active.any():
-        following, now = np.zeros(network.vertices, np.bool_), active
-        for block in network.blocks(wanted=lambda first, last, now=now: bool(now[first:last].any())):
-            network.over_rows(core.lower, block, cores, now, following)
+        following = np.zeros(network.vertices, np.bool_)
+        for block in network.blocks(wanted=partial(_any, active)):
+            network.over_rows(core.lower, block, cores, active, following)
         active, passes = following, passes + 1
     return passes
+
+
+def _any(active: np.ndarray, first: int, last: int) -> bool:
+    return bool(active[first:last].any())
