@@ -208,6 +208,11 @@ class HostNetwork(Network):
         return HostNetwork.of_arrays(*self._backward(self._whole(False)), directed=True, like=self)
 
     @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in memory already."""
+        return self.resident and (not self.directed or "incoming" in self.__dict__)
+
+    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_SHARE * self.edges * self.id_dtype.itemsize <= self.room
 
