@@ -82,6 +82,10 @@ class DeviceNetwork(Network):
         return 4 + 4 * self.weighted
 
     @property
+    def budget(self) -> int:
+        return self.gpu_memory
+
+    @property
     def room(self) -> int:
         """Bytes of the GPU's memory for rows, beside what is kept of all vertices."""
         return self.gpu_memory - STATE_BYTES * self.vertices
