@@ -4,12 +4,12 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers.graphs import random_store
+from helpers.graphs import random_store, store_with_ids
+from helpers.invariance import bytes_of
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
 from csaw.engine.export import export
 from csaw.engine.verify import verify
-from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError
 
 WALKS = ("node2vec", {"walk_length": 9, "num_walks": 2, "p": 0.5, "q": 2.0})
@@ -28,11 +28,7 @@ LISTS = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("virtual")
-    graph, ids = random_store(folder / "plain.zarr", vertices=400, edges=6000).load(), 7 + 3 * np.arange(400)
-    return write_graph(
-        folder / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=False, vertex_ids=ids, partitions=9
-    )
+    return store_with_ids(tmp_path_factory.mktemp("virtual"))
 
 
 @pytest.fixture
@@ -45,10 +41,6 @@ def both(tmp_path, store):
         return sample(store, tmp_path / "s.zarr", algo, **given), open_samples(tmp_path / "v.zarr")
 
     return made
-
-
-def bytes_of(arrays):
-    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 @LISTS

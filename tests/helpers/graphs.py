@@ -47,6 +47,15 @@ def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weight
                     partitions=partitions, weighted=weighted, clusters=clusters)  # fmt: skip
 
 
+def store_with_ids(folder):
+    """A graph of 400 vertices in nine partitions whose ids are not 0 .. V - 1."""
+    plain = random_store(folder / "plain.zarr", vertices=400, edges=6000).load()
+    ids = 7 + 3 * np.arange(400)
+    return write_graph(
+        folder / "g.zarr", plain.indptr, plain.indices, plain.weights, directed=False, vertex_ids=ids, partitions=9
+    )
+
+
 def heavy_store(path):
     """A few edges of every row have nearly all of its weight."""
     rng = np.random.default_rng(6)
