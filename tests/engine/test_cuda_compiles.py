@@ -1,6 +1,7 @@
 """Every kernel compiles without a GPU, with its hooks inlined and without spilling registers.
 
-Each for the oldest architecture, which knows the fewest instructions; kernels of every file for the others too; and each for each in slow checks.
+Each for the oldest architecture, which knows the fewest instructions, with ids of 32 bits; kernels of every file with ids of 64 bits and for the
+newest too. Slow checks compile every kernel for every architecture with both ids: they say again of more kernels what those of every file say.
 """
 
 import re
@@ -18,9 +19,9 @@ from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.run import prepare
 from csaw.engine.specialization import Specialization
 
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+ARCHITECTURES = OLDEST, _, NEWEST = ("sm_75", "sm_80", "sm_90")
 SPILL = 64  # bytes that a kernel may spill
-EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for every architecture
+EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for the newest architecture and with ids of 64 bits
     ("deepwalk", ()),
     ("node2vec", ()),
     ("neighbor", ()),
@@ -111,21 +112,20 @@ STREAMED = [
 ]
 
 
-def each(cases, everywhere):
-    """A parameter for each case and architecture."""
+QUICK = [(OLDEST, 32)]
+QUICK_EVERYWHERE = [*QUICK, (OLDEST, 64), (NEWEST, 32)]
+
+
+def each(cases, everywhere, widths=(32,)):
+    """A parameter for each case, architecture and width of ids; slow is what says of more kernels what those of every file say."""
     return [
-        pytest.param(
-            algo,
-            options,
-            architecture,
-            id=f"{algo}-{number}-{architecture}",
-            marks=[]
-            if architecture == ARCHITECTURES[0] or (algo, tuple(options)) in everywhere
-            else [pytest.mark.slow],
-        )
+        pytest.param(algo, options, architecture, *([bits] if len(widths) > 1 else []), id=f"{algo}-{number}-{architecture}-{bits}",
+                     marks=[] if (architecture, bits) in (QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK) else [pytest.mark.slow])
         for number, (algo, options) in enumerate(cases)
         for architecture in ARCHITECTURES
-    ]
+        for bits in widths
+        if bits == 32 or "layout" not in options  # which ids of 64 bits have no choice of
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -153,17 +153,17 @@ def check(unit, architecture, caplog):
     CHECKED.add(path)
 
 
-@pytest.mark.parametrize(("algo", "options", "architecture"), each(CASES, EVERYWHERE))
-def test_kernels_compile(algo, options, architecture, store, caplog, cubins):
-    for graph in (store, WideStore(store)) if not options.get("layout") else (store,):
-        job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
-        backend = Specialization(job.plan, graph, job.algorithm)
-        for unit in (kernels_of(backend), builder_of(backend)):
-            check(unit, architecture, caplog)
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), each(CASES, EVERYWHERE, (32, 64)))
+def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph = WideStore(store) if bits == 64 else store
+    job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
+    backend = Specialization(job.plan, graph, job.algorithm)
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, architecture, caplog)
 
 
 def test_every_file_is_compiled_for_every_architecture(store):
-    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
+    device, files = Device(0, "none", OLDEST, 132, 1 << 40), {"build.cu"}
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)

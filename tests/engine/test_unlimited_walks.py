@@ -81,7 +81,7 @@ def test_walks_are_the_beginnings_of_longer_ones_however_they_are_drawn(tmp_path
     """Random numbers have addresses: a limit that no walk reaches gives the same walks as none."""
     monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 14)
     algo, options = (own_walk.written(tmp_path, 0.9), {}) if own else ("ppr", {"termination_prob": 0.05})
-    options |= {"seed": 3, "instances": 3000}
+    options |= {"seed": 3, "instances": 1000}
     limited = arrays_of(store, tmp_path / "l.zarr", algo, walk_length=1000, **options)
     assert limited["lengths"].max() < 1000
     expected = [walk[: n + 1].tolist() for walk, n in zip(limited["walks"], limited["lengths"], strict=True)]

@@ -101,7 +101,8 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
     assert numbers <= {10, 11}
 
 
-def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store):
+def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("csaw.engine.verify.DRAWN", 1_000_000)
     job = prepare(store, "deepwalk", seed=1, device="cpu", walk_length=80, instances=12_500_000_000)
     commit_virtual(job, tmp_path / "v.zarr")
     virtual = open_samples(tmp_path / "v.zarr")
@@ -111,6 +112,8 @@ def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store):
     assert np.array_equal(np.load(tmp_path / "far.npy"), virtual.walks[far:])
     report = verify(virtual.path)
     assert report.ok, report
+    [drawn] = [check for check in report.checks if check.name == "drawn"]
+    assert drawn.details.startswith("a virtual sample: 12,195 of 12,500,000,000 instances are drawn and checked")
 
 
 def test_its_graph_must_be_there_and_be_the_same(tmp_path):
