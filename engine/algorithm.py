@@ -18,7 +18,7 @@ Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.s
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from csaw.engine.option import LARGEST, Option, option
+from csaw.engine.option import LARGEST, Option, option, options_of
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError
 
@@ -66,12 +66,7 @@ class Algorithm:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """All options, those of the base classes first."""
-        return {
-            name: value
-            for base in reversed(cls.__mro__)
-            for name, value in vars(base).items()
-            if isinstance(value, Option) and isinstance(getattr(cls, name), Option)
-        }
+        return options_of(cls)
 
     def parameters(self) -> dict[str, Any]:
         """Every option's value, as plain data for the manifest."""

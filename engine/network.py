@@ -1,0 +1,78 @@
+"""The contract of a network: a graph as measures read it, in blocks of consecutive rows that fit the memory they may use.
+
+A network that fits is one block, which stays where it is. A larger one is read from its store block by block, each time that a measure goes through it, so a
+measure is written once: it keeps what it knows of the vertices in arrays [V], and goes through the rows as often as it must.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from csaw.engine.contracts import Array
+
+Wanted = Callable[[int, int], bool]
+"""Whether the rows of the vertices from the first to before the second are wanted."""
+
+
+class Block(NamedTuple):
+    """The rows of the vertices ``first`` .. ``last`` - 1.
+
+    ``indptr`` int64 [last - first + 1]: row v is ``indices[indptr[v - first] : indptr[v - first + 1]]``, sorted; ``weights`` float32 beside ``indices``, or None.
+    """
+
+    first: int
+    last: int
+    indptr: Array
+    indices: Array
+    weights: Array
+
+
+class Network(ABC):
+    """A graph on one device. ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it.
+
+    vertices, edges: numbers of vertices and of entries of rows. directed: whether rows hold the ends of edges that leave a vertex, and no others.
+    """
+
+    device: ClassVar[str]
+    xp: Any
+    vertices: int
+    edges: int
+    directed: bool
+    weighted: bool
+    id_dtype: np.dtype
+
+    @cached_property
+    @abstractmethod
+    def degrees(self) -> Array:
+        """int64 [V]: entries of each row."""
+
+    @property
+    @abstractmethod
+    def resident(self) -> bool:
+        """Whether all rows are one block that stays in memory."""
+
+    @abstractmethod
+    def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
+        """Go through all rows in order, or through the blocks alone that are ``wanted``. A block is good until the next is asked for."""
+
+    @cached_property
+    @abstractmethod
+    def undirected(self) -> "Network":
+        """The simple undirected graph: each edge in both directions, without self loops and repeats; without weights."""
+
+    @cached_property
+    @abstractmethod
+    def incoming(self) -> "Network":
+        """The rows of those that edges come from; of an undirected graph, itself."""
+
+    def compute(self, what: str, **options: Any) -> Any:
+        """``compute(network, **options)`` of the module ``what`` of this device: csaw.engine.cpu.analytics or csaw.engine.cuda.analytics."""
+        return import_module(f"csaw.engine.{self.device}.analytics.{what}").compute(self, **options)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back memory and threads."""
