@@ -239,7 +239,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="downloads every package that csaw needs")
 def test_a_bundle_installs_without_a_network(tmp_path):
     bundle = ROOT / "csaw-bundle.tar"
     subprocess.run([ROOT / "scripts" / "bundle"], check=True, env=os.environ | {"PYTHON": sys.executable})

@@ -17,9 +17,13 @@ from csaw.engine.bench.context import Context
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
 
-# The suite of selection compiles a kernel for each method, detector and algorithm: a minute. The journey starts thirty processes.
-SLOW = ("selection", "journey")
-SUITES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in suites.names()]
+SLOW = {
+    "selection": "compiles a kernel for each method, detector and algorithm: a minute",
+    "journey": "starts thirty processes",
+}
+SUITES = [
+    pytest.param(name, marks=pytest.mark.slow(reason=SLOW[name])) if name in SLOW else name for name in suites.names()
+]
 
 
 @pytest.mark.parametrize("name", SUITES)

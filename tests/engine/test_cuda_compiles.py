@@ -5,6 +5,7 @@ newest too. Slow checks compile every kernel for every architecture with both id
 """
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -112,25 +113,32 @@ STREAMED = [
 ]
 
 
+LIKE_OTHERS = pytest.mark.slow(
+    reason="quick cases compile a kernel of every file like that, and this one for the oldest architecture"
+)
 QUICK = [(OLDEST, 32)]
 QUICK_EVERYWHERE = [*QUICK, (OLDEST, 64), (NEWEST, 32)]
 
 
-def each(cases, everywhere, widths=(32,)):
-    """A parameter for each case, architecture and width of ids; slow is what says of more kernels what those of every file say."""
-    return [
-        pytest.param(algo, options, architecture, *([bits] if len(widths) > 1 else []), id=f"{algo}-{number}-{architecture}-{bits}",
-                     marks=[] if (architecture, bits) in (QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK) else [pytest.mark.slow])
-        for number, (algo, options) in enumerate(cases)
-        for architecture in ARCHITECTURES
-        for bits in widths
-        if bits == 32 or "layout" not in options  # which ids of 64 bits have no choice of
-    ]  # fmt: skip
+def each(cases, everywhere):
+    """A parameter for each case, architecture and width of ids."""
+    for number, (algo, options) in enumerate(cases):
+        quick = QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK
+        for architecture, bits in product(ARCHITECTURES, (32, 64)):
+            if bits == 32 or "layout" not in options:  # which graphs with ids of 64 bits have no choice of
+                marks = [] if (architecture, bits) in quick else [LIKE_OTHERS]
+                yield pytest.param(
+                    algo, options, architecture, bits, id=f"{algo}-{number}-{architecture}-{bits}", marks=marks
+                )
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return random_store(tmp_path_factory.mktemp("cuda") / "g.zarr")
+
+
+def with_ids(store, bits):
+    return WideStore(store) if bits == 64 else store
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +161,9 @@ def check(unit, architecture, caplog):
     CHECKED.add(path)
 
 
-@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), each(CASES, EVERYWHERE, (32, 64)))
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(CASES, EVERYWHERE)))
 def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubins):
-    graph = WideStore(store) if bits == 64 else store
+    graph = with_ids(store, bits)
     job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
     backend = Specialization(job.plan, graph, job.algorithm)
     for unit in (kernels_of(backend), builder_of(backend)):
@@ -188,12 +196,12 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
-@pytest.mark.parametrize(("algo", "options", "architecture"), each(STREAMED, {("node2vec", ())}))
-def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store, caplog, cubins):
-    device = Device(0, "none", architecture, 132, 1 << 40)
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))
+def test_kernels_for_streamed_graphs_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph, device = with_ids(store, bits), Device(0, "none", architecture, 132, 1 << 40)
     for weighted in (True, False):
-        job = prepare(store, algo, device=device, residency="streamed", weighted=weighted, **options)
-        backend = Specialization(job.plan, store, job.algorithm)
+        job = prepare(graph, algo, device=device, residency="streamed", weighted=weighted, **options)
+        backend = Specialization(job.plan, graph, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
 
