@@ -62,8 +62,12 @@ def instance_bytes(
         entries += width
     spread = 1 if algorithm.geometric is None else SPREAD
     met = math.ceil(spread * entries)
-    row = max(1, met * (item if layout == "hops" else 3 * item + 24))  # also of a node with its edge in a mini-batch
-    memory = row + math.ceil(spread * widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
+    each = item if layout == "hops" else 3 * item + 24  # also of a node with its edge in a mini-batch
+    row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
+    entries, widest = spread * entries, spread * widest
+    if algorithm.only_new:  # however far a fire is from the mean, it burns no vertex twice
+        entries, widest = min(entries, MEETINGS * store.vertices), min(widest, store.vertices)
+    memory = max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
 
 
