@@ -22,6 +22,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.target import is_joined, parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
@@ -88,9 +89,14 @@ def prepare(
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
+    if options.target is not None:
+        options, parameters = _with_target(options, parameters, store, algo)
     algorithm = registry.build(algo, parameters, options.edge_bias)
     algorithm.vertex_columns = read_columns(options.columns, store)
-    sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
+    joined = options.target is not None and is_joined(type(algorithm))
+    sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
+    if joined:
+        refuse_unfit(algorithm, sources.instances)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
         return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
@@ -103,6 +109,14 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+
+
+def _with_target(
+    options: RunOptions, parameters: dict[str, Any], store: GraphStore, algo: str
+) -> tuple[RunOptions, dict[str, Any]]:
+    """The options of a run and those of its algorithm, with the target as a number of vertices."""
+    target = vertices_wanted(options.target, store.vertices)
+    return replace(options, target=target), parameters_for(registry.find(algo), target, parameters)
 
 
 def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
@@ -165,7 +179,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     ) as writer:  # fmt: skip
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
-        size, earlier = max(1, plan.batch // plan.request.group_size), len(writer.done)
+        size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
         with backends_of(job, units) as (backends, losses):
             working = Stopwatch()

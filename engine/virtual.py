@@ -26,7 +26,7 @@ from csaw.partition.nodes import group_node, write_array
 from csaw.partition.words import Words
 
 SOURCES = "given_sources"
-ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced")
+ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 Draw = Callable[[int, int], dict[str, np.ndarray]]

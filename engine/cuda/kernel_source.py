@@ -37,7 +37,7 @@ class Unit:
 
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
-    lists = ("lists.cu",) if backend.plan.induced else ()
+    lists = ("lists.cu",) if backend.plan.lists_members else ()
     return Unit((*_files(backend), *lists), _constants(backend), backend.hooks(), backend.params)
 
 

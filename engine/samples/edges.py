@@ -21,14 +21,15 @@ Edges = dict[str, np.ndarray]
 
 def edges_between(samples: Samples, start: int, stop: int) -> Edges:
     """The edges of the instances start .. stop - 1, with the ids of the store; ``instance`` counts from 0."""
-    by_layout = {
-        "walks": _of_walks,
-        RAGGED_WALKS: _of_ragged_walks,
-        "hops": _of_hops,
-        "subgraphs": _of_subgraphs,
-        "batches": _of_batches,
-    }
-    return by_layout[samples.layout](samples, samples.group(start, stop))
+    return edges_in(samples.layout, samples.group(start, stop), samples.fill)
+
+
+def edges_in(layout: str, arrays: dict[str, np.ndarray], fill: int) -> Edges:
+    """The edges in arrays of a layout, by instance, which counts from 0. ``fill``: the id of an entry without a vertex."""
+    if layout == "hops":
+        return _of_hops(arrays, fill)
+    by_layout = {"walks": _of_walks, RAGGED_WALKS: _of_ragged_walks, "subgraphs": _of_subgraphs, "batches": _of_batches}
+    return by_layout[layout](arrays)
 
 
 def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
@@ -49,13 +50,13 @@ def edge_arrays(samples: Samples) -> list[str]:
     return samples.hop_names() if samples.layout == "hops" else named[samples.layout]
 
 
-def _of_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+def _of_walks(arrays: dict[str, np.ndarray]) -> Edges:
     walks = arrays["walks"]
     row, step = np.nonzero(np.arange(walks.shape[1] - 1) < arrays["lengths"][:, None])
     return {"instance": row, "src": walks[row, step], "dst": walks[row, step + 1], "depth": step.astype(np.int32)}
 
 
-def _of_ragged_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+def _of_ragged_walks(arrays: dict[str, np.ndarray]) -> Edges:
     lengths, walks = arrays["lengths"].astype(np.int64), arrays["walks"]
     begins = np.cumsum(lengths + 1) - lengths - 1
     instance = np.repeat(np.arange(lengths.size), lengths)
@@ -64,24 +65,24 @@ def _of_ragged_walks(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
     return {"instance": instance, "src": walks[at], "dst": walks[at + 1], "depth": step.astype(np.int32)}
 
 
-def _of_hops(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+def _of_hops(arrays: dict[str, np.ndarray], fill: int) -> Edges:
     """The edges of neighbor samples, breadth first within each instance."""
     from csaw.engine.samples.kernels import edges_of_hop
 
-    counts, kind = edges_of(arrays, samples.fill), arrays["hop_0"].dtype
+    counts, kind = edges_of(arrays, fill), arrays["hop_0"].dtype
     places, total = np.cumsum(counts) - counts, int(counts.sum())
     edges = {name: np.empty(total, held) for name, held in zip(EDGE, (np.int64, kind, kind, np.int32), strict=True)}
     for depth, (src, dst) in enumerate(pairwise(arrays.values())):
-        edges_of_hop(bits(src), bits(dst), bits(samples.fill, kind), depth, places, *map(bits, edges.values()))
+        edges_of_hop(bits(src), bits(dst), bits(fill, kind), depth, places, *map(bits, edges.values()))
     return edges
 
 
-def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+def _of_subgraphs(arrays: dict[str, np.ndarray]) -> Edges:
     instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
     return {"instance": instance, "src": arrays["src"], "dst": arrays["dst"], "depth": arrays["depth"]}
 
 
-def _of_batches(samples: Samples, arrays: dict[str, np.ndarray]) -> Edges:
+def _of_batches(arrays: dict[str, np.ndarray]) -> Edges:
     """The edges of mini-batches, from the vertex that selected to the one that was selected, as in other samples."""
     counts, hop_edges = arrays["edge_counts"], arrays["hop_edges"]
     instance = np.repeat(np.arange(len(counts)), counts)
