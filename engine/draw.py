@@ -69,8 +69,7 @@ def check_range(job: Job, first: int, last: int) -> None:
 def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    size, layout = job.plan.batch, job.plan.sample_layout
+    identifiers, size, layout = job.identifiers, job.plan.batch, job.plan.sample_layout
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are

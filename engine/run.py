@@ -23,6 +23,7 @@ from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.layout import Identifiers
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
@@ -54,6 +55,11 @@ class Job:
     def written_ids(self) -> np.ndarray | Words | None:
         """The original ids by which samples are written; None where there are none, or they are not needed."""
         return None if self.plan.request.ids == "dense" else self.store.stored_ids()
+
+    @property
+    def identifiers(self) -> Identifiers:
+        """The conversion of the dense ids of drawn samples to those that are written."""
+        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
 
 
 def prepare(

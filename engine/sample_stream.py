@@ -184,8 +184,7 @@ def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[Fini
 
 def _finisher(job: Job, *, on_device: bool) -> Finish:
     """What is done with each batch after it is drawn: its arrays get the ids and element types of a store."""
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    layout = job.plan.sample_layout
+    identifiers, layout = job.identifiers, job.plan.sample_layout
     if not (on_device and job.devices):
         return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)))
     converted = DeviceIdentifiers(identifiers)

@@ -16,14 +16,13 @@ from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import FIRST_WITH, KIND, Identifiers, chunk_name
+from csaw.engine.samples.layout import FIRST_WITH, KIND, chunk_name
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
 from csaw.partition import open_graph, replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import group_node, write_array
-from csaw.partition.words import Words
 
 SOURCES = "given_sources"
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced")
@@ -46,7 +45,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
         )
     check_place(path, resume=False, overwrite=overwrite)
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, plan.request.ids)
+    identifiers = job.identifiers
     said = files.plain({
         "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(plan.sample_layout, 1)), "layout": plan.sample_layout, "instances": plan.request.instances,
         "group_size": plan.request.group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest(job),
@@ -97,7 +96,7 @@ class VirtualSamples(OnDemand):
             check.check_file(path, name, checksums)
         self.job = _job_of(path, attributes, checksums, graph, options)
         self.stream = Stream(self.job)
-        super().__init__(path, attributes, self._drawn, _words_of(self.job))
+        super().__init__(path, attributes, self._drawn, self.job.identifiers.words)
         self.checksums = checksums
 
     def _drawn(self, start: int, stop: int) -> dict[str, np.ndarray]:
@@ -161,13 +160,6 @@ def _job_of(
             f"{path} is virtual, and its {other[0]} cannot be had again: expected {request[other[0]]}, found {found.get(other[0])}; sample again"
         )
     return job
-
-
-def _words_of(job: Job) -> Words | None:
-    ids = job.written_ids
-    if ids is None or (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"):
-        return None
-    return ids if isinstance(ids, Words) else Words.of(ids)
 
 
 def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

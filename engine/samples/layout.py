@@ -121,6 +121,11 @@ class Identifiers:
         table = vertex_ids.view(np.ndarray) if mapped else np.ascontiguousarray(vertex_ids, dtype)
         return cls("original", dtype, _unused(table, dtype), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
 
+    @property
+    def words(self) -> Words | None:
+        """The string ids by dense id; None where the ids are numbers."""
+        return self.table if isinstance(self.table, Words) else None
+
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
         table = self.table_of(name)

@@ -13,7 +13,6 @@ from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, c
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import group_node, write_array
-from csaw.partition.words import Words
 
 
 def seal(draft: Draft) -> None:
@@ -35,7 +34,7 @@ def seal(draft: Draft) -> None:
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
     names = joined_arrays(draft) if draft.layout in WHOLE else _widths(draft)
-    return [*names, *(NAMES if isinstance(draft.identifiers.table, Words) else ())]
+    return [*names, *(NAMES if draft.identifiers.words is not None else ())]
 
 
 def joined_arrays(draft: Draft) -> dict[str, str]:
@@ -161,8 +160,8 @@ def _type_of(draft: Draft, name: str) -> tuple[np.dtype, int]:
 
 def _names(draft: Draft) -> dict[str, str]:
     """Write the string ids of the stored numbers as UTF-8 text and offsets, as in a graph store, and return the checksums."""
-    words = draft.identifiers.table
-    if not isinstance(words, Words):
+    words = draft.identifiers.words
+    if words is None:
         return {}
     checksums = write_whole(draft, "vertex_ids", iter([words.text]), words.text.size)
     return checksums | write_whole(draft, "vertex_id_offsets", iter([words.offsets]), words.offsets.size)
