@@ -16,7 +16,7 @@ from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import FIRST_WITH, KIND, chunk_name
+from csaw.engine.samples.layout import FIRST_WITH, KIND, chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
@@ -103,8 +103,8 @@ class VirtualSamples(OnDemand):
         """The arrays of some instances; of none, those of one without its rows."""
         if start == stop:
             last = min(start + 1, self.instances) if self.instances else 0
-            return _joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
-        return _joined([batch.arrays() for batch in self.stream.draw(start, stop)])
+            return joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
+        return joined([batch.arrays() for batch in self.stream.draw(start, stop)])
 
     @property
     def results(self) -> dict[str, Any]:  # type: ignore[override]
@@ -160,9 +160,3 @@ def _job_of(
             f"{path} is virtual, and its {other[0]} cannot be had again: expected {request[other[0]]}, found {found.get(other[0])}; sample again"
         )
     return job
-
-
-def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -210,6 +210,13 @@ def cut_ragged(layout: str, arrays: dict[str, np.ndarray], bounds: Iterable[int]
         }
 
 
+def joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of consecutive instances, by name, from those of at least one part; the arrays of a single part are not copied."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 def cut_rows(arrays: dict[str, Any], rows: slice) -> dict[str, Any]:
     """The arrays of some consecutive instances of walks or hops, as views."""
     if "walks" not in arrays or arrays["walks"].ndim == 2:
