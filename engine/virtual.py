@@ -16,7 +16,8 @@ from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import FIRST_WITH, KIND, chunk_name, joined
+from csaw.engine.samples.draft import store_attributes
+from csaw.engine.samples.layout import chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
@@ -38,26 +39,23 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
 
     Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with columns of data, StoreError where it cannot be written or is there already.
     """
-    path, plan = Path(out), job.plan
+    path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
-    if job.plan.request.columns:
+    if request.columns:
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
         )
     check_place(path, resume=False, overwrite=overwrite)
-    identifiers = job.identifiers
-    said = files.plain({
-        "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(plan.sample_layout, 1)), "layout": plan.sample_layout, "instances": plan.request.instances,
-        "group_size": plan.request.group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest(job),
-        VIRTUAL: {"sources": _sources_of(job)},
-    })  # fmt: skip
+    said = store_attributes(
+        job.identifiers, layout=layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)
+    ) | {VIRTUAL: {"sources": _sources_of(job)}}  # fmt: skip
     try:
         with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
             _write(draft.folder, said, job.sources.listed if said[VIRTUAL]["sources"] is None else None)
             draft.publish()
     except OSError as error:
         raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
-    return {"version": VERSION, VIRTUAL: True, "instances": plan.request.instances, "bytes_written": _size_of(path)}
+    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": _size_of(path)}
 
 
 def _sources_of(job: Job) -> str | None:
