@@ -110,7 +110,7 @@ class Stream:
         self.job = job
         self.parts = Parts.of(job, rank, world)
         """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
-        self._finish = _finisher(job, on_device=on_device)
+        self._on_device = on_device
         self._opened: _Opened | None = None
         self._opening = Lock()
 
@@ -135,7 +135,7 @@ class Stream:
         )  # an epoch with fewer instances may have one for a process that gets none of the others
         spans = ((begin, min(begin + size, end)) for start, end in filled for begin in range(start, end, size))
         try:
-            with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
+            with closing(opened.devices.draw(spans, partial(_drawn, opened.finish))) as drawn:
                 for batch in drawn:
                     first = batch.first + batch.instances
                     yield batch
@@ -146,7 +146,7 @@ class Stream:
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw
             if self._opened is None:
-                self._opened = _Opened(self.job)
+                self._opened = _Opened(self.job, on_device=self._on_device)
                 weakref.finalize(self, self._opened.close).atexit = False  # threads end before
             return self._opened
 
@@ -164,9 +164,10 @@ class Stream:
 
 
 class _Opened:
-    """The devices of a job with their graph, and the types of errors that a device may have alone."""
+    """The devices of a job with their graph, what finishes their batches, and the types of errors that a device may have alone."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, on_device: bool) -> None:
+        self.finish = _finisher(job, on_device=on_device)
         with ExitStack() as stack:
             units = -(-job.plan.request.instances // job.plan.batch)
             backends, self.losses = stack.enter_context(backends_of(job, units))

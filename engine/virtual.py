@@ -86,15 +86,15 @@ class VirtualSamples(OnDemand):
 
     is_virtual = True
 
-    def __init__(self, path: Path, graph: str | Path | None = None, **options: Any) -> None:
-        attributes, checksums = check.attributes_of(path), check.checksums_of(path)
+    def __init__(self, path: Path, attributes: dict[str, Any], graph: str | Path | None = None, **options: Any) -> None:
+        checksums = check.checksums_of(path)
         if VIRTUAL not in attributes:
             raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
         for name in checksums:
             check.check_file(path, name, checksums)
         self.job = _job_of(path, attributes, checksums, graph, options)
         self.stream = Stream(self.job)
-        super().__init__(path, attributes, self._drawn, self.job.identifiers.words)
+        super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
         self.checksums = checksums
 
     def _drawn(self, start: int, stop: int) -> dict[str, np.ndarray]:
@@ -120,7 +120,7 @@ def open_virtual(path: str | Path, graph: str | Path | None = None, **options: A
 
     StoreError where the store is damaged or no virtual sample, where its graph is missing or another, and where another version of csaw draws other samples.
     """
-    return VirtualSamples(Path(path), graph, **options)
+    return VirtualSamples(path := Path(path), check.attributes_of(path), graph, **options)
 
 
 def _job_of(

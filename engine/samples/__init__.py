@@ -47,9 +47,9 @@ class Samples:
     first = 0
     is_virtual = False
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, attributes: dict[str, Any]):
+        """``attributes``: what the store at ``path`` says of itself, as :func:`open_samples` has read it."""
         self.path = path
-        attributes = check.attributes_of(path)
         self.checksums = check.checksums_of(path)
         """SHA-256 of every file of the store but those of ``results`` and these."""
         check.check_file(path, "zarr.json", self.checksums)
@@ -286,7 +286,8 @@ def open_samples(path: str | Path, graph: str | Path | None = None) -> Samples:
     missing or another.
     """
     path = Path(path)
-    if VIRTUAL not in check.attributes_of(path):
-        return Samples(path)
+    attributes = check.attributes_of(path)
+    if VIRTUAL not in attributes:
+        return Samples(path, attributes)
     virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
-    return virtual.open_virtual(path, graph)
+    return virtual.VirtualSamples(path, attributes, graph)

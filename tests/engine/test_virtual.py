@@ -8,6 +8,10 @@ from helpers.graphs import random_store
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
 from csaw.engine.export import export
+from csaw.engine.sample_stream import Stream
+from csaw.engine.samples import check
+from csaw.engine.samples.check import attributes_of
+from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError
@@ -151,3 +155,29 @@ def test_what_has_changed_is_refused(tmp_path, store, monkeypatch):
         commit_virtual(job, tmp_path / "s.zarr")
     commit_virtual(job, tmp_path / "s.zarr", overwrite=True)
     assert open_samples(tmp_path / "s.zarr").is_virtual
+
+
+def test_it_says_of_itself_what_the_stored_sample_says(both):
+    said = {samples.path.name: attributes_of(samples.path) for samples in both(*HOPS)}
+    assert said["v.zarr"].pop("virtual") == {"sources": "random:50"}
+    assert said["v.zarr"] == said["s.zarr"]
+
+
+def test_nothing_is_drawn_before_an_instance_is_asked_for(tmp_path, both, monkeypatch):
+    stored, virtual = both(*SUBGRAPHS)
+    with monkeypatch.context() as patched:
+        patched.setattr(Stream, "_open", lambda stream: pytest.fail("the graph is loaded"))
+        opened = open_samples(virtual.path)
+        assert describe(virtual.path)["instances"] == opened.instances == stored.instances
+        assert open_virtual(virtual.path).job.plan.request.instances == stored.instances
+        part = opened.part(3, 9)
+    assert np.array_equal(part.dst[:], stored.part(3, 9).dst[:])
+
+
+def test_the_attributes_of_a_store_are_read_once(both, monkeypatch):
+    read, times = check.attributes_of, []
+    monkeypatch.setattr(check, "attributes_of", lambda path: times.append(path) or read(path))
+    for samples in both(*HOPS):
+        times.clear()
+        open_samples(samples.path)
+        assert times == [samples.path]
