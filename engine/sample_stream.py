@@ -16,7 +16,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.draw import AsStored, check_range
 from csaw.engine.run import Job, backends_of, prepare
 from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
-from csaw.engine.schedule.device_threads import DeviceThreads, failure
+from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
@@ -147,7 +147,7 @@ class Stream:
         with self._opening:  # several threads may draw
             if self._opened is None:
                 self._opened = _Opened(self.job, on_device=self._on_device)
-                weakref.finalize(self, self._opened.close).atexit = False  # threads end before
+                weakref.finalize(self, aside, self._opened.close).atexit = False  # threads end before
             return self._opened
 
     def close(self) -> None:

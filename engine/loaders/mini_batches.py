@@ -14,7 +14,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.loaders.tensors import span_of
 from csaw.engine.run import Job, open_backend, prepare
 from csaw.engine.sample_stream import Stream
-from csaw.engine.schedule.device_threads import DeviceThread
+from csaw.engine.schedule.device_threads import DeviceThread, aside
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
@@ -91,7 +91,9 @@ class SeededBatches:
         if len(self.job.devices) > 1:
             raise OptionError("device: a sampler draws on one device; name one, such as cuda:0")
         self.on_device = on_device and bool(self.job.devices)
-        self._opened: dict[int, tuple[DeviceThread, Any]] = {}  # by process, each with what closes it
+        self._opened: dict[
+            int, tuple[DeviceThread, Any]
+        ] = {}  # by process, each with what closes it if this is dropped
 
     def draw(self, number: int, seeds: np.ndarray) -> Arrays:
         """The arrays of mini-batch ``number`` with these seeds: dense ids, int64 [n]."""
@@ -99,9 +101,9 @@ class SeededBatches:
         if here not in self._opened:
             device = self.job.devices[0] if self.job.devices else None
             thread = DeviceThread(partial(open_backend, self.job, device), self.job.sources)
-            closing = weakref.finalize(self, _close, thread, here)
-            closing.atexit = False  # threads end before
-            self._opened[here] = thread, closing
+            dropped = weakref.finalize(self, aside, partial(_close, thread, here))
+            dropped.atexit = False  # threads end before
+            self._opened[here] = thread, dropped
         return self._opened[here][0].do(self._drawn, number, seeds).result()
 
     def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
@@ -115,7 +117,9 @@ class SeededBatches:
     def close(self) -> None:
         """Give back the device, its threads and memory."""
         if opened := self._opened.pop(os.getpid(), None):
-            opened[1]()
+            thread, dropped = opened
+            dropped.detach()
+            thread.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_opened": {}}
