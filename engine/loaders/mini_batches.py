@@ -45,6 +45,13 @@ def _on_host(array: Array) -> np.ndarray:
     return array if isinstance(array, np.ndarray) else array.get()
 
 
+def checked_epoch(epoch: Any) -> int:
+    """The number of an epoch. OptionError unless it is an integer from 0 to EPOCHS - 1."""
+    if type(epoch) is not int or not 0 <= epoch < EPOCHS:
+        raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
+    return epoch
+
+
 class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
@@ -63,9 +70,7 @@ class EpochBatches:
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
         """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
-        if type(epoch) is not int or not 0 <= epoch < EPOCHS:
-            raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
-        begin = epoch * self.per_epoch
+        begin = checked_epoch(epoch) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
                 yield from cut(batch.arrays())

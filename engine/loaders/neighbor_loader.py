@@ -9,7 +9,7 @@ from csaw.engine.loaders.ahead import ahead
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
 from csaw.engine.loaders.induced import finisher
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
+from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, checked_epoch
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
@@ -71,7 +71,7 @@ class NeighborLoader:
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
-        self.transform, self.epoch = transform, 0
+        self.transform, self._epoch = transform, 0
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
@@ -91,8 +91,17 @@ class NeighborLoader:
         return self.drawn.last - self.drawn.first
 
     def __iter__(self) -> Iterator[Any]:
-        epoch, self.epoch = self.epoch, self.epoch + 1
+        epoch, self._epoch = self._epoch, self._epoch + 1
         return ahead(self._made(epoch), AHEAD)
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, number: int) -> None:
+        self._epoch = checked_epoch(number)
 
     def close(self) -> None:
         """Give back the graph, threads and devices."""
