@@ -17,7 +17,6 @@ from csaw.engine.samples.ragged import ragged_group
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class Samples:
 
         if not 0 <= first <= last <= self.instances:
             raise OptionError(
-                f"{self.path}: expected instances from 0 to {self.instances:,}, the first below the last, found {quoted((first, last))}"
+                f"{self.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= {self.instances:,}, found {first}:{last}"
             )
         return part_of(self, first, last)
 

@@ -106,8 +106,17 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
         assert (part.instances, part.first) == (20, 10)
         assert bytes_of(part.group(2, 7)) == bytes_of(stored.group(12, 17))
         assert part.part(5, 9).first == 15
-        with pytest.raises(OptionError, match="expected instances from 0 to 20, the first below the last, found"):
+        with pytest.raises(
+            OptionError, match="expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 20, found 5:21"
+        ):
             part.part(5, 21)
+    for wrong, said in (
+        ((10, 10), "--instances: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
+        ((7, 99), "expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 60, found 7:99"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            export(stored.path, tmp_path / "p.txt", instances=wrong)
+        assert not (tmp_path / "p.txt").exists()
     export(stored.path, tmp_path / "p.txt", instances=(10, 12))
     numbers = {int(line.split()[0]) for line in (tmp_path / "p.txt").read_text().splitlines()}
     assert numbers <= {10, 11}
