@@ -72,9 +72,9 @@ def _write(folder: Path, said: dict[str, Any], listed: np.ndarray | None) -> Non
         checksums[f"{SOURCES}/zarr.json"] = files.sha256(folder / SOURCES / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
-    for name, node in (("results", {VIRTUAL: True}), ("checksums", {"sha256": checksums})):
-        (folder / name).mkdir()
-        files.write_json(folder / name / "zarr.json", group_node(node))
+    (folder / "results").mkdir()
+    files.write_json(folder / "results" / "zarr.json", group_node({VIRTUAL: True}))
+    check.write_checksums(folder, checksums)
 
 
 def _size_of(path: Path) -> int:

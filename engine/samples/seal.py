@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import NAMES, results_of
+from csaw.engine.samples.check import NAMES, results_of, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
-from csaw.partition.nodes import group_node, write_array
+from csaw.partition.nodes import write_array
 
 
 def seal(draft: Draft) -> None:
@@ -26,9 +26,7 @@ def seal(draft: Draft) -> None:
         files.sync(node.parent)
         checksums[f"{name}/zarr.json"] = files.sha256(node)
     checksums["zarr.json"] = files.sha256(partial / "zarr.json")
-    (partial / "checksums").mkdir(exist_ok=True)
-    files.sync(partial)
-    files.write_json(partial / "checksums" / "zarr.json", group_node({"sha256": checksums}))
+    write_checksums(partial, checksums)
 
 
 def _arrays(draft: Draft) -> list[str]:
