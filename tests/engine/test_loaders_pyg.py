@@ -300,7 +300,7 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"data": Data(x=torch.ones(3, 1))}, "data.edge_index: expected an int64 tensor .* found none"),
         ({"data": Data(edge_index=torch.tensor([[0, 5], [1, 0]]), num_nodes=3)}, "expected vertices from 0 to 2, found 0 to 5"),
         ({"num_neighbors": {"a": [2]}}, "num_neighbors: expected a list of integers"),
-        ({"input_nodes": [99]}, "vertex 99 is not in edge_index"),
+        ({"input_nodes": [99]}, "input_nodes: expected numbers of vertices from 0 to 59, found 99"),
         ({"weight_attr": "nothing"}, "weight_attr: data has no attribute 'nothing'; it has edge_attr, "),
         ({"weight_attr": "x"}, "weight_attr: expected a number for each of 400 edges"),
         ({"subgraph_type": "induced", "disjoint": True}, "induced subgraphs are not disjoint"),
