@@ -80,7 +80,7 @@ def prepare(
     measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
         (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
+        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
     ``job.plan.as_dict()`` says how the run will be carried out.
@@ -106,6 +106,10 @@ def prepare(
 
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
+    if sources.labels is not None and plan.sample_layout != "batches":
+        raise OptionError(
+            f"--sources: labels of seeds are kept in mini-batches, and this run draws {plan.sample_layout}; run without --induced, or give seeds without labels"
+        )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)

@@ -2,6 +2,7 @@
 
 OUT/zarr.json           what a sample store says of itself, and the options by which it is drawn again (``virtual``)
 OUT/given_sources/      the list of sources, as dense ids, where the request has a list
+OUT/y/                  the labels of seeds, where the list has labels
 OUT/checksums, results  as in any sample store
 """
 
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.given_columns import IDS
+from csaw.engine.given_sources import LABELS
 from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
@@ -51,7 +54,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
     ) | {VIRTUAL: {"sources": _sources_of(job)}}  # fmt: skip
     try:
         with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
-            _write(draft.folder, said, job.sources.listed if said[VIRTUAL]["sources"] is None else None)
+            _write(draft.folder, said, _given(job) if said[VIRTUAL]["sources"] is None else {})
             draft.publish()
     except OSError as error:
         raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
@@ -63,13 +66,19 @@ def _sources_of(job: Job) -> str | None:
     return job.sources.asked or (None if job.sources.kind == "list" else job.sources.kind)
 
 
-def _write(folder: Path, said: dict[str, Any], listed: np.ndarray | None) -> None:
+def _given(job: Job) -> dict[str, np.ndarray]:
+    """The list of sources and its labels, where there are any, by the names of their arrays."""
+    held = {SOURCES: job.sources.listed, LABELS: job.sources.labels}
+    return {name: array for name, array in held.items() if array is not None}
+
+
+def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> None:
     checksums = {}
-    if listed is not None:
-        name = f"{SOURCES}/{chunk_name(0, 1)}"
-        write_array(folder / SOURCES, np.dtype(np.int64), (listed.size,), (max(1, listed.size),), separator=".", fill=0)
-        checksums[name] = files.write_file(folder / name, np.ascontiguousarray(listed, "<i8"))
-        checksums[f"{SOURCES}/zarr.json"] = files.sha256(folder / SOURCES / "zarr.json")
+    for name, array in given.items():
+        chunk = f"{name}/{chunk_name(0, 1)}"
+        write_array(folder / name, array.dtype, array.shape, (max(1, array.size),), separator=".", fill=0)
+        checksums[chunk] = files.write_file(folder / chunk, np.ascontiguousarray(array, array.dtype.newbyteorder("<")))
+        checksums[f"{name}/zarr.json"] = files.sha256(folder / name / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
     (folder / "results").mkdir()
@@ -147,6 +156,8 @@ def _job_of(
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
+        if f"{LABELS}/zarr.json" in checksums:
+            given["sources"] = {IDS: given["sources"], LABELS: Rows(path, LABELS, checksums)[:]}
     elif given["sources"] in set(STARTS) - {"all"}:  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)

@@ -25,7 +25,7 @@ EPOCHS = (
     1 << 30
 )  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
-COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
+COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
 
 
@@ -62,6 +62,10 @@ class EpochBatches:
     def __init__(
         self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
     ) -> None:
+        if nodes is not None and "sources" in options:
+            raise OptionError(
+                "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
+            )
         sources = {} if nodes is None else {"sources": store.original_ids(_in_graph(store, nodes))}
         job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
         self.per_epoch = job.plan.request.instances // EPOCHS

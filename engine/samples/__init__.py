@@ -143,6 +143,7 @@ class Samples:
         e_id int64 [edges]: the number of the edge, counted through the rows of the graph store.
         num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
         input_id int64 [seeds]: the position of each seed in the list of sources.
+        y float64 [seeds], only where the list has labels: the label of each seed.
         batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
 
         IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.

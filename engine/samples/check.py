@@ -211,6 +211,8 @@ def _check_batches(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
         refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
     if shapes.get("batch", shapes["n_id"]) != shapes["n_id"]:
         refuse(path / "batch", f"as many elements as n_id, {shapes['n_id']}", shapes["batch"])
+    if shapes.get("y", shapes["input_id"]) != shapes["input_id"]:
+        refuse(path / "y", f"as many elements as input_id, {shapes['input_id']}", shapes["y"])
     if shapes["hop_nodes"][0] and shapes["hop_nodes"][1] != shapes["hop_edges"][1] + 1:
         refuse(
             path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1]

@@ -219,6 +219,19 @@ def test_a_store_brings_features_of_any_kind(tmp_path, data):
         loader_of(store, features={"x": data.x[1:]})
 
 
+def test_seeds_of_a_file_bring_their_labels(tmp_path):
+    store = graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400)
+    (tmp_path / "seeds.txt").write_text("".join(f"{vertex} {vertex / 4}\n" for vertex in range(40, 10, -1)))
+    loader = loader_of(store, batch_size=7, shuffle=True, sources=str(tmp_path / "seeds.txt"))
+    batches = list(loader)
+    for batch in batches:
+        assert batch.y.shape == (batch.batch_size,)
+        assert torch.equal(batch.y, batch.n_id[: batch.batch_size] / 4)
+    assert sorted(torch.cat([batch.input_id for batch in batches]).tolist()) == list(range(30))
+    with pytest.raises(OptionError, match="sources: expected input_nodes or sources, .* found both"):
+        loader_of(store, input_nodes=[3], sources=str(tmp_path / "seeds.txt"))
+
+
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=FORKS)])
 def test_pygs_node_loader_takes_the_sampler(data, workers):
     sampler = NeighborSampler(data, [4, 3], device="cpu", seed=5)
