@@ -18,7 +18,12 @@ LONG = GRAPHS | {
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
     "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
 }
-MEASURES = {"pagerank": {"tolerance": 1e-9}, "core": {}, "assortativity": {}}
+MEASURES = {
+    "pagerank": {"tolerance": 1e-9},
+    "personalized-pagerank": {"rank_sources": "0"},
+    "core": {},
+    "assortativity": {},
+}
 
 
 def networks(store, folder):
