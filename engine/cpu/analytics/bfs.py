@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def _pull(
     return level, shared(network, kernels.collect, tasks, forward.indptr, front, queue, filled)
 
 
-def shared(network: HostNetwork, kernel: Callable, ranges: list[tuple[int, int]], *arguments: Any) -> int:
+def shared(network: HostNetwork, kernel: Callable, ranges: list[tuple[int, int]], *arguments: Any) -> Any:
     """``kernel(low, high, *arguments)`` on each range, by threads; the sum of what it returned."""
     return sum(network.over(lambda low, high: kernel(low, high, *arguments), ranges))
 
@@ -86,7 +87,7 @@ def words_of(network: HostNetwork) -> list[tuple[int, int]]:
     """The vertices in ranges for threads that begin at multiples of 64, so that no two write a word of a bitmap."""
     block = next(network.blocks())
     bounds = sorted({low - low % 64 for low, _ in network.tasks(block)} | {network.vertices})
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))
 
 
 def _rows(network: HostNetwork) -> _Rows:
