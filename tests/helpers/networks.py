@@ -1,22 +1,70 @@
-"""The same graph as networks that must give the same answers: with one thread and with several, in memory, in blocks of single rows and of some."""
+"""Graphs with every trouble, and networks of one graph that must give the same numbers: other threads, other blocks, on disk, with wide ids."""
 
 import numpy as np
 
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
-from helpers.graphs import TROUBLED, WideStore, random_store, store_of
+from helpers.graphs import SQUARE, TROUBLED, WideStore, random_store, store_of
+
+STAR = [(0, v, 1) for v in range(1, 60)]
+CLIQUE = [(u, v, 1) for u in range(12) for v in range(u + 1, 12)]
+REPEATED = [(0, 1, 1), (0, 1, 1), (1, 2, 1), (1, 2, 1), (1, 2, 1), (2, 2, 1), (3, 0, 1)]
+GRAPHS = {
+    "troubled": lambda path: store_of(path, TROUBLED, directed=True, vertices=7),
+    "square": lambda path: store_of(path, SQUARE, directed=False),
+    "star": lambda path: store_of(path, STAR, directed=False),
+    "star inwards": lambda path: store_of(path, [(v, u, w) for u, v, w in STAR], directed=True),
+    "clique": lambda path: store_of(path, CLIQUE, directed=False),
+    "repeated": lambda path: store_of(path, REPEATED, directed=True),
+    "repeated undirected": lambda path: store_of(path, REPEATED, directed=False),
+    "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
+    "one vertex": lambda path: store_of(path, [], directed=True, vertices=1),
+    "one loop": lambda path: store_of(path, [(0, 0, 1)], directed=True),
+    "random": lambda path: random_store(path, vertices=700, edges=6000, partitions=3, weighted=False),
+    "random directed": lambda path: random_store(path, vertices=700, edges=6000, directed=True),
+    "wide": lambda path: WideStore(random_store(path, vertices=300, edges=2000, weighted=False)),
+}
 
 
 def least(store):
-    """Bytes for the longest row in any direction, twice."""
-    graph = store.load()
-    longest = store.max_degree + (int(np.bincount(graph.indices).max()) if store.directed and store.edges else 0)
+    """Bytes of memory for two of the longest rows in any direction."""
+    longest = max(len(row) for row in pairs_of(store)[1])
     return STATE_BYTES * store.vertices + 2 * (store.id_dtype.itemsize + 4 * store.weighted) * max(longest, 1)
 
 
+def pairs_of(store):
+    """The rows, and the longest row in either direction or both, as lists."""
+    graph = store.load()
+    rows = [graph.indices[a:b].tolist() for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
+    both = [list(row) for row in rows]
+    for v, row in enumerate(rows):
+        for u in row:
+            both[u].append(v)
+    return rows, both
+
+
+def neighbors_of(store):
+    """The neighbors of each vertex in the simple undirected graph, as sets."""
+    return [{*row} - {v} for v, row in enumerate(pairs_of(store)[1])]
+
+
 def networks(store, folder):
-    """Resident networks and networks in blocks. Close each when done."""
-    for memory, threads in ((None, 1), (None, 4), (least(store), 3), (least(store) + 9000, 2)):
+    """The graph in memory with one thread and with three, and in blocks from disk, of about a row each and of more."""
+    if isinstance(store, WideStore):
+        yield HostNetwork(store, threads=3)
+        return
+    for memory, threads in ((None, 1), (None, 3), (least(store), 3), (least(store) + 9000, 2)):
         yield HostNetwork(store, memory=memory, threads=threads, derived=folder)
+
+
+def same(found, wanted):
+    """Whether two findings or results have the same bits."""
+    if isinstance(found, np.ndarray):
+        return found.dtype == wanted.dtype and np.array_equal(found, wanted, equal_nan=found.dtype.kind == "f")
+    if isinstance(found, dict):
+        return found.keys() == wanted.keys() and all(same(found[name], wanted[name]) for name in found)
+    if hasattr(found, "__dict__"):
+        return same(vars(found), vars(wanted))
+    return repr(found) == repr(wanted)
 
 
 SHAPES = {  # edges and number of vertices
