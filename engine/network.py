@@ -44,6 +44,7 @@ class Network(ABC):
 
     device: ClassVar[str]
     xp: Any
+    store: Any
     vertices: int
     edges: int
     directed: bool

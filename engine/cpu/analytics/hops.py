@@ -34,10 +34,11 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
 
 def one_table(found: list[np.ndarray], sizes: list[int]) -> np.ndarray:
     """The tables [levels, 64] of words, as one of all sources by levels."""
-    table = np.zeros((sum(sizes), max((len(one) for one in found), default=1)), np.int64)
+    table: np.ndarray = np.zeros((sum(sizes), max((len(one) for one in found), default=1)), np.int64)
     for first, size, one in zip(np.cumsum([0, *sizes]), sizes, found, strict=False):
         table[first : first + size, : len(one)] = one[:, :size].T
-    return table[:, : 1 + int(table.any(0).nonzero()[0].max(initial=0))]  # the last level of a search finds nothing
+    levels = 1 + int(np.flatnonzero(table.sum(0)).max(initial=0))  # the last level of a search finds nothing
+    return table[:, :levels]
 
 
 def _spare(network: HostNetwork) -> int:
