@@ -1,10 +1,8 @@
 """Hop counts from many sources, in host memory or from disk: 64 searches at a time share every row that is read."""
 
-from functools import partial
-
 import numpy as np
 
-from csaw.engine.cpu.analytics.bfs import shared
+from csaw.engine.cpu.analytics.bfs import any_active, shared
 from csaw.engine.cpu.kernels import reach as kernels
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.network import Block
@@ -76,15 +74,10 @@ def _search_together(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
         if backward is not None and entries > rest:
             network.over_rows(kernels.pull, backward, front, following, touched, seen, full)
         else:
-            for block in network.blocks(wanted=partial(_any, active)):
+            for block in network.blocks(wanted=any_active(active, CHUNK)):
                 network.over_rows(kernels.push, block, front, following, active, touched, True)
         given = (degrees, back_degrees, front, following, active, touched, seen, full)
         found = shared(network, kernels.settle, network.spans(active.size), *given)
         entries, rest = int(found[64]), rest - int(found[65])
         counts.append(found[:64])
     return np.array(counts)
-
-
-def _any(active: np.ndarray, first: int, last: int) -> bool:
-    """Whether there is an active vertex in a chunk of first .. last - 1."""
-    return bool(active[first // CHUNK : -(-last // CHUNK)].any())
