@@ -217,6 +217,11 @@ class HostNetwork(Network):
         return self.resident and (not self.directed or "incoming" in self.__dict__)
 
     @property
+    def can_have_incoming(self) -> bool:
+        """Whether there is memory for the rows of the other direction beside these."""
+        return self.has_incoming or self._can_derive
+
+    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_SHARE * self.edges * self.id_dtype.itemsize <= self.room
 
