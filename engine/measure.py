@@ -78,6 +78,9 @@ class Measure:
     by_default: ClassVar[bool] = True
     """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by name."""
 
+    on_gpu: ClassVar[bool] = True
+    """Whether it can read a network on a GPU; one that cannot runs on the CPU, and says so."""
+
     def __init__(self, **values: Any) -> None:
         for name, declared in self.options().items():
             setattr(self, name, declared.check(name, values.get(name, declared.default)))

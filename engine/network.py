@@ -31,6 +31,11 @@ class Block(NamedTuple):
     weights: Array
 
 
+def on_host(array: Array) -> np.ndarray:
+    """An array of a network in host memory."""
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
 class Network(ABC):
     """A graph on one device. ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it.
 

@@ -42,6 +42,8 @@ class HostNetwork(Network):
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(store.id_dtype)
         self.held: dict[bool, Block] = {}  # the block of all rows, without weights or with them
+        if not self.resident:
+            self._require_least()
 
     @classmethod
     def of_arrays(
@@ -53,13 +55,11 @@ class HostNetwork(Network):
         directed: bool,
         like: Self | None = None,
     ) -> Self:
-        """A network of CSR arrays whose rows are sorted; it takes threads and the rest from the network ``like``."""
+        """A network of CSR arrays whose rows are sorted; it has as many threads as the network ``like``."""
         from csaw.partition.in_memory import InMemory
 
         store = InMemory("graph in memory", indptr, indices, weights, directed=directed)
-        network = (
-            cls(store) if like is None else cls(store, memory=like.memory, threads=like.threads, derived=like.derived)
-        )
+        network = cls(store, threads=None if like is None else like.threads)
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -85,6 +85,16 @@ class HostNetwork(Network):
     @property
     def resident(self) -> bool:
         return bool(self.held) or self.edges * self.edge_bytes <= self.room
+
+    def _require_least(self) -> None:
+        """BudgetError unless the memory holds two rows and what is kept of all vertices."""
+        longest = max(self.store.max_degree, 1)
+        least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * longest
+        if self.memory < least:
+            raise BudgetError(
+                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
+                f"and {self.memory:,} are allowed; raise --memory to {least:,}"
+            )
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -129,13 +139,6 @@ class HostNetwork(Network):
     def _cut(self) -> Recut:
         """The store in blocks of which two fit."""
         most = self.room // (2 * self.edge_bytes)
-        longest = int(self.degrees.max(initial=0))
-        if most < max(longest, 1):
-            least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * max(longest, 1)
-            raise BudgetError(
-                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
-                f"and {self.memory:,} are allowed; raise --memory to {least:,}"
-            )
         begins, vertex = [], 0
         while vertex < self.vertices:
             edge = int(self.indptr[vertex])
@@ -203,6 +206,11 @@ class HostNetwork(Network):
         if not self._can_derive:
             return self._stored("incoming")
         return HostNetwork.of_arrays(*self._backward(self._whole(False)), directed=True, like=self)
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in memory already."""
+        return self.resident and (not self.directed or "incoming" in self.__dict__)
 
     @property
     def _can_derive(self) -> bool:

@@ -3,10 +3,8 @@
 from math import fsum, nan
 from typing import Any
 
-import numpy as np
-
 from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 
 
 class Triangles(Measure):
@@ -25,20 +23,20 @@ class Triangles(Measure):
 
 def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
     """All findings that follow from the ``degrees`` and the triangles of each vertex, int64 [V] both. Sums are of integers, so they are the same in any order."""
-    present, of_degree, triangles = (_host(one) for one in _by_degree(xp, degrees, counts))
+    present, of_degree, triangles = (on_host(one) for one in _by_degree(xp, degrees, counts))
     pairs = present * (present - 1) // 2
     wedges = int(pairs @ of_degree)
     able = present >= 2
     means = triangles[able] / (of_degree[able] * pairs[able])
     together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
-    values, often = (_host(one) for one in _local(xp, degrees, counts))
+    values, often = (on_host(one) for one in _local(xp, degrees, counts))
     return {
         "transitivity": Number(3 * total / wedges if wedges else nan),
         "mean clustering": Number(together / degrees.size if degrees.size else nan),
         "mean clustering, degree >= 2": Number(together / some if some else nan),
         "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
         "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
-        "triangles of vertices": Column(_host(counts)),
+        "triangles of vertices": Column(on_host(counts)),
     }
 
 
@@ -59,7 +57,3 @@ def _local(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any]:
     if not none:
         return values, often
     return xp.concatenate([xp.zeros(1), values]), xp.concatenate([xp.array([none]), often])
-
-
-def _host(array: Any) -> np.ndarray:
-    return array if isinstance(array, np.ndarray) else array.get()

@@ -23,6 +23,7 @@ LONG = "x" * 5000
 GRAPHS = {"nothing": "", "pipe": "pipe", "folder": "folder", "NUL": "a\0b", "long": LONG, "device": "/dev/zero", "long names": "a/" * 3000}  # fmt: skip
 COMMANDS = {
     "sample": ["sample", "GRAPH", "out.zarr", "--device", "cpu"],
+    "evaluate": ["evaluate", "GRAPH", "--device", "cpu"],
     "info": ["info", "GRAPH"],
     "verify": ["verify", "samples.zarr", "--graph", "GRAPH"],
     "partition": ["partition", "GRAPH", "out.zarr"],

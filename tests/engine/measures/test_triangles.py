@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
+from helpers.networks import least as least_of_rows
+from helpers.networks import neighbors_of
 from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
@@ -28,18 +30,6 @@ PUBLISHED = {  # triangles, mean clustering, mean clustering of degree 2 and mor
     "snap/facebook_combined.txt.gz": (1_612_010, 0.6055, 0.6170),
     "converted/cnr-2000.txt.gz": (20_977_629, 0.4529, 0.6088),
 }
-
-
-def neighbors(store):
-    """The simple undirected graph as sets."""
-    graph = store.load()
-    sets = [set() for _ in range(store.vertices)]
-    for v in range(store.vertices):
-        for u in graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist():
-            if u != v:
-                sets[v].add(u)
-                sets[u].add(v)
-    return sets
 
 
 def of_sets(sets):
@@ -72,7 +62,7 @@ def shapes(folder):
 
 def least(network):
     """The least memory that triangles can be counted in, by the refusal of less."""
-    small = HostNetwork(network.store, memory=1 << 14, threads=network.threads)
+    small = HostNetwork(network.store, memory=least_of_rows(network.store), threads=network.threads)
     with pytest.raises(BudgetError) as refusal:
         small.compute("triangles")
     return int(str(refusal.value).rpartition("raise --memory to ")[2].replace(",", ""))
@@ -81,7 +71,7 @@ def least(network):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_counts_are_those_of_sets(tmp_path, threads):
     for name, store in shapes(tmp_path):
-        expected = of_sets(neighbors(store))
+        expected = of_sets(neighbors_of(store))
         network = HostNetwork(store, threads=threads).undirected
         total, counts = network.compute("triangles")
         assert (name, total, counts.tolist()) == (name, sum(expected) // 3, expected)
@@ -159,7 +149,7 @@ def test_vertices_beyond_the_hubs_count(tmp_path):
 
 def test_findings_follow_from_the_counts(tmp_path):
     for name, store in shapes(tmp_path):
-        sets = neighbors(store)
+        sets = neighbors_of(store)
         degrees, counts = [len(one) for one in sets], of_sets(sets)
         local = [t / comb(d, 2) if d > 1 else 0.0 for t, d in zip(counts, degrees, strict=True)]
         able = [c for c, d in zip(local, degrees, strict=True) if d > 1]
