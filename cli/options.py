@@ -28,7 +28,28 @@ class Grouped(click.Option):
         self.group = group
 
 
-class SampleCommand(click.Command):
+class GroupedCommand(click.Command):
+    """A command whose help shows options under headings. ``place``: where a heading stands; ``rest``: that of options without one."""
+
+    rest = ""
+
+    def place(self, group: str) -> int:
+        raise NotImplementedError
+
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        return getattr(param, "group", self.rest)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
+                groups.setdefault(self.group_of(param, ctx), []).append(record)
+        for group in sorted(groups, key=self.place):
+            with formatter.section(group):
+                formatter.write_dl(groups[group])
+
+
+class SampleCommand(GroupedCommand):
     """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it shipped or the user's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -41,29 +62,23 @@ class SampleCommand(click.Command):
         taken = {param.name for param in given} | options().keys()
         chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
         own = chosen.options() if chosen else {}
-        made = [_made(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
+        made = [made_option(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
         for key, (one, owners) in _of_all().items():
             if key not in own and key not in taken:
-                made.append(_made(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
-        made += [_made(key, one, one.group) for key, one in options().items()]
-        made += [_made(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
+                made.append(made_option(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
+        made += [made_option(key, one, one.group) for key, one in options().items()]
+        made += [made_option(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
         return [*given[:3], *made, *given[3:]]
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
-                last = param.name in LAST or param is self.get_help_option(ctx)
-                group = OUTPUT if last else getattr(param, "group", SAMPLE)
-                groups.setdefault(group, []).append(record)
-        for group in sorted(groups, key=_place):
-            with formatter.section(group):
-                formatter.write_dl(groups[group])
+    rest = SAMPLE
 
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        last = param.name in LAST or param is self.get_help_option(ctx)
+        return OUTPUT if last else super().group_of(param, ctx)
 
-def _place(group: str) -> int:
-    order = (RUN, OUTPUT, BASELINES)
-    return order.index(group) + 2 if group in order else int(group == SAMPLE)
+    def place(self, group: str) -> int:
+        order = (RUN, OUTPUT, BASELINES)
+        return order.index(group) + 2 if group in order else int(group == SAMPLE)
 
 
 def _algo(args: list[str]) -> str | None:
@@ -112,9 +127,9 @@ def _shared(each: dict[str, Option]) -> Option:
     )
 
 
-def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
+def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
-    flag = "--" + name.replace("_", "-")
+    flag = "--" + name.strip("_").replace("_", "-")
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
@@ -124,7 +139,7 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
         kind = TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
+    return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:

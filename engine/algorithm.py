@@ -18,7 +18,7 @@ Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.s
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from csaw.engine.option import LARGEST, Option, option
+from csaw.engine.option import LARGEST, Option, option, options_of
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError
 
@@ -45,6 +45,10 @@ class Algorithm:
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
     ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
 
+    visits: ClassVar[str] = ""
+    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its ``strength``, the sum of its weights; empty where no closed form is known.
+    Of walks, once they have mixed. ``csaw evaluate --estimate`` corrects visits by it."""
+
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 
@@ -66,12 +70,7 @@ class Algorithm:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """All options, those of the base classes first."""
-        return {
-            name: value
-            for base in reversed(cls.__mro__)
-            for name, value in vars(base).items()
-            if isinstance(value, Option) and isinstance(getattr(cls, name), Option)
-        }
+        return options_of(cls)
 
     def parameters(self) -> dict[str, Any]:
         """Every option's value, as plain data for the manifest."""

@@ -142,3 +142,13 @@ def option(default: Any, *, help: str, **limits: Any) -> Any:
     if kind not in KINDS:
         raise OptionError(f"option({quoted(default)}): expected a default that is {', '.join(KINDS.values())}")
     return Option(default, help, kind, **limits)
+
+
+def options_of(cls: type) -> dict[str, Option]:
+    """The options that a class declares, those of its base classes first; one that a class overrides by something else is none of them."""
+    return {
+        name: value
+        for base in reversed(cls.__mro__)
+        for name, value in vars(base).items()
+        if isinstance(value, Option) and isinstance(getattr(cls, name), Option)
+    }

@@ -52,6 +52,19 @@ class Numbering:
         return out
 
 
+class Unchanged:
+    """The numbering of rows whose ids are 0 .. ``vertices`` - 1 already, each of which is a vertex, with edges or without."""
+
+    vertex_ids = None
+
+    def __init__(self, vertices: int) -> None:
+        self.vertices = vertices
+        self.dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
+
+    def dense(self, ids: np.ndarray) -> np.ndarray:
+        return ids.astype(self.dtype, copy=False)
+
+
 def _by_table(raw: Spool, base: np.uint64, size: int, dtype: np.dtype, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
     """All ids, ascending, and the rank of each at its distance from ``base``; what no id has is left open."""
     seen = np.zeros(size, np.bool_)

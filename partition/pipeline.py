@@ -19,7 +19,7 @@ from csaw.partition.buckets import Buckets, Rows, cut_rows
 from csaw.partition.clusters import make_clusters
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.first_run import compiling_aside
-from csaw.partition.ids import number
+from csaw.partition.ids import Unchanged, number
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew, processors
 from csaw.partition.reciprocity import reciprocity
@@ -56,7 +56,10 @@ def ingest(
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
-    """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has."""
+    """Make the store ``out`` from rows: (src, dst, weights or None) in pieces, with ``shape``, ``weighted`` and ``counts`` as TextRows has.
+
+    Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1 and keep these ids, with edges or without.
+    """
     with _crew(options) as crew, compiling_aside(crew.threads):
         return _ingested(name, rows, out, options, crew, _budget(out, options))
 
@@ -168,6 +171,8 @@ class _Ingest:
         if strings is not None:
             strings.finish()
             return strings
+        if (vertices := getattr(self.rows, "vertices", None)) is not None:
+            return Unchanged(vertices)
         return number(self.raw, [low, high], big, self.path, self.crew)
 
     def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[Any, ...]]:

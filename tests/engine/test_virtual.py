@@ -4,7 +4,8 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers.graphs import random_store
+from helpers.graphs import random_store, store_with_ids
+from helpers.invariance import bytes_of
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
 from csaw.engine.export import export
@@ -13,7 +14,6 @@ from csaw.engine.samples import check
 from csaw.engine.samples.check import attributes_of
 from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify
-from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError
 
 WALKS = ("node2vec", {"walk_length": 9, "num_walks": 2, "p": 0.5, "q": 2.0})
@@ -32,11 +32,7 @@ LISTS = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("virtual")
-    graph, ids = random_store(folder / "plain.zarr", vertices=400, edges=6000).load(), 7 + 3 * np.arange(400)
-    return write_graph(
-        folder / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=False, vertex_ids=ids, partitions=9
-    )
+    return store_with_ids(tmp_path_factory.mktemp("virtual"))
 
 
 @pytest.fixture
@@ -49,10 +45,6 @@ def both(tmp_path, store):
         return sample(store, tmp_path / "s.zarr", algo, **given), open_samples(tmp_path / "v.zarr")
 
     return made
-
-
-def bytes_of(arrays):
-    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 @LISTS
@@ -122,7 +114,8 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
     assert numbers <= {10, 11}
 
 
-def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store):
+def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("csaw.engine.verify.DRAWN", 1_000_000)
     job = prepare(store, "deepwalk", seed=1, device="cpu", walk_length=80, instances=12_500_000_000)
     commit_virtual(job, tmp_path / "v.zarr")
     virtual = open_samples(tmp_path / "v.zarr")
@@ -132,6 +125,8 @@ def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store):
     assert np.array_equal(np.load(tmp_path / "far.npy"), virtual.walks[far:])
     report = verify(virtual.path)
     assert report.ok, report
+    [drawn] = [check for check in report.checks if check.name == "drawn"]
+    assert drawn.details.startswith("a virtual sample: 12,195 of 12,500,000,000 instances are drawn and checked")
 
 
 def test_its_graph_must_be_there_and_be_the_same(tmp_path):

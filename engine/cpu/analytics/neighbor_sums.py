@@ -1,0 +1,14 @@
+"""Sums of a number of each vertex over the neighbors of each vertex, on the CPU."""
+
+import numpy as np
+
+from csaw.engine.cpu.kernels import ranking
+from csaw.engine.cpu.network import HostNetwork
+
+
+def compute(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """int64 [V]: the sum of ``values`` over the entries of each row, in ``out`` where it is given. ``values``: int64 [V]."""
+    out = np.empty(network.vertices, np.int64) if out is None else out
+    for block in network.blocks():
+        network.over_rows(ranking.sum_rows, block, values, out)
+    return out

@@ -1,0 +1,74 @@
+"""Other directions of rows: the simple undirected graph of a graph, and the rows of those that edges come from.
+
+Rows are sorted. Each kernel does a range of vertices, so that threads share the work without meeting.
+"""
+
+import numpy as np
+
+from csaw.partition.compile import inner, njit
+
+
+@njit(nogil=True)
+def is_simple(low, high, first, indptr, indices):
+    """Whether no row of the vertices low .. high - 1 has its own vertex or a neighbor twice. Row v is at indptr[v - first]."""
+    for v in range(low, high):
+        for i in range(indptr[v - first], indptr[v - first + 1]):
+            if indices[i] == v or (i > indptr[v - first] and indices[i] == indices[i - 1]):
+                return False
+    return True
+
+
+@njit(nogil=True)
+def count_targets(low, high, indices, counts):
+    """Count the edges to each vertex of low .. high - 1."""
+    for neighbor in indices:
+        if low <= neighbor < high:
+            counts[neighbor] += 1
+
+
+@njit(nogil=True)
+def fill_sources(low, high, indptr, indices, at, out):
+    """Write the source of each edge to a vertex u of low .. high - 1 to ``out[at[u]]`` and on: ascending, since sources are read in order. ``at`` moves on."""
+    for v in range(indptr.size - 1):
+        for i in range(indptr[v], indptr[v + 1]):
+            u = indices[i]
+            if low <= u < high:
+                out[at[u]] = v
+                at[u] += 1
+
+
+@inner(nogil=True)
+def _union(v, one, other, out):
+    """Merge two sorted rows, without v and without repeats, into ``out`` unless it is empty. Returns the number of entries."""
+    i, j, n = 0, 0, 0
+    last = np.int64(-1)
+    while i < one.size or j < other.size:
+        if j == other.size or (i < one.size and one[i] <= other[j]):
+            found = np.int64(one[i])
+            i += 1
+        else:
+            found = np.int64(other[j])
+            j += 1
+        if found not in (last, v):
+            last = found
+            if out.size:
+                out[n] = found
+            n += 1
+    return n
+
+
+@njit(nogil=True)
+def count_union(low, high, indptr, indices, back_ptr, back, counts):
+    """Number of different neighbors of each vertex of low .. high - 1 in both directions, itself left out. ``back_ptr`` and ``back``: rows of the other direction."""
+    for v in range(low, high):
+        one, other = indices[indptr[v] : indptr[v + 1]], back[back_ptr[v] : back_ptr[v + 1]]
+        counts[v] = _union(v, one, other, indices[:0])
+
+
+@njit(nogil=True)
+def fill_union(low, high, indptr, indices, back_ptr, back, out_ptr, out):
+    """Write the neighbors that ``count_union`` counts to ``out[out_ptr[v]]`` and on, ascending."""
+    for v in range(low, high):
+        one, other = indices[indptr[v] : indptr[v + 1]], back[back_ptr[v] : back_ptr[v + 1]]
+        if out_ptr[v] < out_ptr[v + 1]:
+            _union(v, one, other, out[out_ptr[v] : out_ptr[v + 1]])

@@ -1,0 +1,74 @@
+"""Sums over the neighbors of each vertex, and an iteration of PageRank: integers all, so that no order of adding them changes a bit.
+
+Each kernel does a range of vertices, so that threads share the work without meeting.
+"""
+
+import numpy as np
+
+from csaw.partition.compile import inner, njit
+
+HALF = np.uint64(0xFFFFFFFF)
+
+
+@njit(nogil=True)
+def sum_rows(low, high, first, indptr, indices, values, out):
+    """Write the sum of ``values`` of the neighbors of each vertex of low .. high - 1 to ``out``. Row v is at indptr[v - first].
+
+    The places are unsigned: Numba first asks of a signed index whether it counts from the end, which took half of the time.
+    """
+    for v in range(low, high):
+        total = np.int64(0)
+        for i in range(np.uint64(indptr[v - first]), np.uint64(indptr[v - first + 1])):
+            total += values[indices[i]]
+        out[v] = total
+
+
+@njit(nogil=True)
+def settle(low, high, base, sources, damping, degrees, sums, ranks, shares):
+    """Give the vertices low .. high - 1 their new ranks, and set what each passes along one of its edges. Returns the change of ranks, and all that is passed.
+
+    A rank is ``sums``, what comes along edges, and ``base``: of every vertex, or of the rising ``sources`` alone where there are any.
+    """
+    changed, passed = np.int64(0), np.int64(0)
+    source = np.searchsorted(sources, low)
+    for v in range(low, high):
+        rank = sums[v]
+        if sources.size == 0:
+            rank += base
+        elif source < sources.size and sources[source] == v:
+            rank += base
+            source += 1
+        changed += abs(rank - ranks[v])
+        ranks[v] = rank
+        shares[v] = np.int64(np.float64(rank) * (damping / np.float64(degrees[v]))) if degrees[v] else 0
+        passed += shares[v] * degrees[v]
+    return changed, passed
+
+
+@inner(nogil=True)
+def _product(x, y):
+    """The high and the low 64 bits of a product of unsigned integers, by their halves."""
+    x_high, x_low, y_high, y_low = x >> np.uint64(32), x & HALF, y >> np.uint64(32), y & HALF
+    low, middle = x_low * y_low, x_high * y_low
+    middle += low >> np.uint64(32)
+    other = x_low * y_high + (middle & HALF)
+    high = x_high * y_high + (middle >> np.uint64(32)) + (other >> np.uint64(32))
+    return high, (other << np.uint64(32)) | (low & HALF)
+
+
+@njit(nogil=True)
+def sum_products(low, high, x, y):
+    """The sum of x[v] * y[v] for v of low .. high - 1, as its high and its low 64 bits; x and y are uint64."""
+    high_sum, low_sum = np.uint64(0), np.uint64(0)
+    for v in range(low, high):
+        more_high, more_low = _product(x[v], y[v])
+        low_sum += more_low
+        high_sum += more_high + np.uint64(low_sum < more_low)
+    return high_sum, low_sum
+
+
+@njit(nogil=True)
+def sum_by_key(keys, values, out):
+    """Add values[v] to out[keys[v]]."""
+    for v in range(keys.size):
+        out[keys[v]] += values[v]

@@ -1,0 +1,251 @@
+"""A network on a GPU: all of it, or two blocks of it at a time, of which one is copied while kernels read the other.
+
+Blocks come from page-locked host memory: from a copy of the graph there where it fits, else through two buffers from the store.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.contracts import Array
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.copies import Copies
+from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.resident import Staging
+from csaw.engine.cuda.kernel_source import Unit
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.cuda.memory import on_device, page_locked
+from csaw.engine.cuda.row_classes import RowClasses
+from csaw.engine.network import Block, Network, Wanted
+from csaw.partition.errors import BudgetError, DeviceError
+from csaw.partition.recut import Recut
+
+STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
+FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
+DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
+WARPS = 1 << 16  # of a launch over rows
+
+
+class DeviceNetwork(Network):
+    """The graph of ``store`` on one GPU, in at most ``gpu_memory`` bytes of it (default: nine tenths of what is free).
+
+    ``memory``, ``threads``, ``derived``: as of HostNetwork, for what is done on the host. BudgetError where two rows and what is kept of all
+    vertices do not fit; DeviceError for a graph of 2^32 vertices or more.
+    """
+
+    device = "cuda"
+    xp = cupy
+
+    def __init__(
+        self,
+        store: Any,
+        gpu: Device,
+        *,
+        gpu_memory: int | None = None,
+        memory: int | None = None,
+        threads: int | None = None,
+        derived: Path | None = None,
+    ) -> None:
+        if np.dtype(store.id_dtype) != np.uint32:
+            raise DeviceError(
+                f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
+            )
+        self.store, self.gpu = store, gpu
+        self.gpu_memory = int(gpu.free_bytes * FREE_SHARE) if gpu_memory is None else gpu_memory
+        self.host_options: dict[str, Any] = {"memory": memory, "threads": threads, "derived": derived}
+        self.vertices, self.edges = store.vertices, store.edges
+        self.directed, self.weighted = store.directed, store.weighted
+        self.id_dtype = np.dtype(np.uint32)
+        self.held: dict[bool, Block] = {}  # the block of all rows, without weights or with them
+        self.loaded: dict[str, Kernels] = {}
+
+    @cached_property
+    def host(self) -> HostNetwork:
+        """The same graph on the host."""
+        return HostNetwork(self.store, **self.host_options)
+
+    @cached_property
+    def indptr(self) -> Array:
+        """int64 [V + 1]: where each row begins among all entries."""
+        return next(iter(self.held.values())).indptr if self.held else on_device(self.store.read_indptr())
+
+    @cached_property
+    def degrees(self) -> Array:
+        return cupy.diff(self.indptr)
+
+    @property
+    def edge_bytes(self) -> int:
+        """Bytes of an entry of a row with its weight, if the graph has weights."""
+        return 4 + 4 * self.weighted
+
+    @property
+    def budget(self) -> int:
+        return self.gpu_memory
+
+    @property
+    def room(self) -> int:
+        """Bytes of the GPU's memory for rows, beside what is kept of all vertices."""
+        return self.gpu_memory - STATE_BYTES * self.vertices
+
+    @property
+    def resident(self) -> bool:
+        return bool(self.held) or self.edges * self.edge_bytes <= self.room
+
+    def kernels(self, file: str, **constants: int) -> Kernels:
+        """The kernels of a file of engine/cuda/kernels, compiled with these constants; of ``lists.cu`` with the name ``lists``."""
+        name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
+        if name not in self.loaded:
+            self.loaded[name] = Kernels(Unit((f"{file}.cu",), constants, [], ()), self.gpu)
+        return self.loaded[name]
+
+    def classes(self, block: Block) -> RowClasses:
+        """The rows of a block by their lengths; those of the block of all rows are kept."""
+        return self._classes if self.resident else RowClasses(block.indptr)
+
+    @cached_property
+    def _classes(self) -> RowClasses:
+        return RowClasses(self.indptr)
+
+    def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
+        if self.resident:
+            yield self._whole(weights)
+            return
+        numbers = [
+            part.number for part in self.cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
+        ]
+        yield from Copies(self, numbers, weights)
+
+    def _whole(self, weights: bool) -> Block:
+        if True in self.held:  # with weights, which do no harm
+            return self.held[True]
+        if weights not in self.held:
+            self.held.clear()
+            indices, heavy = cupy.empty(self.edges, np.uint32), cupy.empty(self.edges, np.float32) if weights else None
+            staging = Staging(self.store, weights)
+            for part in self.store.partitions:
+                span = slice(part.first_edge, part.first_edge + part.edges)
+                staging.upload(part, indices[span], None if heavy is None else heavy[span])
+            self.held[weights] = Block(0, self.vertices, self.indptr, indices, heavy)
+        return self.held[weights]
+
+    @cached_property
+    def cut(self) -> Recut:
+        """The store in blocks of which two fit."""
+        most, longest = self.room // (2 * self.edge_bytes), self.store.max_degree
+        if most < max(longest, 1):
+            least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * max(longest, 1)
+            raise BudgetError(
+                f"{self.store.path}: {least:,} bytes of the GPU are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} "
+                f"neighbors, and {self.gpu_memory:,} are allowed; raise --gpu-memory to {least:,}"
+            )
+        indptr, begins, vertex = self.host.indptr, [], 0
+        while vertex < self.vertices:
+            edge = int(indptr[vertex])
+            begins.append((vertex, edge))
+            vertex = int(np.searchsorted(indptr, edge + most, side="right")) - 1
+        return Recut(self.store, begins)
+
+    @cached_property
+    def host_copy(self) -> tuple[np.ndarray, np.ndarray | None] | None:
+        """All rows in page-locked host memory, with their weights; None where they do not fit there."""
+        if self.edges * self.edge_bytes > self.host.room:
+            return None
+        indices, weights = (
+            page_locked(self.edges, np.uint32),
+            page_locked(self.edges, np.float32) if self.weighted else None,
+        )
+        for part in self.store.partitions:
+            span = slice(part.first_edge, part.first_edge + part.edges)
+            self.store.read_partition(part.number, indices[span], None if weights is None else weights[span])
+        return indices, weights
+
+    # Other directions
+
+    @cached_property
+    def undirected(self) -> "DeviceNetwork":
+        if not self.directed and self._is_simple():
+            return self
+        if not self._can_derive:
+            return self._of(self.host.undirected)
+        source, target = self._ends()
+        keys = cupy.concatenate(
+            [source << 32 | target, target << 32 | source] if self.directed else [source << 32 | target]
+        )
+        keys = cupy.unique(keys[keys >> 32 != keys & 0xFFFFFFFF])
+        return self._of_keys(keys, directed=False)
+
+    def _is_simple(self) -> bool:
+        faults = cupy.zeros(1, np.uint64)
+        for block in self.blocks():
+            self.kernels("adjacency").over(
+                "count_faults",
+                32 * min(block.last - block.first, WARPS),
+                block.first,
+                block.last,
+                block.indptr,
+                block.indices,
+                faults,
+            )
+        return int(faults[0]) == 0
+
+    @cached_property
+    def incoming(self) -> "DeviceNetwork":
+        if not self.directed:
+            return self
+        if not self._can_derive:
+            return self._of(self.host.incoming)
+        source, target = self._ends()
+        return self._of_keys(cupy.sort(target << 32 | source), directed=True)
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in the GPU's memory already."""
+        return self.resident and (not self.directed or "incoming" in self.__dict__)
+
+    @property
+    def can_have_incoming(self) -> bool:
+        """Whether the GPU's memory holds the rows of the other direction beside these."""
+        return self.has_incoming or self._can_derive
+
+    @property
+    def _can_derive(self) -> bool:
+        return self.resident and DERIVED_BYTES * self.edges <= self.room
+
+    def _ends(self) -> tuple[Array, Array]:
+        """int64 [E] twice: the vertex of each entry's row, and the entry."""
+        block = self._whole(False)
+        row = cupy.searchsorted(self.indptr, cupy.arange(self.edges), side="right") - 1
+        return row, block.indices.astype(np.int64)
+
+    def _of_keys(self, keys: Array, *, directed: bool) -> "DeviceNetwork":
+        """The network whose entries are the sorted ``keys``: row << 32 | neighbor."""
+        indptr = cupy.searchsorted(keys, cupy.arange(self.vertices + 1) << 32)
+        return self._derived(Block(0, self.vertices, indptr, (keys & 0xFFFFFFFF).astype(np.uint32), None), directed)
+
+    def _derived(self, block: Block, directed: bool) -> "DeviceNetwork":
+        made = object.__new__(DeviceNetwork)
+        made.__dict__ |= {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "_classes")
+        }
+        made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
+        return made
+
+    def _of(self, host: HostNetwork) -> "DeviceNetwork":
+        """The network of another graph on the host, with the limits of this one."""
+        return DeviceNetwork(host.store, self.gpu, gpu_memory=self.gpu_memory, **self.host_options)
+
+    def close(self) -> None:
+        for name in ("undirected", "incoming"):
+            if (other := self.__dict__.pop(name, self)) is not self:
+                other.close()
+        if (host := self.__dict__.pop("host", None)) is not None:
+            host.close()
+        self.__dict__.pop("host_copy", None)
+        self.held.clear()
+        self.loaded.clear()

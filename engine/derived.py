@@ -1,0 +1,63 @@
+"""Graph stores made of another graph that does not fit memory: its simple undirected graph, or its edges the other way round. They are kept, and found again."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from csaw.partition import GraphStore, IngestOptions, open_graph
+from csaw.partition.compile import cache_dir
+from csaw.partition.errors import StoreError
+from csaw.partition.pipeline import ingest_rows
+
+KINDS: dict[str, dict[str, Any]] = {
+    "undirected": {"directed": False, "self_loops": "drop", "duplicates": "first"},
+    "incoming": {"directed": True, "reverse": True, "duplicates": "keep"},
+}
+PIECE_EDGES = 1 << 20
+LEAST_MEMORY = 16 << 20  # bytes, that ingest takes
+
+
+def derived_store(store: Any, kind: str, folder: Path | None, *, memory: int, threads: int) -> GraphStore:
+    """The store of this ``kind``, undirected or incoming, made of ``store``: in ``folder`` (default: the cache), where it is looked for first."""
+    folder = cache_dir() / "networks" if folder is None else folder
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{store.fingerprint[:32]}-{kind}.zarr"
+    if path.exists():
+        try:
+            return open_graph(path)
+        except StoreError:  # csaw made it, and makes it again
+            shutil.rmtree(path)
+    options = IngestOptions(
+        ids="int",
+        weight_column="none",
+        memory=max(memory, LEAST_MEMORY),
+        threads=threads,
+        overwrite=True,
+        **KINDS[kind],
+    )
+    return ingest_rows(str(store.path), _Rows(store), path, options)
+
+
+class _Rows:
+    """The edges of a store in pieces, for an ingest."""
+
+    weighted = False
+
+    def __init__(self, store: Any) -> None:
+        self.store, self.vertices = store, store.vertices
+        self.shape = SimpleNamespace(undirected=False, strings=False, header_line=None, declared={})
+        self.counts = {"edges": 0}
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, None]]:
+        for part in self.store.partitions:
+            offsets = self.store.read_offsets(part.number)
+            for first in range(0, part.edges, PIECE_EDGES):
+                indices = np.empty(min(PIECE_EDGES, part.edges - first), self.store.id_dtype)
+                self.store.read_part(part.number, first, indices)
+                sources = np.searchsorted(offsets, np.arange(first, first + indices.size), side="right") - 1
+                self.counts["edges"] += indices.size
+                yield sources + part.first_vertex, indices.astype(np.int64), None

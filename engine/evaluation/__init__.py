@@ -1,0 +1,1 @@
+"""``csaw evaluate``: what a graph is like, and how well samples keep it."""

@@ -1,0 +1,1 @@
+"""Measures of graphs, a file each: this folder is the registry."""

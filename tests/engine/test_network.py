@@ -1,0 +1,91 @@
+"""A network has the same rows whatever the memory, in every direction, and undirected they are those of the simple graph."""
+
+import numpy as np
+import pytest
+from helpers.graphs import TROUBLED, random_store, store_of
+
+from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
+from csaw.partition.errors import BudgetError
+
+
+def rows(network):
+    return [
+        b.indices[b.indptr[v - b.first] : b.indptr[v - b.first + 1]].tolist()
+        for b in network.blocks()
+        for v in range(b.first, b.last)
+    ]
+
+
+def backward(lists):
+    out = [[] for _ in lists]
+    for v, row in enumerate(lists):
+        for u in row:
+            out[u].append(v)
+    return out
+
+
+def simple(lists):
+    both = zip(range(len(lists)), lists, backward(lists), strict=True)
+    return [sorted({*row, *back} - {v}) for v, row, back in both]
+
+
+def least(store):
+    """Bytes for the longest row in any direction, twice."""
+    graph = store.load()
+    longest = store.max_degree + (int(np.bincount(graph.indices).max()) if store.directed else 0)
+    return STATE_BYTES * store.vertices + 2 * (8 if store.weighted else 4) * longest
+
+
+def networks(store, folder):
+    """In memory, and in blocks of one row and of some."""
+    for memory in (None, least(store), least(store) + 9000):
+        yield HostNetwork(store, memory=memory, threads=3, derived=folder)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_rows_in_every_direction(tmp_path, directed, partitions):
+    for store in (
+        store_of(tmp_path / "t.zarr", TROUBLED, directed=directed, vertices=7, partitions=partitions),
+        random_store(
+            tmp_path / "r.zarr", vertices=900, edges=9000, directed=directed, partitions=partitions, weighted=False
+        ),
+    ):
+        graph = store.load()
+        expected = [graph.indices[a:b].tolist() for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
+        for network in networks(store, tmp_path / "derived"):
+            assert rows(network) == expected
+            assert rows(network.incoming) == (backward(expected) if directed else expected)
+            assert rows(network.undirected) == simple(expected)
+            assert network.undirected.undirected is network.undirected
+            assert network.degrees.tolist() == [len(row) for row in expected]
+            network.close()
+
+
+def test_weights_come_with_their_rows(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=500, edges=9000, partitions=3)
+    for network in networks(store, tmp_path):
+        found = np.concatenate([b.weights.copy() for b in network.blocks(weights=True)])
+        assert np.array_equal(found, store.load().weights)
+
+
+def test_only_wanted_blocks_are_read(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000)
+    network = HostNetwork(store, memory=least(store))
+    found = [(b.first, b.last) for b in network.blocks(wanted=lambda first, last: first <= 600 < last)]
+    assert len(found) == 1
+    assert found[0][0] <= 600 < found[0][1]
+
+
+def test_least_memory_is_refused_with_numbers(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000)
+    with pytest.raises(BudgetError, match=f"{least(store):,} bytes are needed .* raise --memory to {least(store):,}"):
+        HostNetwork(store, memory=least(store) - 1)
+
+
+def test_a_damaged_derived_store_is_made_again(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000, directed=True)
+    first = HostNetwork(store, memory=least(store), derived=tmp_path / "derived").undirected
+    expected = rows(first)
+    (first.store.path / "zarr.json").write_text("{}")
+    assert rows(HostNetwork(store, memory=least(store), derived=tmp_path / "derived").undirected) == expected
