@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 
 
 class Components(Measure):
@@ -14,10 +14,13 @@ class Components(Measure):
 
     paper = "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), 2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("components", "strong_components") if directed else ("components",)
+
     def findings(self, network: Network) -> Findings:
-        found = _of("component", _on_host(network.compute("components")))
+        found = _of("component", on_host(network.compute("components")))
         if network.directed:
-            found |= _of("strong component", _on_host(network.compute("strong_components")))
+            found |= _of("strong component", on_host(network.compute("strong_components")))
         return found
 
 
@@ -30,9 +33,5 @@ def _of(name: str, smallest: np.ndarray) -> Findings:
         f"largest {name}": Number(largest),
         f"share in largest {name}": Number(largest / smallest.size if smallest.size else float("nan")),
         f"{name} size": Distribution(sizes, times, f"vertices of a {name}"),
-        name: Column(smallest),
+        name: Column(smallest, is_label=True),
     }
-
-
-def _on_host(array: np.ndarray) -> np.ndarray:
-    return array if isinstance(array, np.ndarray) else array.get()

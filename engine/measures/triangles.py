@@ -15,6 +15,9 @@ class Triangles(Measure):
     vertices out, as SNAP's table does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the wedges.
     """
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("triangles",)
+
     def findings(self, network: Network) -> Findings:
         simple = network.undirected
         total, counts = simple.compute("triangles", each=True)
