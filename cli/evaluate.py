@@ -51,15 +51,28 @@ def _of_measures() -> list[click.Parameter]:
     help="List the measures, and stop.",
 )
 @click.option(
+    "--save",
+    nargs=2,
+    metavar="MEASURES FILE",
+    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
+@click.option(
     "--plot",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
 def evaluate(
     graph: str,
     samples: tuple[str, ...],
+    save: tuple[str, str] | None,
+    overwrite: bool,
     plot: Path | None,
+    dry_run: bool,
     as_json: bool,
     **wanted: Any,
 ) -> None:
@@ -72,17 +85,29 @@ def evaluate(
         csaw evaluate web.zarr
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
+        csaw evaluate web.zarr --save pagerank,core web.npz
     """
     from csaw.cli import console
-    from csaw.cli.evaluated import print_evaluation
+    from csaw.cli.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve
-    from csaw.engine.evaluation import plots
+    from csaw.engine.evaluation import plots, saved
     from csaw.engine.evaluation.evaluate import evaluate as run
+    from csaw.engine.evaluation.evaluate import plan
 
     if plot:
         plots.check()
+    columns = save[0].split(",") if save else []
+    if save:
+        saved.check_name(Path(save[1]), overwrite=overwrite)
+        wanted["measures"] = wanted["measures"] or ",".join(columns)
+    if dry_run:
+        planned = plan(resolve(graph), **dict(given(wanted)))
+        console.print_json(planned) if as_json else print_plan(planned)
+        return
     with _progress() as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
+    if save:
+        saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
     console.print_json(found.as_dict()) if as_json else print_evaluation(found)

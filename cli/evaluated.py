@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli.report import plain
+from csaw.cli.report import plain, size
 
 
 def print_evaluation(found: Any) -> None:
@@ -35,6 +35,24 @@ def print_evaluation(found: Any) -> None:
             ("finding", "graph", "sample", "distance", "", "method"),
             rows,
         )
+
+
+def print_plan(planned: list[dict[str, Any]]) -> None:
+    """Print where each measure would run."""
+    rows = [
+        [
+            one["measure"],
+            one["device"],
+            one["graph"],
+            size(one["graph_bytes"]),
+            size(one["memory"]),
+            "found in the cache" if one["kept"] else "",
+        ]
+        for one in planned
+    ]
+    _print_table(
+        "Measures", ("measure", "device", "the graph is", "of", "memory", "", "method"), [[*row, ""] for row in rows]
+    )
 
 
 def _print_table(heading: str, names: tuple[str, ...], rows: list[list[str]]) -> None:

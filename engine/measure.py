@@ -58,10 +58,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Column:
-    """A number for each vertex, [V], in the order of dense ids."""
+    """A number for each vertex, [V], in the order of dense ids. ``is_label``: it names a group of vertices, so that it is neither compared nor averaged."""
 
     values: "np.ndarray"
     method: str = ""
+    is_label: bool = False
 
 
 Finding = Number | Distribution | Curve | Column
@@ -77,9 +78,6 @@ class Measure:
     paper: ClassVar[str] = ""
     by_default: ClassVar[bool] = True
     """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by name."""
-
-    on_gpu: ClassVar[bool] = True
-    """Whether it can read a network on a GPU; one that cannot runs on the CPU, and says so."""
 
     def __init__(self, **values: Any) -> None:
         for name, declared in self.options().items():
@@ -98,6 +96,10 @@ class Measure:
     def parameters(self) -> dict[str, Any]:
         """Value of each option, as plain data."""
         return {name: getattr(self, name) for name in self.options()}
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
+        return ()
 
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""

@@ -78,6 +78,10 @@ class HostNetwork(Network):
         return self.id_dtype.itemsize + 4 * self.weighted
 
     @property
+    def budget(self) -> int:
+        return self.memory
+
+    @property
     def room(self) -> int:
         """Bytes for rows, beside what is kept of all vertices."""
         return self.memory - STATE_BYTES * self.vertices
@@ -100,7 +104,7 @@ class HostNetwork(Network):
         if self.resident:
             yield self._whole(weights)
             return
-        cut = self._cut
+        cut = self.cut
         numbers = [
             part.number for part in cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
         ]
@@ -128,15 +132,15 @@ class HostNetwork(Network):
         return self.held[weights]
 
     def _read(self, number: int, buffers: tuple[np.ndarray, np.ndarray | None]) -> Block:
-        part = self._cut.partitions[number]
+        part = self.cut.partitions[number]
         indices, weights = (None if buffer is None else buffer[: part.edges] for buffer in buffers)
         assert indices is not None
-        self._cut.read_partition(number, indices, weights)
+        self.cut.read_partition(number, indices, weights)
         offsets = self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
         return Block(part.first_vertex, part.last_vertex, offsets, indices, weights)
 
     @cached_property
-    def _cut(self) -> Recut:
+    def cut(self) -> Recut:
         """The store in blocks of which two fit."""
         most = self.room // (2 * self.edge_bytes)
         begins, vertex = [], 0
@@ -232,7 +236,7 @@ class HostNetwork(Network):
 
     def _stored(self, kind: str) -> "HostNetwork":
         """The network of a store on disk that is made of this graph, in bounded memory, and kept."""
-        from csaw.engine.evaluation.derived import derived_store
+        from csaw.engine.derived import derived_store
 
         store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
         return HostNetwork(store, memory=self.memory, threads=self.threads, derived=self.derived)

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from csaw.engine import devices, measure
+from csaw.engine import measure
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation import distances, profiles, sampled
+from csaw.engine.evaluation.networks import Networks
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.evaluation.rows import Row, compared, plain_row
+from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
 from csaw.engine.measure import Findings, Measure
-from csaw.engine.network import Network
 from csaw.engine.samples import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
@@ -33,17 +34,27 @@ class Compared:
 
 @dataclass
 class Evaluation:
-    """What is known of a graph and its samples. ``profile``: findings of the graph by name; ``samples``: one for each."""
+    """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
 
-    graph: str
-    profile: Findings
+    store: GraphStore
+    by_measure: dict[str, Findings]
     samples: list[Compared]
     measures: list[Measure]
+
+    @property
+    def graph(self) -> str:
+        """Path of the graph."""
+        return str(self.store.path)
+
+    @cached_property
+    def profile(self) -> Findings:
+        """All findings of the graph."""
+        return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
 
     def rows(self) -> list[Row]:
         """The table: of the graph alone, or of each sample beside it."""
         if not self.samples:
-            return [plain_row(name, finding) for name, finding in self.profile.items()]
+            return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
 
     def as_dict(self) -> dict[str, Any]:
@@ -83,46 +94,29 @@ def evaluate(
     if wish.estimate and not given:
         raise OptionError("--estimate: expected samples to estimate from, found none")
     with Networks(store, wish) as networks:
-        profile: Findings = {}
+        found: dict[str, Findings] = {}
         for one in measures:
-            progress(f"{one.name()} of {store.path}")
-            profile |= profiles.findings_of(networks, store.fingerprint, one, refresh=wish.refresh)
-        found = [_compared(sample, networks.host, profile, measures, wish, progress) for sample in given]
-    return Evaluation(str(store.path), profile, found, measures)
+            progress(f"{one.name()} of {store.path}{networks.aside(one)}")
+            found[one.name()] = profiles.findings_of(networks, store.fingerprint, one, refresh=wish.refresh)
+        evaluation = Evaluation(store, found, [], measures)
+        for sample in given:
+            evaluation.samples.append(_compared(sample, networks.host, evaluation.profile, measures, wish, progress))
+    return evaluation
 
 
-class Networks:
-    """The graph on the devices that measures run on; loaded when one is first asked for."""
-
-    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
-        self.store, self.wish = store, wish
-        self.gpus = devices.first_gpu() if wish.device == devices.AUTO else devices.place(wish.device)
-        self.host = HostNetwork(store, memory=wish.memory, threads=wish.threads)
-        self.device: Network | None = None
-
-    def of(self, one: Measure) -> Network:
-        """The network that a measure reads: on the first GPU where there is one and the measure can use it, else on the host."""
-        if not self.gpus or not one.on_gpu:
-            return self.host
-        if self.device is None:
-            from csaw.engine.cuda.network import DeviceNetwork
-
-            self.device = DeviceNetwork(
-                self.store,
-                self.gpus[0],
-                gpu_memory=self.wish.gpu_memory,
-                memory=self.wish.memory,
-                threads=self.wish.threads,
-            )
-        return self.device
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.host.close()
-        if self.device is not None:
-            self.device.close()
+def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]:
+    """How ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured. Errors as of ``evaluate``."""
+    wish, values = EvaluateOptions.of(options)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    with Networks(store, wish) as networks:
+        return [
+            {
+                "measure": one.name(),
+                **networks.plan(one),
+                "kept": not wish.refresh and profiles.read(store.fingerprint, one) is not None,
+            }
+            for one in measure.chosen(wish.measures, values)
+        ]
 
 
 def _compared(

@@ -56,7 +56,11 @@ class Visits:
 
     def __init__(self, samples: Any, host: HostNetwork, profile: Findings, wish: EvaluateOptions) -> None:
         self.samples, self.host, self.estimate = samples, host, wish.estimate
-        self.columns = {name: one.values.astype(np.float64) for name, one in profile.items() if isinstance(one, Column)}
+        self.columns = {
+            name: one.values.astype(np.float64)
+            for name, one in profile.items()
+            if isinstance(one, Column) and not one.is_label
+        }
         self.chance = chances(samples, host) if wish.estimate else np.ones(host.vertices)
         self.weight = np.divide(1.0, self.chance, out=np.zeros(host.vertices), where=self.chance > 0.0)
         self.skipped = self._burn_in(wish.burn_in) if wish.estimate else 0

@@ -23,6 +23,9 @@ class Bfs(Measure):
         None, kind=object, help="id of the vertex from which distances are taken", none="the vertex of largest degree"
     )
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("bfs",)
+
     def findings(self, network: Network) -> Findings:
         distance = on_host(network.compute("bfs", source=start_vertex(network, self.bfs_source, "--bfs-source")))
         counts = np.bincount(distance[distance >= 0])

@@ -14,6 +14,9 @@ class Components(Measure):
 
     paper = "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), 2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("components", "strong_components") if directed else ("components",)
+
     def findings(self, network: Network) -> Findings:
         found = _of("component", on_host(network.compute("components")))
         if network.directed:
@@ -30,5 +33,5 @@ def _of(name: str, smallest: np.ndarray) -> Findings:
         f"largest {name}": Number(largest),
         f"share in largest {name}": Number(largest / smallest.size if smallest.size else float("nan")),
         f"{name} size": Distribution(sizes, times, f"vertices of a {name}"),
-        name: Column(smallest),
+        name: Column(smallest, is_label=True),
     }

@@ -1,6 +1,5 @@
 """Arguments that nobody means: each ends in one sentence with exit status 1 or 2, in every command that takes a graph."""
 
-import logging
 import os
 import subprocess
 import sys
@@ -39,7 +38,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(inputs, "WAIT_SECONDS", 0.1)
-    monkeypatch.setattr(logging.root, "handlers", logging.root.handlers[:])  # the command adds its own
     os.mkfifo("pipe")
     os.mkdir("folder")
     return tmp_path
