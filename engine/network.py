@@ -48,7 +48,6 @@ class Network(ABC):
     device: ClassVar[str]
     store: GraphStore
     xp: Any
-    store: Any
     vertices: int
     edges: int
     directed: bool

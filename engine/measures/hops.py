@@ -37,6 +37,9 @@ class Hops(Measure):
     hop_seed: int = option(0, help="seed of the random sources", low=0)
     undirected_hops: bool = option(False, help="take distances without the directions of a directed graph")
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("hops",)
+
     def findings(self, network: Network) -> Findings:
         graph = network.undirected if self.undirected_hops and network.directed else network
         if self._exact(graph):
