@@ -1,6 +1,7 @@
 """Betweenness from some sources, in host memory or from disk."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def _over_level(network: HostNetwork, kernel: Callable, found: np.ndarray, *stat
         edges = int(network.degrees[found[low:high]].sum())
         pieces = max(1, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK))
         cuts = np.linspace(low, high, pieces + 1).astype(int).tolist()
-        ranges = list(zip(cuts[:-1], cuts[1:], strict=True))
+        ranges = list(pairwise(cuts))
         rows = (found, block.first, block.indptr, block.indices)
         shared(network, kernel, ranges, *rows, *state)
 
