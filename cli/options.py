@@ -16,6 +16,7 @@ ALGORITHM = "Options of {}"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
+OF = "Of "  # begins the words of some of the algorithms that share an option
 LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json")
 
 
@@ -27,7 +28,28 @@ class Grouped(click.Option):
         self.group = group
 
 
-class SampleCommand(click.Command):
+class GroupedCommand(click.Command):
+    """A command whose help shows options under headings. ``place``: where a heading stands; ``rest``: that of options without one."""
+
+    rest = ""
+
+    def place(self, group: str) -> int:
+        raise NotImplementedError
+
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        return getattr(param, "group", self.rest)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
+                groups.setdefault(self.group_of(param, ctx), []).append(record)
+        for group in sorted(groups, key=self.place):
+            with formatter.section(group):
+                formatter.write_dl(groups[group])
+
+
+class SampleCommand(GroupedCommand):
     """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it shipped or the user's own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -40,29 +62,23 @@ class SampleCommand(click.Command):
         taken = {param.name for param in given} | options().keys()
         chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
         own = chosen.options() if chosen else {}
-        made = [_made(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
+        made = [made_option(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
         for key, (one, owners) in _of_all().items():
             if key not in own and key not in taken:
-                made.append(_made(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
-        made += [_made(key, one, one.group) for key, one in options().items()]
-        made += [_made(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
+                made.append(made_option(key, one, ALGORITHM.format("algorithms"), owners, hidden=chosen is not None))
+        made += [made_option(key, one, one.group) for key, one in options().items()]
+        made += [made_option(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
         return [*given[:3], *made, *given[3:]]
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
-                last = param.name in LAST or param is self.get_help_option(ctx)
-                group = OUTPUT if last else getattr(param, "group", SAMPLE)
-                groups.setdefault(group, []).append(record)
-        for group in sorted(groups, key=_place):
-            with formatter.section(group):
-                formatter.write_dl(groups[group])
+    rest = SAMPLE
 
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        last = param.name in LAST or param is self.get_help_option(ctx)
+        return OUTPUT if last else super().group_of(param, ctx)
 
-def _place(group: str) -> int:
-    order = (RUN, OUTPUT, BASELINES)
-    return order.index(group) + 2 if group in order else int(group == SAMPLE)
+    def place(self, group: str) -> int:
+        order = (RUN, OUTPUT, BASELINES)
+        return order.index(group) + 2 if group in order else int(group == SAMPLE)
 
 
 def _algo(args: list[str]) -> str | None:
@@ -87,20 +103,33 @@ def _class_of(name: str | None) -> Any:
 
 
 def _of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option of the shipped algorithms, and the names of those that have it; without default and range where these differ."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+    """Every option of the shipped algorithms, and the names of those that have it."""
+    found: dict[str, dict[str, Option]] = {}
     for name in registry.names():
         for key, one in registry.find(name).options().items():
-            known, owners = found.setdefault(key, (one, []))
-            owners.append(name)
-            if (known.default, known.interval) != (one.default, one.interval):
-                found[key] = replace(known, default=None, low=None, high=None), owners
-    return found
+            found.setdefault(key, {})[name] = one
+    return {key: (_shared(each), list(each)) for key, each in found.items()}
 
 
-def _made(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
+def _shared(each: dict[str, Option]) -> Option:
+    """One option for those of algorithms, by name: without default and range where these differ, and with the words of all."""
+    first, *others = each.values()
+    if any((one.default, one.interval) != (first.default, first.interval) for one in others):
+        first = replace(first, default=None, low=None, high=None)
+    meanings: dict[str, list[str]] = {}
+    for name, one in each.items():
+        meanings.setdefault(one.help, []).append(name)
+    if len(meanings) == 1:
+        return first
+    most = sorted(meanings.items(), key=lambda said: -len(said[1]))
+    return replace(
+        first, help=". ".join(text if len(of) >= MANY else f"{OF}{', '.join(of)}: {text}" for text, of in most)
+    )
+
+
+def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
-    flag = "--" + name.replace("_", "-")
+    flag = "--" + name.strip("_").replace("_", "-")
     how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
@@ -110,7 +139,7 @@ def _made(name: str, one: Option, group: str, owners: list[str] | None = None, h
         kind = TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
         how["metavar"] = "SIZE" if one.kind is Bytes else None
-    return Grouped(flag, help=f"{help_of(one, owners)}.", **how)
+    return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:
@@ -124,7 +153,7 @@ def help_of(one: Option, owners: list[str] | None = None) -> str:
         notes.append(f"default: {NONE}")
     if one.interval:
         notes.append(one.interval)
-    owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""
+    owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY and OF not in one.help else ""
     return f"{text[:1].upper()}{text[1:]}" + (f" [{'; '.join(notes)}]" if notes else "") + owned
 
 

@@ -45,6 +45,10 @@ class Algorithm:
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
     ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
 
+    visits: ClassVar[str] = ""
+    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its ``strength``, the sum of its weights; empty where no closed form is known.
+    Of walks, once they have mixed. ``csaw evaluate --estimate`` corrects visits by it."""
+
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 

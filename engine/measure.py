@@ -58,10 +58,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Column:
-    """A number for each vertex, [V], in the order of dense ids."""
+    """A number for each vertex, [V], in the order of dense ids. ``is_label``: it names a group of vertices, so that it is neither compared nor averaged."""
 
     values: "np.ndarray"
     method: str = ""
+    is_label: bool = False
 
 
 Finding = Number | Distribution | Curve | Column
@@ -95,6 +96,10 @@ class Measure:
     def parameters(self) -> dict[str, Any]:
         """Value of each option, as plain data."""
         return {name: getattr(self, name) for name in self.options()}
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
+        return ()
 
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""

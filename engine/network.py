@@ -8,11 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from csaw.engine.contracts import Array
+from csaw.partition import GraphStore
+from csaw.partition.recut import Recut
 
 Wanted = Callable[[int, int], bool]
 """Whether the rows of the vertices from the first to before the second are wanted."""
@@ -43,8 +46,8 @@ class Network(ABC):
     """
 
     device: ClassVar[str]
+    store: GraphStore
     xp: Any
-    store: Any
     vertices: int
     edges: int
     directed: bool
@@ -61,6 +64,21 @@ class Network(ABC):
     def resident(self) -> bool:
         """Whether all rows are one block that stays in memory."""
 
+    @property
+    @abstractmethod
+    def budget(self) -> int:
+        """Bytes of the device's memory that may be used."""
+
+    @property
+    @abstractmethod
+    def edge_bytes(self) -> int:
+        """Bytes of an entry of a row with its weight, if the graph has weights."""
+
+    @cached_property
+    @abstractmethod
+    def cut(self) -> Recut:
+        """The store in blocks of which two fit the budget."""
+
     @abstractmethod
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Go through all rows in order, or through the blocks alone that are ``wanted``. A block is good until the next is asked for."""
@@ -74,6 +92,11 @@ class Network(ABC):
     @abstractmethod
     def incoming(self) -> "Network":
         """The rows of those that edges come from; of an undirected graph, itself."""
+
+    @classmethod
+    def lacks(cls, wanted: tuple[str, ...]) -> list[str]:
+        """Those of the modules ``wanted`` that this kind of device does not have."""
+        return [name for name in wanted if find_spec(f"csaw.engine.{cls.device}.analytics.{name}") is None]
 
     def compute(self, what: str, **options: Any) -> Any:
         """``compute(network, **options)`` of the module ``what`` of this device: csaw.engine.cpu.analytics or csaw.engine.cuda.analytics."""

@@ -28,7 +28,7 @@ class Ranks:
 
     @property
     def method(self) -> str:
-        return f"{self.iterations} iterations, the last of which changed ranks by {self.residual:.2g} in all; sums of 64-bit integers, rounded by at most {self.error:.1g} in all"
+        return f"{self.iterations} iterations; last change {self.residual:.2g}, rounding {self.error:.1g}"
 
 
 def converged(network: Network, settle: Callable[..., tuple[int, int]], *, damping: float, tolerance: float, sources: Any) -> Ranks:  # fmt: skip

@@ -23,6 +23,7 @@ from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.layout import Identifiers
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
@@ -55,6 +56,11 @@ class Job:
         """The original ids by which samples are written; None where there are none, or they are not needed."""
         return None if self.plan.request.ids == "dense" else self.store.stored_ids()
 
+    @property
+    def identifiers(self) -> Identifiers:
+        """The conversion of the dense ids of drawn samples to those that are written."""
+        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
+
 
 def prepare(
     graph: str | Path | GraphStore,
@@ -74,7 +80,7 @@ def prepare(
     measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
         (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
+        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
     ``job.plan.as_dict()`` says how the run will be carried out.
@@ -100,6 +106,10 @@ def prepare(
 
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
+    if sources.labels is not None and plan.sample_layout != "batches":
+        raise OptionError(
+            f"--sources: labels of seeds are kept in mini-batches, and this run draws {plan.sample_layout}; run without --induced, or give seeds without labels"
+        )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)

@@ -1,6 +1,7 @@
 """What all tests begin with."""
 
 import gc
+import logging
 import signal
 
 import pytest
@@ -18,3 +19,9 @@ def assumed_rates(monkeypatch):
     from helpers.rates import pin_rates
 
     pin_rates(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def log_handlers(monkeypatch):
+    """A command adds a handler of its own, on a stream that closes."""
+    monkeypatch.setattr(logging.root, "handlers", logging.root.handlers[:])

@@ -33,7 +33,7 @@ def script_of(text):
     return "\n".join(lines)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="trains networks for minutes")
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
     for module in NEEDS[name]:

@@ -7,3 +7,4 @@ class Deepwalk(Walk):
     """The walk moves to a neighbor chosen uniformly, or by the weight of its edge in a weighted graph."""
 
     paper = "Perozzi et al., KDD 2014"
+    visits = "strength"

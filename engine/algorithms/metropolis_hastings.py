@@ -7,6 +7,7 @@ class MetropolisHastings(Walk):
     """The walk proposes a uniform neighbor, moves there with chance min(1, degree here / degree there), and stays otherwise."""
 
     paper = "Gjoka et al., INFOCOM 2010"
+    visits = "uniform"
 
     def edge_bias(self, e):
         return 1.0

@@ -11,6 +11,7 @@ class Multidimensional(Traversal):
 
     paper = "Ribeiro and Towsley, IMC 2010"
     sources_from = "random"
+    visits = "degree"
     visited_once = False
     clocks = True
     walk_length: int = option(80, help="steps of an instance, by all of its walkers together", low=0, high=2**31 - 2)

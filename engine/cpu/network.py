@@ -42,6 +42,8 @@ class HostNetwork(Network):
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(store.id_dtype)
         self.held: dict[bool, Block] = {}  # the block of all rows, without weights or with them
+        if not self.resident:
+            self._require_least()
 
     @classmethod
     def of_arrays(
@@ -53,13 +55,11 @@ class HostNetwork(Network):
         directed: bool,
         like: Self | None = None,
     ) -> Self:
-        """A network of CSR arrays whose rows are sorted; it takes threads and the rest from the network ``like``."""
+        """A network of CSR arrays whose rows are sorted; it has as many threads as the network ``like``."""
         from csaw.partition.in_memory import InMemory
 
         store = InMemory("graph in memory", indptr, indices, weights, directed=directed)
-        network = (
-            cls(store) if like is None else cls(store, memory=like.memory, threads=like.threads, derived=like.derived)
-        )
+        network = cls(store, threads=None if like is None else like.threads)
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -78,6 +78,10 @@ class HostNetwork(Network):
         return self.id_dtype.itemsize + 4 * self.weighted
 
     @property
+    def budget(self) -> int:
+        return self.memory
+
+    @property
     def room(self) -> int:
         """Bytes for rows, beside what is kept of all vertices."""
         return self.memory - STATE_BYTES * self.vertices
@@ -86,11 +90,21 @@ class HostNetwork(Network):
     def resident(self) -> bool:
         return bool(self.held) or self.edges * self.edge_bytes <= self.room
 
+    def _require_least(self) -> None:
+        """BudgetError unless the memory holds two rows and what is kept of all vertices."""
+        longest = max(self.store.max_degree, 1)
+        least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * longest
+        if self.memory < least:
+            raise BudgetError(
+                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
+                f"and {self.memory:,} are allowed; raise --memory to {least:,}"
+            )
+
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
             yield self._whole(weights)
             return
-        cut = self._cut
+        cut = self.cut
         numbers = [
             part.number for part in cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
         ]
@@ -118,24 +132,17 @@ class HostNetwork(Network):
         return self.held[weights]
 
     def _read(self, number: int, buffers: tuple[np.ndarray, np.ndarray | None]) -> Block:
-        part = self._cut.partitions[number]
+        part = self.cut.partitions[number]
         indices, weights = (None if buffer is None else buffer[: part.edges] for buffer in buffers)
         assert indices is not None
-        self._cut.read_partition(number, indices, weights)
+        self.cut.read_partition(number, indices, weights)
         offsets = self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
         return Block(part.first_vertex, part.last_vertex, offsets, indices, weights)
 
     @cached_property
-    def _cut(self) -> Recut:
+    def cut(self) -> Recut:
         """The store in blocks of which two fit."""
         most = self.room // (2 * self.edge_bytes)
-        longest = int(self.degrees.max(initial=0))
-        if most < max(longest, 1):
-            least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * max(longest, 1)
-            raise BudgetError(
-                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
-                f"and {self.memory:,} are allowed; raise --memory to {least:,}"
-            )
         begins, vertex = [], 0
         while vertex < self.vertices:
             edge = int(self.indptr[vertex])
@@ -205,6 +212,16 @@ class HostNetwork(Network):
         return HostNetwork.of_arrays(*self._backward(self._whole(False)), directed=True, like=self)
 
     @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in memory already."""
+        return self.resident and (not self.directed or "incoming" in self.__dict__)
+
+    @property
+    def can_have_incoming(self) -> bool:
+        """Whether there is memory for the rows of the other direction beside these."""
+        return self.has_incoming or self._can_derive
+
+    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_SHARE * self.edges * self.id_dtype.itemsize <= self.room
 
@@ -219,7 +236,7 @@ class HostNetwork(Network):
 
     def _stored(self, kind: str) -> "HostNetwork":
         """The network of a store on disk that is made of this graph, in bounded memory, and kept."""
-        from csaw.engine.evaluation.derived import derived_store
+        from csaw.engine.derived import derived_store
 
         store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
         return HostNetwork(store, memory=self.memory, threads=self.threads, derived=self.derived)

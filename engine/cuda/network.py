@@ -83,6 +83,10 @@ class DeviceNetwork(Network):
         return 4 + 4 * self.weighted
 
     @property
+    def budget(self) -> int:
+        return self.gpu_memory
+
+    @property
     def room(self) -> int:
         """Bytes of the GPU's memory for rows, beside what is kept of all vertices."""
         return self.gpu_memory - STATE_BYTES * self.vertices
@@ -196,6 +200,16 @@ class DeviceNetwork(Network):
             return self._of(self.host.incoming)
         source, target = self._ends()
         return self._of_keys(cupy.sort(target << 32 | source), directed=True)
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in the GPU's memory already."""
+        return self.resident and (not self.directed or "incoming" in self.__dict__)
+
+    @property
+    def can_have_incoming(self) -> bool:
+        """Whether the GPU's memory holds the rows of the other direction beside these."""
+        return self.has_incoming or self._can_derive
 
     @property
     def _can_derive(self) -> bool:

@@ -1,7 +1,7 @@
 """Columns of what was found of each vertex, as a file with the original ids beside them: .npz, which ``csaw sample --columns`` reads, .csv or .parquet."""
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,8 +9,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from csaw.engine.given_columns import IDS
+from csaw.engine.measure import Column, Findings
 from csaw.partition.errors import MissingDependencyError, OptionError
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
+from csaw.partition.shown import quoted
 from csaw.partition.words import ERRORS, Words
 
 WIDEST = 1024  # characters of a string id in an .npz file, where all take the room of the longest one
@@ -24,8 +26,7 @@ def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path,
     is there already, and not to be overwritten, or cannot be written; MissingDependencyError for Parquet without pyarrow.
     """
     out = Path(out)
-    write = _writer(out)
-    check(out, FILE, overwrite)
+    write = check_name(out, overwrite=overwrite)
     if IDS in columns:
         raise OptionError(f"--save: a column cannot be called {IDS}, as the ids beside it are")
     for name, column in columns.items():
@@ -42,10 +43,31 @@ def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path,
         raise cannot_be_written(out, error) from error
 
 
-def _writer(out: Path) -> Callable[[BinaryIO, Any, Mapping[str, np.ndarray]], None]:
+def columns_of(by_measure: Mapping[str, Findings], wanted: Sequence[str]) -> dict[str, np.ndarray]:
+    """The columns that some measures have found, under the names that a file gives them: those of findings, without "of vertices".
+
+    OptionError for a measure that was not taken, or that finds no column.
+    """
+    out: dict[str, np.ndarray] = {}
+    for measure in wanted:
+        columns = {name: one.values for name, one in by_measure.get(measure, {}).items() if isinstance(one, Column)}
+        if not columns:
+            known = ", ".join(
+                name for name, found in by_measure.items() if any(isinstance(one, Column) for one in found.values())
+            )
+            raise OptionError(
+                f"--save: expected measures that give a number for each vertex, such as {known or 'degree'}, found {quoted(measure)}"
+            )
+        out |= {name.removesuffix(" of vertices"): values for name, values in columns.items()}
+    return out
+
+
+def check_name(out: Path, *, overwrite: bool) -> Callable[[BinaryIO, Any, Mapping[str, np.ndarray]], None]:
+    """The function that writes a file of this name, before anything is measured; errors as of ``save_columns``."""
     writers = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}
     if out.suffix not in writers:
         raise OptionError(f"--save: expected a name ending in {', '.join(writers)}, found {out}")
+    check(out, FILE, overwrite)
     return writers[out.suffix]
 
 

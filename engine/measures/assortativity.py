@@ -19,6 +19,9 @@ class Assortativity(Measure):
 
     paper = "Newman 2002"
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("neighbor_sums",)
+
     def findings(self, network: Network) -> Findings:
         found = _undirected(network.undirected)
         return found | _directed(network) if network.directed else found

@@ -11,6 +11,9 @@ class Core(Measure):
 
     paper = "Seidman 1983"
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("core",)
+
     def findings(self, network: Network) -> Findings:
         cores = on_host(network.undirected.compute("core"))
         counts = np.bincount(cores)

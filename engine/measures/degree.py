@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.engine.measure import Distribution, Findings, Measure, Number
+from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.network import Network
 
 
@@ -20,4 +20,10 @@ def _of(name: str, network: Network) -> Findings:
     counts = counts if isinstance(counts, np.ndarray) else counts.get()
     values = np.flatnonzero(counts)
     found = Distribution(values, counts[values], name)
-    return {name: found, f"mean {name}": Number(found.mean), f"largest {name}": Number(int(values.max(initial=0)))}
+    column = network.degrees if network.xp is np else network.degrees.get()
+    return {
+        name: found,
+        name + " of vertices": Column(column),
+        f"mean {name}": Number(found.mean),
+        f"largest {name}": Number(int(values.max(initial=0))),
+    }

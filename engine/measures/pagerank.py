@@ -12,6 +12,9 @@ class Pagerank(RankMeasure):
     multiples of their mean, and has a value for each eighth of a doubling.
     """
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("pagerank",)
+
     def findings(self, network: Network) -> Findings:
         nowhere = network.xp.zeros(0, "int64")
         ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=nowhere)

@@ -27,6 +27,9 @@ class PersonalizedPagerank(RankMeasure):
         super().__init__(**values)
         self.rank_sources = "\n".join(_ids(self.rank_sources))  # a file may change, what was read of it does not
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("pagerank",)
+
     def findings(self, network: Network) -> Findings:
         sources = network.xp.asarray(_dense(network, self.rank_sources.split("\n")))
         ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=sources)

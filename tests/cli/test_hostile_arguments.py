@@ -1,6 +1,5 @@
 """Arguments that nobody means: each ends in one sentence with exit status 1 or 2, in every command that takes a graph."""
 
-import logging
 import os
 import subprocess
 import sys
@@ -23,6 +22,7 @@ LONG = "x" * 5000
 GRAPHS = {"nothing": "", "pipe": "pipe", "folder": "folder", "NUL": "a\0b", "long": LONG, "device": "/dev/zero", "long names": "a/" * 3000}  # fmt: skip
 COMMANDS = {
     "sample": ["sample", "GRAPH", "out.zarr", "--device", "cpu"],
+    "evaluate": ["evaluate", "GRAPH", "--device", "cpu"],
     "info": ["info", "GRAPH"],
     "verify": ["verify", "samples.zarr", "--graph", "GRAPH"],
     "partition": ["partition", "GRAPH", "out.zarr"],
@@ -38,7 +38,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(inputs, "WAIT_SECONDS", 0.1)
-    monkeypatch.setattr(logging.root, "handlers", logging.root.handlers[:])  # the command adds its own
     os.mkfifo("pipe")
     os.mkdir("folder")
     return tmp_path

@@ -27,7 +27,8 @@ ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 COMMANDS = sorted(
     p.stem
     for p in (ROOT / "cli").glob("*.py")
-    if p.stem not in ("__init__", "__main__", "console", "graphs", "main", "options", "report", "runs", "values")
+    if p.stem
+    not in ("__init__", "__main__", "console", "evaluated", "graphs", "main", "options", "report", "runs", "values")
 )
 
 

@@ -1,9 +1,11 @@
 """Every kernel compiles without a GPU, with its hooks inlined and without spilling registers.
 
-Each for the oldest architecture, which knows the fewest instructions; kernels of every file for the others too; and each for each in slow checks.
+Each for the oldest architecture, which knows the fewest instructions, with ids of 32 bits; kernels of every file with ids of 64 bits and for the
+newest too. Slow checks compile every kernel for every architecture with both ids: they say again of more kernels what those of every file say.
 """
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,9 +20,9 @@ from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.run import prepare
 from csaw.engine.specialization import Specialization
 
-ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+ARCHITECTURES = OLDEST, _, NEWEST = ("sm_75", "sm_80", "sm_90")
 SPILL = 64  # bytes that a kernel may spill
-EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for every architecture
+EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for the newest architecture and with ids of 64 bits
     ("deepwalk", ()),
     ("node2vec", ()),
     ("neighbor", ()),
@@ -118,26 +120,32 @@ STREAMED = [
 ]
 
 
+LIKE_OTHERS = pytest.mark.slow(
+    reason="quick cases compile a kernel of every file like that, and this one for the oldest architecture"
+)
+QUICK = [(OLDEST, 32)]
+QUICK_EVERYWHERE = [*QUICK, (OLDEST, 64), (NEWEST, 32)]
+
+
 def each(cases, everywhere):
-    """A parameter for each case and architecture."""
-    return [
-        pytest.param(
-            algo,
-            options,
-            architecture,
-            id=f"{algo}-{number}-{architecture}",
-            marks=[]
-            if architecture == ARCHITECTURES[0] or (algo, tuple(options)) in everywhere
-            else [pytest.mark.slow],
-        )
-        for number, (algo, options) in enumerate(cases)
-        for architecture in ARCHITECTURES
-    ]
+    """A parameter for each case, architecture and width of ids."""
+    for number, (algo, options) in enumerate(cases):
+        quick = QUICK_EVERYWHERE if (algo, tuple(options)) in everywhere else QUICK
+        for architecture, bits in product(ARCHITECTURES, (32, 64)):
+            if bits == 32 or "layout" not in options:  # which graphs with ids of 64 bits have no choice of
+                marks = [] if (architecture, bits) in quick else [LIKE_OTHERS]
+                yield pytest.param(
+                    algo, options, architecture, bits, id=f"{algo}-{number}-{architecture}-{bits}", marks=marks
+                )
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return random_store(tmp_path_factory.mktemp("cuda") / "g.zarr")
+
+
+def with_ids(store, bits):
+    return WideStore(store) if bits == 64 else store
 
 
 @pytest.fixture(scope="module")
@@ -160,13 +168,13 @@ def check(unit, architecture, caplog):
     CHECKED.add(path)
 
 
-@pytest.mark.parametrize(("algo", "options", "architecture"), each(CASES, EVERYWHERE))
-def test_kernels_compile(algo, options, architecture, store, caplog, cubins):
-    for graph in (store, WideStore(store)) if not options.get("layout") else (store,):
-        job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
-        backend = Specialization(job.plan, graph, job.algorithm)
-        for unit in (kernels_of(backend), builder_of(backend)):
-            check(unit, architecture, caplog)
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(CASES, EVERYWHERE)))
+def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph = with_ids(store, bits)
+    job = prepare(graph, algo, device=Device(0, "none", architecture, 132, 1 << 40), **options)
+    backend = Specialization(job.plan, graph, job.algorithm)
+    for unit in (kernels_of(backend), builder_of(backend)):
+        check(unit, architecture, caplog)
 
 
 def test_every_file_is_compiled_for_every_architecture(store):
@@ -195,12 +203,12 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
 
 
-@pytest.mark.parametrize(("algo", "options", "architecture"), each(STREAMED, {("node2vec", ())}))
-def test_kernels_for_streamed_graphs_compile(algo, options, architecture, store, caplog, cubins):
-    device = Device(0, "none", architecture, 132, 1 << 40)
+@pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))
+def test_kernels_for_streamed_graphs_compile(algo, options, architecture, bits, store, caplog, cubins):
+    graph, device = with_ids(store, bits), Device(0, "none", architecture, 132, 1 << 40)
     for weighted in (True, False):
-        job = prepare(store, algo, device=device, residency="streamed", weighted=weighted, **options)
-        backend = Specialization(job.plan, store, job.algorithm)
+        job = prepare(graph, algo, device=device, residency="streamed", weighted=weighted, **options)
+        backend = Specialization(job.plan, graph, job.algorithm)
         for unit in (kernels_of(backend), builder_of(backend)):
             check(unit, architecture, caplog)
 

@@ -61,13 +61,14 @@ STREAMED = (
     "forest-fire",
     "layer",
     "random-edge",
-)  # every path; the rest are slow checks
+)  # every path through the engine
+LIKE_STREAMED = pytest.mark.slow(reason="takes the path of an algorithm in STREAMED")
 
 
 @pytest.mark.parametrize(
     ("algo", "options"),
     [
-        pytest.param(a, o, marks=[] if a in STREAMED else [pytest.mark.slow], id=f"{a}-{i}")
+        pytest.param(a, o, marks=[] if a in STREAMED else [LIKE_STREAMED], id=f"{a}-{i}")
         for i, (a, o) in enumerate(CASES)
     ],
 )
@@ -93,7 +94,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
 @pytest.mark.parametrize(
     ("algo", "options"),
     [
-        pytest.param(a, o, marks=[] if a in STREAMED else [pytest.mark.slow], id=f"{a}-{i}")
+        pytest.param(a, o, marks=[] if a in STREAMED else [LIKE_STREAMED], id=f"{a}-{i}")
         for i, (a, o) in enumerate(CASES)
         if a not in ("random-edge", "fastgcn", "saint-node")  # of which every partition is wanted
     ],

@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers.graphs import random_store
+from helpers.graphs import store_with_ids
+from helpers.invariance import bytes_of
 
 from csaw.engine import draw, draw_batches, prepare, sample
 from csaw.engine.cpu.backend import CpuBackend
@@ -29,12 +30,7 @@ KINDS = pytest.mark.parametrize(("algo", "options"), [WALKS, HOPS, SUBGRAPHS], i
 
 @pytest.fixture
 def store(tmp_path):
-    """A graph of nine partitions whose ids are not 0 .. V - 1."""
-    plain = random_store(tmp_path / "plain.zarr", vertices=400, edges=6000)
-    graph, ids = plain.load(), 7 + 3 * np.arange(400)
-    return write_graph(
-        tmp_path / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=False, vertex_ids=ids, partitions=9
-    )
+    return store_with_ids(tmp_path)
 
 
 @pytest.fixture
@@ -70,9 +66,7 @@ def assert_stored(samples, batches, first=0, last=None):
         assert batch.first == first
         first += batch.instances
         expected, found = samples.group(batch.first, first), batch.arrays()
-        assert {name: (a.dtype, a.shape, a.tobytes()) for name, a in found.items()} == {
-            name: (a.dtype, a.shape, a.tobytes()) for name, a in expected.items()
-        }
+        assert bytes_of(found) == bytes_of(expected)
         edges += batch.edges
     assert first == (samples.instances if last is None else last)
     return edges
@@ -121,7 +115,7 @@ def test_some_instances_of_a_batch_and_of_a_job(tmp_path, store, algo, options):
     for rows in (slice(3, 11), slice(-4, None), slice(5, 5), slice(9, 2)):
         start, stop, _ = rows.indices(20)
         part, expected = batches[0].arrays(rows), samples.group(13 + start, 13 + max(start, stop))
-        assert {n: a.tobytes() for n, a in part.items()} == {n: a.tobytes() for n, a in expected.items()}
+        assert bytes_of(part) == bytes_of(expected)
     assert list(draw_batches(planned(store, algo, options), 60, 60)) == []
 
 

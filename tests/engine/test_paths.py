@@ -15,7 +15,7 @@ from csaw.engine.plan import plan as plans
 from csaw.engine.run import execute, prepare
 from csaw.partition.errors import StoreError
 
-WALKS = {"seed": 3, "instances": 4000, "walk_length": 80}
+WALKS = {"seed": 3, "instances": 2000, "walk_length": 30}
 RUNS = [
     ("node2vec", {"p": 0.5, "q": 2.0}, False),
     ("deepwalk", {"select": "its"}, False),
@@ -33,7 +33,7 @@ def small_groups(monkeypatch):
 def job_of(store, algo, **options):
     """A job with room for a part of the walks, and for a few partitions."""
     memory = "300KiB" if options.get("weighted", True) or not store.directed else "150KiB"
-    return prepare(store, algo, residency="disk", memory=memory, ids="dense", **WALKS, **options)
+    return prepare(store, algo, residency="disk", memory=memory, ids="dense", **WALKS | options)
 
 
 @pytest.mark.parametrize("room", [100, 1 << 20])
@@ -64,8 +64,9 @@ def test_walks_are_those_of_a_resident_graph(tmp_path, algo, options, directed):
 
 def test_more_walkers_share_the_loads_of_partitions(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=12)
-    whole = job_of(store, "deepwalk", weighted=False, in_place=False)
-    parts = job_of(store, "deepwalk", weighted=False, in_place=False, in_flight=whole.plan.batch // 4)
+    options = {"weighted": False, "in_place": False, "instances": 4000, "walk_length": 80}
+    whole = job_of(store, "deepwalk", **options)
+    parts = job_of(store, "deepwalk", in_flight=whole.plan.batch // 4, **options)
     assert parts.plan.paths_bytes == 0
     loads = [execute(job, tmp_path / f"{i}.zarr")["transfers"] for i, job in enumerate((whole, parts))]
     assert loads[0] < loads[1] / 2

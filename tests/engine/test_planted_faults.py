@@ -124,8 +124,8 @@ LIKE_ANOTHER = (
 
 
 def each(faults):
-    """Those that are much like another one are slow checks."""
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in LIKE_ANOTHER else []) for name in faults]
+    slow = pytest.mark.slow(reason="a fault of the same kind as a quick one")
+    return [pytest.param(name, marks=[slow] if name in LIKE_ANOTHER else []) for name in faults]
 
 
 @pytest.mark.parametrize("fault", each(NODE2VEC))

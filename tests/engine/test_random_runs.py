@@ -12,7 +12,10 @@ from csaw.engine.run import execute, prepare
 QUICK, ALL = 6, 240
 
 
-@pytest.mark.parametrize("number", [pytest.param(n, marks=[] if n < QUICK else [pytest.mark.slow]) for n in range(ALL)])
+MORE = pytest.mark.slow(reason="more runs of the same kind as the quick ones")
+
+
+@pytest.mark.parametrize("number", [pytest.param(n, marks=[] if n < QUICK else [MORE]) for n in range(ALL)])
 def test_a_random_run_from_disk_gives_the_bytes_of_a_resident_graph(tmp_path, monkeypatch, number):
     store, run = drawn_run(number, tmp_path)
     expected = arrays_of(store, tmp_path / "r.zarr", run.algo, **run.wanted)

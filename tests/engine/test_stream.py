@@ -3,16 +3,17 @@
 import gc
 import threading
 import time
+from concurrent.futures.thread import _global_shutdown_lock
 
 import numpy as np
 import pytest
-from helpers.graphs import random_store
+from helpers.graphs import store_with_ids
+from helpers.invariance import bytes_of
 
 from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.sample_stream import DeviceIdentifiers, Parts
 from csaw.engine.samples.layout import Identifiers
-from csaw.partition import write_graph
 from csaw.partition.errors import BiasError, OptionError, StoreError
 
 WALKS = ("node2vec", {"walk_length": 9, "num_walks": 1, "p": 0.5, "q": 2.0})
@@ -26,20 +27,11 @@ KINDS = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A graph of nine partitions whose ids are not 0 .. V - 1."""
-    folder = tmp_path_factory.mktemp("stream")
-    graph, ids = random_store(folder / "plain.zarr", vertices=400, edges=6000).load(), 7 + 3 * np.arange(400)
-    return write_graph(
-        folder / "g.zarr", graph.indptr, graph.indices, graph.weights, directed=False, vertex_ids=ids, partitions=9
-    )
+    return store_with_ids(tmp_path_factory.mktemp("stream"))
 
 
 def given(options, **more):
     return {"seed": 5, "device": "cpu", **options, **more}
-
-
-def bytes_of(arrays):
-    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 def assert_stored(samples, batches, first, last):
@@ -173,6 +165,27 @@ def test_nothing_is_left_however_it_ends(store, residency, how):
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= threads
+
+
+def test_a_stream_that_is_dropped_while_a_thread_begins_is_closed_all_the_same(store):
+    drawn = stream(store, WALKS[0], **given(WALKS[1]))
+    next(iter(drawn))
+    device = drawn._opened.devices.devices[0].thread
+    drawn.itself = drawn  # so that the garbage collector drops it, in the middle of whatever runs then
+    del drawn
+
+    def collect():
+        with _global_shutdown_lock:  # as in the middle of ThreadPoolExecutor.submit
+            gc.collect()
+
+    collecting = threading.Thread(target=collect, daemon=True)
+    collecting.start()
+    collecting.join(20)
+    assert not collecting.is_alive()
+    deadline = time.monotonic() + 10
+    while not device._shutdown and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert device._shutdown
 
 
 def test_an_error_while_drawing_reaches_the_caller(store):

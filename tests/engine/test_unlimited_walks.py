@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+from helpers import own_walk
 from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store, rows_of, store_of, stored_arrays
 from helpers.invariance import assert_same
@@ -27,19 +28,6 @@ from csaw.partition.errors import BudgetError, OptionError
 ENDS = 0.2
 # (source, target, weight): a dead end (3), a self loop, an edge that is repeated
 DIRECTED = [(0, 1, 1), (0, 2, 2), (1, 0, 1), (1, 1, 2), (2, 0, 3), (2, 3, 1), (2, 3, 0.5), (1, 4, 1), (4, 2, 1)]
-SECOND_ORDER = """
-from csaw.engine.algorithm import Walk
-
-class Mine(Walk):
-    def edge_bias(self, e):
-        return e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / 2
-
-    def bias_range(self):
-        return (0.5, 1.0, 1.0)
-
-    def update(self, e):
-        return e.dst if e.random() < 0.9 else -1
-"""
 
 
 def ends_by_instance(self, e):
@@ -92,9 +80,8 @@ def test_ends_are_drawn_from_personalized_pagerank(tmp_path):
 def test_walks_are_the_beginnings_of_longer_ones_however_they_are_drawn(tmp_path, store, own, monkeypatch):
     """Random numbers have addresses: a limit that no walk reaches gives the same walks as none."""
     monkeypatch.setattr(plans, "GROUP_BYTES", 1 << 14)
-    (tmp_path / "mine.py").write_text(SECOND_ORDER)
-    algo, options = (f"{tmp_path / 'mine.py'}:Mine", {}) if own else ("ppr", {"termination_prob": 0.05})
-    options |= {"seed": 3, "instances": 3000}
+    algo, options = (own_walk.written(tmp_path, 0.9), {}) if own else ("ppr", {"termination_prob": 0.05})
+    options |= {"seed": 3, "instances": 1000}
     limited = arrays_of(store, tmp_path / "l.zarr", algo, walk_length=1000, **options)
     assert limited["lengths"].max() < 1000
     expected = [walk[: n + 1].tolist() for walk, n in zip(limited["walks"], limited["lengths"], strict=True)]

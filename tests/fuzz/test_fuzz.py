@@ -31,7 +31,7 @@ def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_thei
     assert code == 0, told
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="the quick test runs some cases of each kind, these are thousands more")
 @pytest.mark.parametrize("kind", LONG)
 def test_thousands_of_cases_end_well(kind):
     code, told = fuzz(f"{kind}={LONG[kind]}", "--seed", "2")

@@ -1,6 +1,7 @@
 """Walks without a limit on a GPU: the same bytes as on the CPU, in batches, in streams, and from every residency."""
 
 import pytest
+from helpers import own_walk
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, arrays_of, random_store
 from helpers.invariance import assert_same
@@ -11,19 +12,6 @@ from csaw.engine.run import prepare
 
 device_or_skip()
 
-SECOND_ORDER = """
-from csaw.engine.algorithm import Walk
-
-class Mine(Walk):
-    def edge_bias(self, e):
-        return e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / 2
-
-    def bias_range(self):
-        return (0.5, 1.0, 1.0)
-
-    def update(self, e):
-        return e.dst if e.random() < 0.97 else -1
-"""
 WAYS = [
     {},
     {"in_flight": 37},
@@ -59,9 +47,8 @@ def test_walks_have_the_same_bytes_on_both_devices(tmp_path, weighted, select):
 
 
 def test_second_order_walks_ask_later_and_have_the_same_bytes(tmp_path):
-    (tmp_path / "mine.py").write_text(SECOND_ORDER)
     store = random_store(tmp_path / "g.zarr", partitions=5)
-    compared(tmp_path, store, f"{tmp_path / 'mine.py'}:Mine", walk_length=None, instances=700)
+    compared(tmp_path, store, own_walk.written(tmp_path, 0.97), walk_length=None, instances=700)
 
 
 def test_ids_of_64_bits(tmp_path):

@@ -18,19 +18,18 @@ FIVE = [(0, 1, 3), (0, 2, 6), (0, 3, 2), (0, 4, 2), (0, 5, 2)]  # the biases of 
 
 def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=True, clusters=20):
     """A graph store of weighted edges, whose vertices are in at most ``clusters`` clusters of unequal sizes."""
-    rows = [(u, v, w) for u, v, w in edges] + ([] if directed else [(v, u, w) for u, v, w in edges if u != v])
-    rows.sort(key=lambda row: row[:2])
-    size = vertices or 1 + max(max(u, v) for u, v, _ in rows)
-    indptr = np.zeros(size + 1, np.int64)
-    for u, _, _ in rows:
-        indptr[u + 1] += 1
-    indices = np.array([v for _, v, _ in rows], np.uint32)
-    weights = np.array([w for *_, w in rows], np.float32) if weighted else None
+    src, dst, weights = np.array(edges, np.float64).reshape(-1, 3).T
+    if not directed:
+        apart = src != dst
+        src, dst = np.concatenate([src, dst[apart]]), np.concatenate([dst, src[apart]])
+        weights = np.concatenate([weights, weights[apart]])
+    order = np.lexsort((dst, src))
+    size = vertices or 1 + int(max(src.max(), dst.max()))
     return write_graph(
         path,
-        np.cumsum(indptr),
-        indices,
-        weights,
+        np.cumsum([0, *np.bincount(src.astype(int), minlength=size)]),
+        dst[order].astype(np.uint32),
+        weights[order].astype(np.float32) if weighted else None,
         directed=directed,
         partitions=partitions,
         overwrite=True,
@@ -41,10 +40,20 @@ def store_of(path, edges, *, directed, vertices=None, partitions=1, weighted=Tru
 def random_store(path, *, seed=0, vertices=300, edges=2000, partitions=1, weighted=True, directed=False, clusters=20):
     """A graph with hubs: endpoints drawn towards small ids."""
     rng = np.random.default_rng(seed)
-    ends = (rng.random((edges, 2)) ** 2 * vertices).astype(int)
-    pairs = sorted({(min(u, v), max(u, v)) for u, v in ends.tolist() if u != v})
-    return store_of(path, [(u, v, float(rng.integers(1, 64)) / 8) for u, v in pairs], directed=directed, vertices=vertices,
+    low, high = np.sort((rng.random((edges, 2)) ** 2 * vertices).astype(int), axis=1).T
+    src, dst = np.divmod(np.unique((low * vertices + high)[low != high]), vertices)
+    weights = rng.integers(1, 64, src.size) / 8
+    return store_of(path, np.column_stack([src, dst, weights]), directed=directed, vertices=vertices,
                     partitions=partitions, weighted=weighted, clusters=clusters)  # fmt: skip
+
+
+def store_with_ids(folder):
+    """A graph of 400 vertices in nine partitions whose ids are not 0 .. V - 1."""
+    plain = random_store(folder / "plain.zarr", vertices=400, edges=6000).load()
+    ids = 7 + 3 * np.arange(400)
+    return write_graph(
+        folder / "g.zarr", plain.indptr, plain.indices, plain.weights, directed=False, vertex_ids=ids, partitions=9
+    )
 
 
 def heavy_store(path):

@@ -7,6 +7,11 @@ from csaw.engine.run import prepare
 from helpers.graphs import arrays_of
 
 
+def bytes_of(arrays):
+    """Types, shapes and bytes of arrays, to be compared at once."""
+    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+
 def assert_same(a, b):
     assert a.keys() == b.keys()
     for name in a:

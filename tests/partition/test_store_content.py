@@ -139,7 +139,7 @@ def test_sizes_are_written_as_people_read_them():
     assert [format_size(n) for n in (0, 1023, 1536, 2**28, 2**40)] == ["0 B", "1023 B", "1.5 KiB", "256 MiB", "1 TiB"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(reason="writes and reads a graph of a few hundred megabytes")
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_graph_four_times_the_budget_stays_inside_it(tmp_path, directed):
     (tmp_path / "small").write_bytes(random_rows(np.random.default_rng(0), 100))

@@ -1,0 +1,136 @@
+"""``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from csaw.cli import values
+from csaw.cli.options import GroupedCommand, given, made_option
+from csaw.engine import measure
+from csaw.engine.evaluation.options import WHAT, WHERE, options
+
+MEASURES, OUTPUT = "Options of measures", "Output"
+
+
+class EvaluateCommand(GroupedCommand):
+    """A command with the options of an evaluation and of all measures."""
+
+    rest = OUTPUT
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        declared = [made_option(name, one, one.group) for name, one in options().items()]
+        return [*super().get_params(ctx), *declared, *_of_measures()]
+
+    def place(self, group: str) -> int:
+        return (WHAT, MEASURES, WHERE, OUTPUT).index(group)
+
+
+def _of_measures() -> list[click.Parameter]:
+    owners: dict[str, list[str]] = {}
+    found = {}
+    for name in measure.names():
+        for key, one in measure.find(name).options().items():
+            found[key] = one
+            owners.setdefault(key, []).append(name)
+    return [made_option(key, one, MEASURES, owners[key]) for key, one in found.items()]
+
+
+@click.command(cls=EvaluateCommand)
+@click.argument("graph")
+@click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
+@click.option(
+    "--list",
+    "listing",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: _list(ctx) if wanted else None,
+    help="List the measures, and stop.",
+)
+@click.option(
+    "--save",
+    nargs=2,
+    metavar="MEASURES FILE",
+    help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save.")
+@click.option(
+    "--plot",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
+def evaluate(
+    graph: str,
+    samples: tuple[str, ...],
+    save: tuple[str, str] | None,
+    overwrite: bool,
+    plot: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    **wanted: Any,
+) -> None:
+    """Say what GRAPH is like, and how well each SAMPLE keeps it.
+
+    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints its profile, which is kept in the cache. With samples, a table has each finding of the graph and of the sample, and their distance: the D-statistic of two distributions, the relative error of a number, the largest difference of two curves, the overlap of the vertices that rank first.
+
+    \b
+    Example:
+        csaw evaluate web.zarr
+        csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
+        csaw evaluate web.zarr walks.zarr --estimate
+        csaw evaluate web.zarr --save pagerank,core web.npz
+    """
+    from csaw.cli import console
+    from csaw.cli.evaluated import print_evaluation, print_plan
+    from csaw.datasets.resolve import resolve
+    from csaw.engine.evaluation import plots, saved
+    from csaw.engine.evaluation.evaluate import evaluate as run
+    from csaw.engine.evaluation.evaluate import plan
+
+    if plot:
+        plots.check()
+    columns = save[0].split(",") if save else []
+    if save:
+        saved.check_name(Path(save[1]), overwrite=overwrite)
+        wanted["measures"] = wanted["measures"] or ",".join(columns)
+    if dry_run:
+        planned = plan(resolve(graph), **dict(given(wanted)))
+        console.print_json(planned) if as_json else print_plan(planned)
+        return
+    with _progress() as progress:
+        found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
+    if save:
+        saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
+    if plot:
+        plots.write(found, plot)
+    console.print_json(found.as_dict()) if as_json else print_evaluation(found)
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    """Say on stderr what is being measured: one line that changes on a terminal, a line each elsewhere."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield lambda doing: click.echo(f"csaw: measuring {doing}", err=True)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("measuring") as status:
+        yield lambda doing: status.update(f"measuring {doing}")
+
+
+def _list(ctx: click.Context) -> None:
+    kinds = [measure.find(name) for name in measure.names()]
+    width = max(len(kind.name()) for kind in kinds)
+    for kind in kinds:
+        said = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+        click.echo(f"{kind.name():<{width}}  {said}{'' if kind.by_default else ' [only by name]'}")
+    ctx.exit()

@@ -1,0 +1,55 @@
+"""Atomic operations on elements of arrays, for threads that meet: what Numba offers on a GPU alone.
+
+Each returns the value before. The order of memory is relaxed but for the element itself: threads see what others wrote elsewhere once they are joined.
+"""
+
+from typing import Any
+
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _operation(emit: Any) -> Any:
+    """The code of ``emit(builder, pointer to the element, *values)``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        array = context.make_array(kind)(context, builder, arguments[0])
+        pointer = cgutils.get_item_pointer(context, builder, kind, array, [arguments[1]], wraparound=False)
+        return emit(builder, pointer, *arguments[2:])
+
+    return codegen
+
+
+@intrinsic
+def exchange_if(typingctx, array, index, expected, value):
+    """Set ``array[index]`` to ``value`` if it is ``expected``."""
+
+    def emit(builder: Any, pointer: Any, expected: Any, value: Any) -> Any:
+        return builder.extract_value(builder.cmpxchg(pointer, expected, value, "monotonic", "monotonic"), 0)
+
+    return array.dtype(array, index, array.dtype, array.dtype), _operation(emit)
+
+
+@intrinsic
+def fetch_add(typingctx, array, index, value):
+    """Add ``value`` to ``array[index]``."""
+    return array.dtype(array, index, array.dtype), _operation(
+        lambda builder, pointer, value: builder.atomic_rmw("add", pointer, value, "monotonic")
+    )
+
+
+@intrinsic
+def fetch_or(typingctx, array, index, bits):
+    """Set ``bits`` in ``array[index]``."""
+    return array.dtype(array, index, array.dtype), _operation(
+        lambda builder, pointer, bits: builder.atomic_rmw("or", pointer, bits, "monotonic")
+    )
+
+
+@intrinsic
+def fetch_min(typingctx, array, index, value):
+    """Lower ``array[index]``, an unsigned integer, to ``value`` if it is more."""
+    return array.dtype(array, index, array.dtype), _operation(
+        lambda builder, pointer, value: builder.atomic_rmw("umin", pointer, value, "monotonic")
+    )

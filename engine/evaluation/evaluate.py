@@ -1,0 +1,150 @@
+"""The door of ``csaw evaluate``: profile a graph, and compare samples with it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine import measure
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.evaluation import distances, profiles, sampled
+from csaw.engine.evaluation.networks import Networks
+from csaw.engine.evaluation.options import EvaluateOptions
+from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
+from csaw.engine.measure import Findings, Measure
+from csaw.engine.samples import open_samples
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.errors import OptionError
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Compared:
+    """A sample beside its graph. ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's."""
+
+    path: str
+    instances: int
+    findings: list[tuple[Findings, np.ndarray]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass
+class Evaluation:
+    """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
+
+    store: GraphStore
+    by_measure: dict[str, Findings]
+    samples: list[Compared]
+    measures: list[Measure]
+
+    @property
+    def graph(self) -> str:
+        """Path of the graph."""
+        return str(self.store.path)
+
+    @cached_property
+    def profile(self) -> Findings:
+        """All findings of the graph."""
+        return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
+
+    def rows(self) -> list[Row]:
+        """The table: of the graph alone, or of each sample beside it."""
+        if not self.samples:
+            return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
+        return [row for sample in self.samples for row in sample.rows]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        from csaw.engine.evaluation.rows import as_plain
+
+        return {
+            "graph": self.graph,
+            "measures": {one.name(): one.parameters() for one in self.measures},
+            "profile": {name: as_plain(finding) for name, finding in self.profile.items()},
+            "rows": [row._asdict() for row in self.rows()],
+        }
+
+
+def evaluate(
+    graph: str | Path | GraphStore,
+    samples: Sequence[str | Path] = (),
+    *,
+    progress: Progress = lambda doing: None,
+    **options: Any,
+) -> Evaluation:
+    """Say what a graph is like, and how well samples keep it.
+
+    graph: a graph store or its path. samples: paths of sample stores of that graph, stored or virtual.
+    progress: called with a few words at each step.
+    options: those of EvaluateOptions, and those of the measures by name.
+
+    OptionError and UnknownNameError for what is no option or measure; StoreError where a store is missing or damaged, or a sample is of another graph;
+    BudgetError where ``memory`` or ``gpu_memory`` does not hold what a measure needs.
+    """
+    wish, values = EvaluateOptions.of(options)
+    measures = measure.chosen(wish.measures, values)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    given = [open_samples(path, store.path) for path in samples]
+    for sample in given:
+        sampled.check(sample, store)
+    if wish.estimate and not given:
+        raise OptionError("--estimate: expected samples to estimate from, found none")
+    with Networks(store, wish) as networks:
+        found: dict[str, Findings] = {}
+        for one in measures:
+            progress(f"{one.name()} of {store.path}{networks.aside(one)}")
+            found[one.name()] = profiles.findings_of(networks, store.fingerprint, one, refresh=wish.refresh)
+        evaluation = Evaluation(store, found, [], measures)
+        for sample in given:
+            evaluation.samples.append(_compared(sample, networks.host, evaluation.profile, measures, wish, progress))
+    return evaluation
+
+
+def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]:
+    """How ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured. Errors as of ``evaluate``."""
+    wish, values = EvaluateOptions.of(options)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    with Networks(store, wish) as networks:
+        return [
+            {
+                "measure": one.name(),
+                **networks.plan(one),
+                "kept": not wish.refresh and profiles.read(store.fingerprint, one) is not None,
+            }
+            for one in measure.chosen(wish.measures, values)
+        ]
+
+
+def _compared(
+    samples: Any,
+    host: HostNetwork,
+    profile: Findings,
+    measures: list[Measure],
+    wish: EvaluateOptions,
+    progress: Progress,
+) -> Compared:
+    """A sample beside the graph's profile."""
+    out = Compared(str(samples.path), samples.instances)
+    if wish.estimate or wish.as_ == "visits":
+        from csaw.engine.evaluation.visits import Visits
+
+        progress(f"visits of {samples.path}")
+        visits = Visits(samples, host, profile, wish)
+        out.rows, out.findings = visits.rows(), [(dict(visits.distributions()), np.arange(host.vertices))]
+        return out
+    each = wish.instances == "each"
+    for first, last in sampled.pieces(samples, each=each):
+        progress(f"{samples.path}{f', instance {first}' if each else ''}")
+        held = sampled.held(samples, host, first, last)
+        graph = sampled.drawn(held, host) if wish.as_ == "drawn" else sampled.induced(held, host)
+        found: Findings = {}
+        for one in measures:
+            found |= one.findings(graph.network)
+        graph.network.close()
+        out.findings.append((found, graph.vertices))
+    out.rows = compared(out.path, profile, out.findings, distances.distance)
+    return out

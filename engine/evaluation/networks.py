@@ -1,0 +1,64 @@
+"""The graph of an evaluation on the devices that measures run on."""
+
+from functools import cached_property
+from typing import Any, Self
+
+from csaw.engine import devices
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.evaluation.options import EvaluateOptions
+from csaw.engine.measure import Measure
+from csaw.engine.network import Network
+from csaw.partition import GraphStore
+
+
+class Networks:
+    """The graph in host memory, and on the first GPU of those that were asked for; loaded when a measure first reads it."""
+
+    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
+        self.store, self.wish = store, wish
+        self.gpus = devices.first_gpu() if wish.device == devices.AUTO else devices.place(wish.device)
+        self.host = HostNetwork(store, memory=wish.memory, threads=wish.threads)
+
+    @cached_property
+    def gpu(self) -> Network:
+        """The graph on the first GPU."""
+        from csaw.engine.cuda.network import DeviceNetwork
+
+        wish = self.wish
+        return DeviceNetwork(
+            self.store, self.gpus[0], gpu_memory=wish.gpu_memory, memory=wish.memory, threads=wish.threads
+        )
+
+    def of(self, one: Measure) -> Network:
+        """The network that a measure reads: on the GPU where there is one and the measure has its kernels, else on the host."""
+        return self.gpu if self.gpus and not self._lacks(one) else self.host
+
+    def _lacks(self, one: Measure) -> list[str]:
+        """What a GPU lacks for a measure."""
+        from csaw.engine.cuda.network import DeviceNetwork
+
+        return DeviceNetwork.lacks(one.computes(self.store.directed))
+
+    def aside(self, one: Measure) -> str:
+        """What to add to the name of a measure that does not run where others do."""
+        return ", on the CPU, since it has no kernels for GPUs" if self.gpus and self._lacks(one) else ""
+
+    def plan(self, one: Measure) -> dict[str, Any]:
+        """Where a measure would run, and where the graph would be."""
+        network = self.of(one)
+        return {
+            "device": network.device,
+            "graph": "in memory"
+            if network.resident
+            else f"in {len(network.cut.partitions):,} blocks, one after the other",
+            "graph_bytes": network.edges * network.edge_bytes,
+            "memory": network.budget,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.host.close()
+        if "gpu" in vars(self):
+            self.gpu.close()

@@ -1,0 +1,49 @@
+"""The options of an evaluation, declared once for Python and the command line."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from csaw.engine.option import Bytes, Option
+from csaw.engine.plan.options import MOST_THREADS, declared
+
+WHAT, WHERE = "What to evaluate", "Where it runs"
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """The options of an evaluation, beside those of its measures. OptionError names the first that is out of its range."""
+
+    # fmt: off
+    measures: Any = declared(None, WHAT, "names of measures, separated by commas [default: all that take no option and no long time]", object)
+    as_: str = declared("drawn", WHAT, "what a sample is taken as: the graph of the edges that were drawn; of all edges among its vertices (induced); or the vertices as often as they were visited, with the graph's own numbers of each (visits)", choices=("drawn", "induced", "visits"))
+    instances: str = declared("union", WHAT, "take all instances of a sample together, or each by itself, with the mean and its standard error", choices=("union", "each"))
+    estimate: bool = declared(False, WHAT, "estimate what the graph is like from the vertices that were visited, corrected for how likely the algorithm visits each", bool)
+    burn_in: int | None = declared(None, WHAT, "first steps of each walk that --estimate leaves out, in which a walk still depends on its source [default: a tenth of the longest walk]", int, low=0)
+    refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
+
+    device: Any = declared("auto", WHERE, "device to measure on: auto, cpu, cuda or cuda:1; auto takes the first GPU if there is one", object)
+    memory: int | None = declared(None, WHERE, "host memory to use, such as 4GiB; a graph that is larger is read block by block [default: what is free]", Bytes, low=1)
+    gpu_memory: int | None = declared(None, WHERE, "memory of the GPU to use, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
+    threads: int | None = declared(None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for name, option in options().items():
+            value = getattr(self, name)
+            if value is not None or option.default is not None:
+                object.__setattr__(self, name, option.check(name.strip("_"), value))
+        if isinstance(self.measures, str):
+            object.__setattr__(self, "measures", tuple(name.strip() for name in self.measures.split(",")))
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """Split ``given`` into the options of an evaluation and those of its measures."""
+        known = options()
+        return cls(**{name: given[name] for name in given if name in known}), {
+            name: given[name] for name in given if name not in known
+        }
+
+
+def options() -> dict[str, Option]:
+    """Every option by name, in the order of its declaration."""
+    return {one.name: one.metadata["option"] for one in fields(EvaluateOptions)}

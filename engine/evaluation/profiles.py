@@ -1,0 +1,89 @@
+"""Profiles of graphs: what measures have found of a graph, kept in the cache under its fingerprint."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
+from csaw.partition.compile import cache_dir
+
+VERSION = 1
+"""Raised when findings change, so that those of before are not taken."""
+if TYPE_CHECKING:
+    from csaw.engine.evaluation.evaluate import Networks
+
+KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
+DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
+
+
+def place_of(fingerprint: str, measure: Measure) -> Path:
+    """The file of what a measure, with its options, found of the graph with this fingerprint."""
+    asked = json.dumps([VERSION, measure.name(), measure.parameters()], sort_keys=True, default=str)
+    return (
+        cache_dir()
+        / "profiles"
+        / fingerprint[:32]
+        / f"{measure.name()}-{hashlib.sha256(asked.encode()).hexdigest()[:16]}.npz"
+    )
+
+
+def read(fingerprint: str, measure: Measure) -> Findings | None:
+    """The findings that are kept, or None. A damaged file counts as none."""
+    path = place_of(fingerprint, measure)
+    if not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            held = np.load(file, allow_pickle=False)
+            described = json.loads(str(held["findings"]))
+            return {name: _read(one, held) for name, one in described.items()}
+    except DAMAGED:
+        return None
+
+
+def keep(fingerprint: str, measure: Measure, findings: Findings) -> None:
+    """Keep findings; a kill leaves the file of before, or none."""
+    arrays: dict[str, np.ndarray] = {}
+    described = {name: _described(number, one, arrays) for number, (name, one) in enumerate(findings.items())}
+    path = place_of(fingerprint, measure)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        np.savez(file, findings=np.array(json.dumps(described)), **arrays)  # type: ignore[arg-type]  # a name for each array
+    draft.replace(path)
+
+
+def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """A finding as plain data, in which the name of an array stands for it; the array goes to ``arrays``."""
+    said: dict[str, Any] = {"kind": type(finding).__name__}
+    for name, value in vars(finding).items():
+        if isinstance(value, np.ndarray):
+            arrays[f"{number}_{name}"] = value
+            said[name] = {"array": f"{number}_{name}"}
+        elif name in type(finding).__dataclass_fields__:
+            said[name] = value.item() if isinstance(value, np.generic) else value
+    return said
+
+
+def _read(said: dict[str, Any], held: Any) -> Finding:
+    values = {
+        name: held[value["array"]] if isinstance(value, dict) else value
+        for name, value in said.items()
+        if name != "kind"
+    }
+    if "labels" in values:
+        values["labels"] = tuple(values["labels"])
+    return KINDS[said["kind"]](**values)
+
+
+def findings_of(networks: "Networks", fingerprint: str, wanted: Measure, *, refresh: bool) -> Findings:
+    """What a measure finds of the graph of ``networks``: as it is kept, or measured now, always so with ``refresh``, and kept then."""
+    found = None if refresh else read(fingerprint, wanted)
+    if found is None:
+        found = wanted.findings(networks.of(wanted))
+        keep(fingerprint, wanted, found)
+    return found
