@@ -1,7 +1,5 @@
 """The spectrum: the largest singular values of a graph's matrix, and the network value, the vector of the largest (Leskovec and Faloutsos, KDD 2006)."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from csaw.engine.measure import Column, Curve, Findings, Measure, Number
@@ -21,8 +19,10 @@ class Spectrum(Measure):
 
     paper = "Leskovec and Faloutsos 2006"
     by_default = False
-    on_gpu: ClassVar[bool] = False
     spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("spectrum",)
 
     def findings(self, network: Network) -> Findings:
         graph = network if network.directed else network.undirected
