@@ -132,9 +132,7 @@ def _split(network: DeviceNetwork, rank: Array, block: Block, into: Part | None 
     return into
 
 
-def _joined(
-    network: DeviceNetwork, stream: DeviceNetwork, rank: Array, first: int, last: int
-) -> Part:
+def _joined(network: DeviceNetwork, stream: DeviceNetwork, rank: Array, first: int, last: int) -> Part:
     """The split rows of the vertices ``first`` .. ``last`` - 1, of several blocks."""
     indptr = network.indptr[first : last + 1] - network.indptr[first]
     sizes = (int(indptr[-1]), last - first, last - first)
