@@ -38,12 +38,12 @@ def export(samples: str, out: str, format: str | None, graph: str | None, instan
     """
     from csaw.cli.console import print_json, progress
     from csaw.engine.export import export as write
-    from csaw.engine.samples import open_samples
+    from csaw.engine.samples.check import attributes_of
     from csaw.partition.replace import FILE, check
     from csaw.partition.sizes import format_size
 
     check(Path(out), FILE, overwrite)
-    total = open_samples(samples, graph).instances if instances is None else instances[1] - instances[0]
+    total = attributes_of(Path(samples))["instances"] if instances is None else instances[1] - instances[0]
     with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
         summary = write(
             samples, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update

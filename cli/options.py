@@ -16,6 +16,7 @@ ALGORITHM = "Options of {}"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
+OF = "Of "  # begins the words of some of the algorithms that share an option
 LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json")
 
 
@@ -102,15 +103,28 @@ def _class_of(name: str | None) -> Any:
 
 
 def _of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option of the shipped algorithms, and the names of those that have it; without default and range where these differ."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+    """Every option of the shipped algorithms, and the names of those that have it."""
+    found: dict[str, dict[str, Option]] = {}
     for name in registry.names():
         for key, one in registry.find(name).options().items():
-            known, owners = found.setdefault(key, (one, []))
-            owners.append(name)
-            if (known.default, known.interval) != (one.default, one.interval):
-                found[key] = replace(known, default=None, low=None, high=None), owners
-    return found
+            found.setdefault(key, {})[name] = one
+    return {key: (_shared(each), list(each)) for key, each in found.items()}
+
+
+def _shared(each: dict[str, Option]) -> Option:
+    """One option for those of algorithms, by name: without default and range where these differ, and with the words of all."""
+    first, *others = each.values()
+    if any((one.default, one.interval) != (first.default, first.interval) for one in others):
+        first = replace(first, default=None, low=None, high=None)
+    meanings: dict[str, list[str]] = {}
+    for name, one in each.items():
+        meanings.setdefault(one.help, []).append(name)
+    if len(meanings) == 1:
+        return first
+    most = sorted(meanings.items(), key=lambda said: -len(said[1]))
+    return replace(
+        first, help=". ".join(text if len(of) >= MANY else f"{OF}{', '.join(of)}: {text}" for text, of in most)
+    )
 
 
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
@@ -139,7 +153,7 @@ def help_of(one: Option, owners: list[str] | None = None) -> str:
         notes.append(f"default: {NONE}")
     if one.interval:
         notes.append(one.interval)
-    owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY else ""
+    owned = f" ({', '.join(owners)})" if owners and len(owners) < MANY and OF not in one.help else ""
     return f"{text[:1].upper()}{text[1:]}" + (f" [{'; '.join(notes)}]" if notes else "") + owned
 
 

@@ -41,7 +41,8 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
                     running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of
                     induced subgraphs ``vertex_counts`` [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them
         batches     ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id`` [edges]; ``input_id`` [seeds];
-                    ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint: samples/layout.py explains them
+                    ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint; ``y`` [seeds] of seeds with labels:
+                    samples/layout.py explains them
 
     ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later ones are drawn; each batch that is kept
     takes memory.
@@ -70,8 +71,7 @@ def check_range(job: Job, first: int, last: int) -> None:
 def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    size, layout = job.plan.at_a_time, job.plan.sample_layout
+    identifiers, size, layout = job.identifiers, job.plan.at_a_time, job.plan.sample_layout
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are

@@ -40,7 +40,7 @@ def on_host(array: Array) -> np.ndarray:
 
 
 class Network(ABC):
-    """A graph on one device. ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it.
+    """A graph on one device. ``device``: cpu or cuda. ``xp``: NumPy, or CuPy on a GPU; all arrays of a network are of it. ``store``: its graph store.
 
     vertices, edges: numbers of vertices and of entries of rows. directed: whether rows hold the ends of edges that leave a vertex, and no others.
     """

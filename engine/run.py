@@ -1,6 +1,5 @@
 """One run: a graph and an algorithm in, a finished sample store out."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +13,7 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
-from csaw.engine.ends import cut_by, may_end
+from csaw.engine.ends import may_end
 from csaw.engine.given_columns import read_columns
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
@@ -24,10 +23,11 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.target import is_joined, parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
-from csaw.engine.samples.seal import draft_sizes
+from csaw.engine.samples.layout import Identifiers
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
+from csaw.engine.summary import cut_walks, resumed, short_of_target
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
@@ -36,7 +36,6 @@ from csaw.partition.shown import quoted
 from csaw.partition.split import Split
 from csaw.partition.words import Words
 
-log = logging.getLogger(__name__)
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
@@ -55,6 +54,11 @@ class Job:
     def written_ids(self) -> np.ndarray | Words | None:
         """The original ids by which samples are written; None where there are none, or they are not needed."""
         return None if self.plan.request.ids == "dense" else self.store.stored_ids()
+
+    @property
+    def identifiers(self) -> Identifiers:
+        """The conversion of the dense ids of drawn samples to those that are written."""
+        return Identifiers.choose(self.store.id_dtype, self.written_ids, self.plan.request.ids)
 
 
 def prepare(
@@ -75,7 +79,7 @@ def prepare(
     measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan depends on them and they are not known yet
         (default: False, a plan then counts on those that were measured before, or on assumed ones; ``job.plan.rates`` says which).
     given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is read as on the command line. In Python,
-        ``sources`` may also be an array of vertex ids of the input, ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
+        ``sources`` may also be an array of vertex ids of the input, or, for mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed; ``columns`` a dict of arrays [V] (see :func:`csaw.engine.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns a Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to :func:`execute` or :func:`draw_batches`.
     ``job.plan.as_dict()`` says how the run will be carried out.
@@ -106,6 +110,10 @@ def prepare(
 
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
+    if sources.labels is not None and plan.sample_layout != "batches":
+        raise OptionError(
+            f"--sources: labels of seeds are kept in mini-batches, and this run draws {plan.sample_layout}; run without --induced, or give seeds without labels"
+        )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
@@ -188,28 +196,12 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
-        results |= _resumed(writer, earlier) if earlier else {}
+        results = (
+            _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer) | short_of_target(job, writer)
+        )
+        results |= resumed(writer, earlier) if earlier else {}
         writer.finish(results)
     return results
-
-
-def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
-    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
-    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
-    if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
-        return {}
-    cut = sizes["instances"] - sizes["ended_early"]
-    if cut:
-        log.warning("%s", cut_by(limit, cut, sizes["instances"]))
-    return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
-
-
-def _resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
-    """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
-    sizes = draft_sizes(writer)
-    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
-    return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.draw import AsStored, check_range
 from csaw.engine.run import Job, backends_of, prepare
 from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
-from csaw.engine.schedule.device_threads import DeviceThreads, failure
+from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
@@ -110,7 +110,7 @@ class Stream:
         self.job = job
         self.parts = Parts.of(job, rank, world)
         """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
-        self._finish = _finisher(job, on_device=on_device)
+        self._on_device = on_device
         self._opened: _Opened | None = None
         self._opening = Lock()
 
@@ -135,7 +135,7 @@ class Stream:
         )  # an epoch with fewer instances may have one for a process that gets none of the others
         spans = ((begin, min(begin + size, end)) for start, end in filled for begin in range(start, end, size))
         try:
-            with closing(opened.devices.draw(spans, partial(_drawn, self._finish))) as drawn:
+            with closing(opened.devices.draw(spans, partial(_drawn, opened.finish))) as drawn:
                 for batch in drawn:
                     first = batch.first + batch.instances
                     yield batch
@@ -146,8 +146,8 @@ class Stream:
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw
             if self._opened is None:
-                self._opened = _Opened(self.job)
-                weakref.finalize(self, self._opened.close).atexit = False  # threads end before
+                self._opened = _Opened(self.job, on_device=self._on_device)
+                weakref.finalize(self, aside, self._opened.close).atexit = False  # threads end before
             return self._opened
 
     def close(self) -> None:
@@ -164,9 +164,10 @@ class Stream:
 
 
 class _Opened:
-    """The devices of a job with their graph, and the types of errors that a device may have alone."""
+    """The devices of a job with their graph, what finishes their batches, and the types of errors that a device may have alone."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, *, on_device: bool) -> None:
+        self.finish = _finisher(job, on_device=on_device)
         with ExitStack() as stack:
             units = -(-job.plan.request.instances // job.plan.at_a_time)
             backends, self.losses = stack.enter_context(backends_of(job, units))
@@ -184,8 +185,7 @@ def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[Fini
 
 def _finisher(job: Job, *, on_device: bool) -> Finish:
     """What is done with each batch after it is drawn: its arrays get the ids and element types of a store."""
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, job.plan.request.ids)
-    layout = job.plan.sample_layout
+    identifiers, layout = job.identifiers, job.plan.sample_layout
     if not (on_device and job.devices):
         return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)))
     converted = DeviceIdentifiers(identifiers)

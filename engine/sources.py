@@ -1,45 +1,29 @@
-"""Where instances start: ``all``, ``random:N``, a file of original ids, an array, or what the algorithm asks for."""
+"""Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for."""
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches
+from csaw.engine.given_sources import Listed, read_sources
 from csaw.engine.seeds import SeedOrder
 from csaw.partition.clusters import Clusters
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
-from csaw.partition.store import STRING
 
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 
 
-def _text_of(path: Path) -> str:
-    """Read a file as text; FormatError, with the line, if it is not UTF-8."""
-    data = path.read_bytes()
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        found = quoted(data[error.start : error.start + 8])
-        raise FormatError(f"{path}:{line}: expected vertex ids in UTF-8, found the bytes {found}") from error
-
-
-def _refuse_columns(path: Path, text: str) -> None:
-    """FormatError if a line of a file of seeds has more than an id: labels beside seeds would be taken for seeds."""
-    for line, row in enumerate(text.splitlines(), 1):
-        if len(row.split()) > 1:
-            raise FormatError(
-                f"{path}:{line}: expected one vertex id, found {quoted(row)}; give a file of seeds alone, and look labels up by input_id, the position of each seed in it"
-            )
-
-
 def kind_of(digest: str) -> str:
     """The kind of sources that a digest names: all, random, distinct, every or clusters (see ``Algorithm.sources_from``), or list."""
     return digest.partition(" ")[0]
+
+
+def digest_of(listed: np.ndarray) -> str:
+    """What names a list of sources, or their labels, in the digest of a request."""
+    return hashlib.sha256(listed.tobytes()).hexdigest()[:32]
 
 
 class Sources:
@@ -60,18 +44,17 @@ class Sources:
     ) -> None:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
-        self.kind = algorithm.sources_from
+        self.kind = _kind(algorithm.sources_from, given, at_random)
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
-        if isinstance(given, str) and given == "all":
-            self.kind = "every" if self.kind == "every" else "all"
-        elif given is not None:
-            self.kind = "list"
         self.at_random = at_random
-        if at_random and self.kind == "all":
-            self.kind = "random"
         self.are_seeds = isinstance(algorithm, MiniBatches)
-        self.listed = self._listed(store, given) if self.kind == "list" else None
+        self.listed: np.ndarray | None = None
+        """The dense ids of a list of sources, int64; None for other sources."""
+        self.labels: np.ndarray | None = None
+        """The labels of a list of seeds, float64; None where they have none."""
+        if self.kind == "list":
+            self.listed, self.labels = self._listed(store, given)
         if self.kind == "every":
             self.frontier_size = store.vertices
         if self.kind == "connected":
@@ -126,38 +109,10 @@ class Sources:
             )
         return wanted or each * self.epochs
 
-    def _listed(self, store, given: Any) -> np.ndarray:
-        if not isinstance(given, str):
-            kind = (
-                object if store.id_kind == STRING else None
-            )  # NumPy's own strings would all be as wide as the longest
-            ids = np.asarray(given, kind).ravel()
-            if (
-                kind is None
-                and ids.size
-                and ids.dtype.kind not in "iu"
-                and not all(isinstance(one, int) for one in ids.tolist())
-            ):
-                raise OptionError(f"sources: expected integers, the ids of vertices, found {quoted(given)}")
-            return np.asarray(store.dense_ids(ids), np.int64)
-        if given.startswith("random:"):
-            return self._random(given)
-        path = Path(given)
-        if not path.is_file():
-            raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(given)}")
-        text = _text_of(path)
-        if self.are_seeds:
-            _refuse_columns(path, text)
-        if store.id_kind == STRING:
-            return np.asarray(store.dense_ids(text.split()), np.int64)
-        numbers = []
-        for line, row in enumerate(text.splitlines(), 1):
-            for word in row.split():
-                try:
-                    numbers.append(int(word))
-                except ValueError as error:
-                    raise FormatError(f"{path}:{line}: expected a vertex id, found {quoted(word)}") from error
-        return np.asarray(store.dense_ids(numbers), np.int64)
+    def _listed(self, store, given: Any) -> Listed:
+        if isinstance(given, str) and given.startswith("random:"):
+            return self._random(given), None
+        return read_sources(given, store, are_seeds=self.are_seeds)
 
     def _random(self, given: str) -> np.ndarray:
         from csaw.engine.random import SOURCE_SLOT, distinct_below
@@ -186,6 +141,13 @@ class Sources:
         """int64 [..., 2]: the vertices at these ``positions`` of the list of sources, and the positions; -1 for both where there is none."""
         vertices = positions if self.listed is None else np.where(positions < 0, -1, self.listed[positions])
         return np.stack([vertices, positions], axis=-1)
+
+    def labels_of(self, first: int, last: int) -> np.ndarray | None:
+        """float64: the labels of the seeds of mini-batches first .. last - 1, one mini-batch after the other; None where seeds have none."""
+        if self.labels is None or self.order is None:
+            return None
+        positions = self.order.positions(first, last)
+        return self.labels[positions[positions >= 0]]
 
     def _frontiers(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last - 1."""
@@ -245,7 +207,17 @@ class Sources:
         if self.listed is None:
             return f"{self.kind} x {self.frontier_size}"
         size = "" if self.order is None else f"of {self.listed.size} "
-        return f"list {hashlib.sha256(self.listed.tobytes()).hexdigest()[:32]} {size}x {self.frontier_size}"
+        labelled = "" if self.labels is None else f" labelled {digest_of(self.labels)}"
+        return f"list {digest_of(self.listed)} {size}x {self.frontier_size}{labelled}"
+
+
+def _kind(kind: str, given: Any, at_random: bool) -> str:
+    """The kind of sources of an algorithm that has this ``kind`` by itself, for what was given."""
+    if isinstance(given, str) and given == "all":
+        kind = "every" if kind == "every" else "all"
+    elif given is not None:
+        kind = "list"
+    return "random" if at_random and kind == "all" else kind
 
 
 def _clusters(store: Any, wanted: int) -> Clusters:
@@ -257,6 +229,11 @@ def _clusters(store: Any, wanted: int) -> Clusters:
             f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"
         )
     return store.clusters
+
+
+def labels_in(digest: str) -> str | None:
+    """What names the labels of seeds in the digest of their request; None where they have none."""
+    return digest.partition(" labelled ")[2] or None
 
 
 def listed_in(digest: str, vertices: int) -> int:

@@ -2,6 +2,7 @@
 
 OUT/zarr.json           what a sample store says of itself, and the options by which it is drawn again (``virtual``)
 OUT/given_sources/      the list of sources, as dense ids, where the request has a list
+OUT/y/                  the labels of seeds, where the list has labels
 OUT/checksums, results  as in any sample store
 """
 
@@ -11,19 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.given_columns import IDS
+from csaw.engine.given_sources import LABELS
 from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
 from csaw.engine.samples.arrays import Rows
-from csaw.engine.samples.layout import FIRST_WITH, KIND, Identifiers, chunk_name
+from csaw.engine.samples.draft import store_attributes
+from csaw.engine.samples.layout import chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
 from csaw.partition import open_graph, replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import group_node, write_array
-from csaw.partition.words import Words
 
 SOURCES = "given_sources"
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
@@ -39,26 +42,23 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
 
     Returns a summary as plain data. Errors: OptionError for a name that ``out`` cannot have, and for a request with columns of data, StoreError where it cannot be written or is there already.
     """
-    path, plan = Path(out), job.plan
+    path, request, layout = Path(out), job.plan.request, job.plan.sample_layout
     partial_of(path)
-    if job.plan.request.columns:
+    if request.columns:
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
         )
     check_place(path, resume=False, overwrite=overwrite)
-    identifiers = Identifiers.choose(job.store.id_dtype, job.written_ids, plan.request.ids)
-    said = files.plain({
-        "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(plan.sample_layout, 1)), "layout": plan.sample_layout, "instances": plan.request.instances,
-        "group_size": plan.request.group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest(job),
-        VIRTUAL: {"sources": _sources_of(job)},
-    })  # fmt: skip
+    said = store_attributes(
+        job.identifiers, layout=layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)
+    ) | {VIRTUAL: {"sources": _sources_of(job)}}  # fmt: skip
     try:
         with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
-            _write(draft.folder, said, job.sources.listed if said[VIRTUAL]["sources"] is None else None)
+            _write(draft.folder, said, _given(job) if said[VIRTUAL]["sources"] is None else {})
             draft.publish()
     except OSError as error:
         raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
-    return {"version": VERSION, VIRTUAL: True, "instances": plan.request.instances, "bytes_written": _size_of(path)}
+    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": _size_of(path)}
 
 
 def _sources_of(job: Job) -> str | None:
@@ -66,18 +66,24 @@ def _sources_of(job: Job) -> str | None:
     return job.sources.asked or (None if job.sources.kind == "list" else job.sources.kind)
 
 
-def _write(folder: Path, said: dict[str, Any], listed: np.ndarray | None) -> None:
+def _given(job: Job) -> dict[str, np.ndarray]:
+    """The list of sources and its labels, where there are any, by the names of their arrays."""
+    held = {SOURCES: job.sources.listed, LABELS: job.sources.labels}
+    return {name: array for name, array in held.items() if array is not None}
+
+
+def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> None:
     checksums = {}
-    if listed is not None:
-        name = f"{SOURCES}/{chunk_name(0, 1)}"
-        write_array(folder / SOURCES, np.dtype(np.int64), (listed.size,), (max(1, listed.size),), separator=".", fill=0)
-        checksums[name] = files.write_file(folder / name, np.ascontiguousarray(listed, "<i8"))
-        checksums[f"{SOURCES}/zarr.json"] = files.sha256(folder / SOURCES / "zarr.json")
+    for name, array in given.items():
+        chunk = f"{name}/{chunk_name(0, 1)}"
+        write_array(folder / name, array.dtype, array.shape, (max(1, array.size),), separator=".", fill=0)
+        checksums[chunk] = files.write_file(folder / chunk, np.ascontiguousarray(array, array.dtype.newbyteorder("<")))
+        checksums[f"{name}/zarr.json"] = files.sha256(folder / name / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
-    for name, node in (("results", {VIRTUAL: True}), ("checksums", {"sha256": checksums})):
-        (folder / name).mkdir()
-        files.write_json(folder / name / "zarr.json", group_node(node))
+    (folder / "results").mkdir()
+    files.write_json(folder / "results" / "zarr.json", group_node({VIRTUAL: True}))
+    check.write_checksums(folder, checksums)
 
 
 def _size_of(path: Path) -> int:
@@ -89,23 +95,23 @@ class VirtualSamples(OnDemand):
 
     is_virtual = True
 
-    def __init__(self, path: Path, graph: str | Path | None = None, **options: Any) -> None:
-        attributes, checksums = check.attributes_of(path), check.checksums_of(path)
+    def __init__(self, path: Path, attributes: dict[str, Any], graph: str | Path | None = None, **options: Any) -> None:
+        checksums = check.checksums_of(path)
         if VIRTUAL not in attributes:
             raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
         for name in checksums:
             check.check_file(path, name, checksums)
         self.job = _job_of(path, attributes, checksums, graph, options)
         self.stream = Stream(self.job)
-        super().__init__(path, attributes, self._drawn, _words_of(self.job))
+        super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
         self.checksums = checksums
 
     def _drawn(self, start: int, stop: int) -> dict[str, np.ndarray]:
         """The arrays of some instances; of none, those of one without its rows."""
         if start == stop:
             last = min(start + 1, self.instances) if self.instances else 0
-            return _joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
-        return _joined([batch.arrays() for batch in self.stream.draw(start, stop)])
+            return joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
+        return joined([batch.arrays() for batch in self.stream.draw(start, stop)])
 
     @property
     def results(self) -> dict[str, Any]:  # type: ignore[override]
@@ -123,7 +129,7 @@ def open_virtual(path: str | Path, graph: str | Path | None = None, **options: A
 
     StoreError where the store is damaged or no virtual sample, where its graph is missing or another, and where another version of csaw draws other samples.
     """
-    return VirtualSamples(Path(path), graph, **options)
+    return VirtualSamples(path := Path(path), check.attributes_of(path), graph, **options)
 
 
 def _job_of(
@@ -150,6 +156,8 @@ def _job_of(
     if given["sources"] is None:
         listed = Rows(path, SOURCES, checksums)[:]
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
+        if f"{LABELS}/zarr.json" in checksums:
+            given["sources"] = {IDS: given["sources"], LABELS: Rows(path, LABELS, checksums)[:]}
     elif given["sources"] in set(STARTS) - {"all"}:  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)
@@ -161,16 +169,3 @@ def _job_of(
             f"{path} is virtual, and its {other[0]} cannot be had again: expected {request[other[0]]}, found {found.get(other[0])}; sample again"
         )
     return job
-
-
-def _words_of(job: Job) -> Words | None:
-    ids = job.written_ids
-    if ids is None or (isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"):
-        return None
-    return ids if isinstance(ids, Words) else Words.of(ids)
-
-
-def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -10,6 +10,8 @@ HUB_BLOCK = 512  # threads that serve a long row
 WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
 STAGED_PARENTS = 128  # most parents of a block of a hop
+BLOCK_PICKS = 1280  # picks of a hop that keep a block busy
+CHUNK_CELLS = 1024  # cells of a mini-batch's hop that a block numbers
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
 GROUP_TILE = 16  # and parents of each
@@ -17,8 +19,8 @@ NEAR_BITS = 8  # log2 of the vertices that share an entry of a table of ranges
 OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above them
 
 SHARED = {
-    "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "GROUP_BUCKETS": GROUP_BUCKETS,
-    "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS, 
+    "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "CHUNK_CELLS": CHUNK_CELLS,
+    "GROUP_BUCKETS": GROUP_BUCKETS, "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS,
     "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],
 } | {layout.name: layout.code for layout in GraphLayout}  # fmt: skip

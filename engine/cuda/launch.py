@@ -9,7 +9,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.constants import BLOCK, BLOCK_PICKS, STAGED_PARENTS
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.structs import parameters
@@ -45,6 +45,10 @@ class Kernels:
             fitting = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(self.function(name).ptr, block, 0)
             self.fitting[name, block] = fitting * self.device.processors
         return self.fitting[name, block]
+
+    def staged(self, parents: int, size: int) -> int:
+        """Parents of a block of a hop in which each of ``parents`` picks ``size`` neighbors: enough picks to keep it busy, few enough that every multiprocessor gets two blocks."""
+        return max(1, min(STAGED_PARENTS, BLOCK_PICKS // max(size, 1), parents // (2 * self.device.processors)))
 
     def over(self, name: str, threads: int, *arguments: Any, block: int = BLOCK) -> None:
         """Launch a kernel with about a thread for each of ``threads`` items; the kernel strides over items beyond the launch."""

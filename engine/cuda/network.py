@@ -19,6 +19,7 @@ from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
+from csaw.engine.cuda.row_classes import RowClasses
 from csaw.engine.network import Block, Network, Wanted
 from csaw.partition.errors import BudgetError, DeviceError
 from csaw.partition.recut import Recut
@@ -100,6 +101,14 @@ class DeviceNetwork(Network):
         if name not in self.loaded:
             self.loaded[name] = Kernels(Unit((f"{file}.cu",), constants, [], ()), self.gpu)
         return self.loaded[name]
+
+    def classes(self, block: Block) -> RowClasses:
+        """The rows of a block by their lengths; those of the block of all rows are kept."""
+        return self._classes if self.resident else RowClasses(block.indptr)
+
+    @cached_property
+    def _classes(self) -> RowClasses:
+        return RowClasses(self.indptr)
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -193,6 +202,16 @@ class DeviceNetwork(Network):
         return self._of_keys(cupy.sort(target << 32 | source), directed=True)
 
     @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in the GPU's memory already."""
+        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
+
+    @property
+    def can_have_incoming(self) -> bool:
+        """Whether the GPU's memory holds the rows of the other direction beside these."""
+        return self.has_incoming or self._can_derive
+
+    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.room
 
@@ -212,7 +231,7 @@ class DeviceNetwork(Network):
         made.__dict__ |= {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut")
+            if name not in ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "_classes")
         }
         made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
         return made

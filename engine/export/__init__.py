@@ -57,7 +57,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     check(out, FILE, overwrite)
     samples = open_samples(samples_path, graph)
     if instances is not None:
-        samples = samples.part(*instances)
+        samples = _part(samples, *instances)
     chosen = format or format_of(out)
     if chosen not in formats():
         raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
@@ -78,6 +78,14 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
         "bytes": size,
         "left_out": left_out,
     }
+
+
+def _part(samples: Samples, first: int, last: int) -> Samples:
+    if first == last:
+        raise OptionError(
+            f"--instances: expected FIRST:LAST with FIRST < LAST, the number of the first instance to write and the one after the last, found {first}:{last}"
+        )
+    return samples.part(first, last)
 
 
 def _begins_early(file: BinaryIO, update: Callable[[int], None]) -> Callable[[int], None]:

@@ -14,7 +14,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.loaders.tensors import span_of
 from csaw.engine.run import Job, open_backend, prepare
 from csaw.engine.sample_stream import Stream
-from csaw.engine.schedule.device_threads import DeviceThread
+from csaw.engine.schedule.device_threads import DeviceThread, aside
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
@@ -25,7 +25,7 @@ EPOCHS = (
     1 << 30
 )  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
-COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts"}  # fmt: skip
+COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
 
 
@@ -45,6 +45,13 @@ def _on_host(array: Array) -> np.ndarray:
     return array if isinstance(array, np.ndarray) else array.get()
 
 
+def checked_epoch(epoch: Any) -> int:
+    """The number of an epoch. OptionError unless it is an integer from 0 to EPOCHS - 1."""
+    if type(epoch) is not int or not 0 <= epoch < EPOCHS:
+        raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
+    return epoch
+
+
 class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
@@ -55,6 +62,10 @@ class EpochBatches:
     def __init__(
         self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
     ) -> None:
+        if nodes is not None and "sources" in options:
+            raise OptionError(
+                "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
+            )
         sources = {} if nodes is None else {"sources": store.original_ids(_in_graph(store, nodes))}
         job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
         self.per_epoch = job.plan.request.instances // EPOCHS
@@ -63,9 +74,7 @@ class EpochBatches:
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
         """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
-        if type(epoch) is not int or not 0 <= epoch < EPOCHS:
-            raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
-        begin = epoch * self.per_epoch
+        begin = checked_epoch(epoch) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
                 yield from cut(batch.arrays())
@@ -91,7 +100,9 @@ class SeededBatches:
         if len(self.job.devices) > 1:
             raise OptionError("device: a sampler draws on one device; name one, such as cuda:0")
         self.on_device = on_device and bool(self.job.devices)
-        self._opened: dict[int, tuple[DeviceThread, Any]] = {}  # by process, each with what closes it
+        self._opened: dict[
+            int, tuple[DeviceThread, Any]
+        ] = {}  # by process, each with what closes it if this is dropped
 
     def draw(self, number: int, seeds: np.ndarray) -> Arrays:
         """The arrays of mini-batch ``number`` with these seeds: dense ids, int64 [n]."""
@@ -99,9 +110,9 @@ class SeededBatches:
         if here not in self._opened:
             device = self.job.devices[0] if self.job.devices else None
             thread = DeviceThread(partial(open_backend, self.job, device), self.job.sources)
-            closing = weakref.finalize(self, _close, thread, here)
-            closing.atexit = False  # threads end before
-            self._opened[here] = thread, closing
+            dropped = weakref.finalize(self, aside, partial(_close, thread, here))
+            dropped.atexit = False  # threads end before
+            self._opened[here] = thread, dropped
         return self._opened[here][0].do(self._drawn, number, seeds).result()
 
     def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
@@ -115,7 +126,9 @@ class SeededBatches:
     def close(self) -> None:
         """Give back the device, its threads and memory."""
         if opened := self._opened.pop(os.getpid(), None):
-            opened[1]()
+            thread, dropped = opened
+            dropped.detach()
+            thread.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_opened": {}}

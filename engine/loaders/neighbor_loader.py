@@ -5,11 +5,12 @@ from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
+from csaw.engine.given_sources import LABELS
 from csaw.engine.loaders.ahead import ahead
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
 from csaw.engine.loaders.induced import finisher
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
+from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, checked_epoch
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
@@ -53,13 +54,14 @@ class NeighborLoader:
     edge_features: the same for edges, gathered by ``e_id``.
     seed: number that all draws follow from (default: 0).
     rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every epoch's mini-batches; their numbers differ by one at most.
-    options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the
+    options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels; those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the
         weights of a graph store.
 
     Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on the request and the epoch alone. They are Data objects with the attributes of
     ``data``: those of nodes gathered by ``n_id``, those of edges by ``e_id``. ``edge_index`` goes from sampled neighbors to the vertices that they were drawn for, numbered in the mini-batch, seeds first;
     ``n_id`` and ``e_id`` say which nodes and edges of ``data`` they are (of a store: dense ids, and positions in its rows); ``input_id``, ``batch_size``, ``num_sampled_nodes``, ``num_sampled_edges`` and, if
-    disjoint, ``batch`` are those of PyTorch Geometric. Tensors are on the device of ``data``; of a graph store, where they were drawn. Mini-batches are made ahead by threads, while the model trains.
+    disjoint, ``batch`` are those of PyTorch Geometric. Where seeds have labels, these are ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn. Mini-batches
+    are made ahead by threads, while the model trains.
 
     Errors: OptionError for what it has not, such as HeteroData and times; those of :func:`csaw.engine.stream`.
     """
@@ -71,7 +73,7 @@ class NeighborLoader:
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
-        self.transform, self.epoch = transform, 0
+        self.transform, self._epoch = transform, 0
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
@@ -91,8 +93,17 @@ class NeighborLoader:
         return self.drawn.last - self.drawn.first
 
     def __iter__(self) -> Iterator[Any]:
-        epoch, self.epoch = self.epoch, self.epoch + 1
+        epoch, self._epoch = self._epoch, self._epoch + 1
         return ahead(self._made(epoch), AHEAD)
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, number: int) -> None:
+        self._epoch = checked_epoch(number)
 
     def close(self) -> None:
         """Give back the graph, threads and devices."""
@@ -112,6 +123,8 @@ class NeighborLoader:
         if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)
+        if LABELS in arrays:
+            batch[LABELS] = as_tensor(LABELS, arrays[LABELS], batch.batch_size)
         for name, values in self.features.items():
             batch[name] = gathered(values, batch.n_id)
         for name, values in self.edge_features.items():

@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.engine.evaluation.start import start_vertex
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 from csaw.engine.option import option
 
 
@@ -27,8 +27,7 @@ class Bfs(Measure):
         return ("bfs",)
 
     def findings(self, network: Network) -> Findings:
-        distance = network.compute("bfs", source=start_vertex(network, self.bfs_source, "--bfs-source"))
-        distance = distance if isinstance(distance, np.ndarray) else distance.get()
+        distance = on_host(network.compute("bfs", source=start_vertex(network, self.bfs_source, "--bfs-source")))
         counts = np.bincount(distance[distance >= 0])
         found = Distribution(np.arange(counts.size), counts, "edges from the source")
         return {

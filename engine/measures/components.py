@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 
 
 class Components(Measure):
@@ -18,9 +18,9 @@ class Components(Measure):
         return ("components", "strong_components") if directed else ("components",)
 
     def findings(self, network: Network) -> Findings:
-        found = _of("component", _on_host(network.compute("components")))
+        found = _of("component", on_host(network.compute("components")))
         if network.directed:
-            found |= _of("strong component", _on_host(network.compute("strong_components")))
+            found |= _of("strong component", on_host(network.compute("strong_components")))
         return found
 
 
@@ -35,7 +35,3 @@ def _of(name: str, smallest: np.ndarray) -> Findings:
         f"{name} size": Distribution(sizes, times, f"vertices of a {name}"),
         name: Column(smallest, is_label=True),
     }
-
-
-def _on_host(array: np.ndarray) -> np.ndarray:
-    return array if isinstance(array, np.ndarray) else array.get()

@@ -61,14 +61,18 @@ def instance_bytes(
             width = min(width, max(MEETINGS * store.vertices - entries, 0))
         entries += width
     spread = 1 if algorithm.geometric is None else SPREAD
-    met = math.ceil(spread * entries)
+    met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if layout == "hops" else 3 * item + 24  # also of a node with its edge in a mini-batch
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
-    entries, widest = spread * entries, spread * widest
-    if algorithm.only_new:  # however far a fire is from the mean, it burns no vertex twice
-        entries, widest = min(entries, MEETINGS * store.vertices), min(widest, store.vertices)
-    memory = max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
+    memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
+
+
+def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
+    """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
+    if algorithm.only_new:  # however far a fire is from the mean, it burns no vertex twice
+        entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
+    return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 
 
 def _of_walk(algorithm: Walk, item: int) -> tuple[int, int]:

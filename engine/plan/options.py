@@ -49,7 +49,7 @@ class RunOptions:
     """
 
     # fmt: off
-    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N for N different random ones, or a file of vertex ids [default: all, or random ones where the algorithm asks for them]", object)
+    sources: Any = declared(None, SAMPLE, "vertices to start from: all, random:N for N different random ones, or a file of vertex ids, for mini-batches one on each line, each with a label or none [default: all, or random ones where the algorithm asks for them]", object)
     instances: int | None = declared(None, SAMPLE, "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for each source, times --num-walks]", int, low=1)
     seed: int = declared(0, SAMPLE, "number that all random draws follow from: the same seed gives the same sample on any machine", int, low=0, high=2**64 - 1)
     weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)

@@ -17,7 +17,6 @@ from csaw.engine.samples.ragged import ragged_group
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
 if TYPE_CHECKING:
@@ -47,9 +46,9 @@ class Samples:
     first = 0
     is_virtual = False
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, attributes: dict[str, Any]):
+        """``attributes``: what the store at ``path`` says of itself, as :func:`open_samples` has read it."""
         self.path = path
-        attributes = check.attributes_of(path)
         self.checksums = check.checksums_of(path)
         """SHA-256 of every file of the store but those of ``results`` and these."""
         check.check_file(path, "zarr.json", self.checksums)
@@ -75,7 +74,7 @@ class Samples:
 
         if not 0 <= first <= last <= self.instances:
             raise OptionError(
-                f"{self.path}: expected instances from 0 to {self.instances:,}, the first below the last, found {quoted((first, last))}"
+                f"{self.path}: expected instances FIRST:LAST with 0 <= FIRST <= LAST <= {self.instances:,}, found {first}:{last}"
             )
         return part_of(self, first, last)
 
@@ -144,6 +143,7 @@ class Samples:
         e_id int64 [edges]: the number of the edge, counted through the rows of the graph store.
         num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
         input_id int64 [seeds]: the position of each seed in the list of sources.
+        y float64 [seeds], only where the list has labels: the label of each seed.
         batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
 
         IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.
@@ -286,7 +286,8 @@ def open_samples(path: str | Path, graph: str | Path | None = None) -> Samples:
     missing or another.
     """
     path = Path(path)
-    if VIRTUAL not in check.attributes_of(path):
-        return Samples(path)
+    attributes = check.attributes_of(path)
+    if VIRTUAL not in attributes:
+        return Samples(path, attributes)
     virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
-    return virtual.open_virtual(path, graph)
+    return virtual.VirtualSamples(path, attributes, graph)

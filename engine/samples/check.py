@@ -15,6 +15,7 @@ from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of
 from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.nodes import group_node
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
@@ -23,6 +24,7 @@ LARGEST = 2**62  # of a side of an array
 PER_INSTANCE = {"lengths": 0, "walk_ptr": 1, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
                 "edge_ptr": 1, "seed_ptr": 1, "vertices_ptr": 1}  # fmt: skip
 """Arrays with a row for each instance, and how many more rows they have than there are instances."""
+OWN = "sha256_of_these"
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
 
@@ -95,16 +97,27 @@ def results_of(path: Path) -> dict[str, Any]:
 
 
 def checksums_of(path: Path) -> dict[str, str]:
-    """The SHA-256 of each file, by name, as the store has them."""
+    """The SHA-256 of each file, by name, as the store has them. ChangedError where the file that has them has changed."""
     where = path / "checksums" / "zarr.json"
     found = files.read_json(where)
     try:
-        checksums = found["attributes"]["sha256"]
-        if all(re.fullmatch("[0-9a-f]{64}", digest) for digest in checksums.values()):
-            return checksums
+        attributes = found["attributes"]
+        checksums, own = attributes["sha256"], attributes.get(OWN)
+        if not all(re.fullmatch("[0-9a-f]{64}", digest) for digest in checksums.values()):
+            refuse(where, "a SHA-256 for each file", "something else")
     except (TypeError, KeyError, AttributeError):
-        pass
-    refuse(where, "a SHA-256 for each file", "something else")
+        refuse(where, "a SHA-256 for each file", "something else")
+    if own not in (files.digest(checksums), None):  # early versions wrote none
+        raise ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+    return checksums
+
+
+def write_checksums(path: Path, checksums: dict[str, str]) -> None:
+    """Write the SHA-256 of each file of the store at ``path``, by name, with one of their own."""
+    folder = path / "checksums"
+    folder.mkdir(exist_ok=True)
+    files.sync(path)
+    files.write_json(folder / "zarr.json", group_node({"sha256": checksums, OWN: files.digest(checksums)}))
 
 
 def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
@@ -198,6 +211,8 @@ def _check_batches(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
         refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
     if shapes.get("batch", shapes["n_id"]) != shapes["n_id"]:
         refuse(path / "batch", f"as many elements as n_id, {shapes['n_id']}", shapes["batch"])
+    if shapes.get("y", shapes["input_id"]) != shapes["input_id"]:
+        refuse(path / "y", f"as many elements as input_id, {shapes['input_id']}", shapes["y"])
     if shapes["hop_nodes"][0] and shapes["hop_nodes"][1] != shapes["hop_edges"][1] + 1:
         refuse(
             path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1]

@@ -1,9 +1,21 @@
-"""An unfinished sample store: what it will hold, and the files of its groups until then."""
+"""An unfinished sample store: what it will hold, what it says of itself, and the files of its groups until then."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from csaw.engine.samples.layout import Identifiers
+from csaw.engine.samples import files
+from csaw.engine.samples.layout import FIRST_WITH, KIND, Identifiers
+
+
+def store_attributes(
+    identifiers: Identifiers, *, layout: str, instances: int, group_size: int, manifest: dict[str, Any]
+) -> dict[str, Any]:
+    """What a sample store, be it stored or virtual, says of itself, as plain data: its attributes, in the earliest format that it can have."""
+    return files.plain({
+        "csaw_kind": KIND, "format_version": max(identifiers.version, FIRST_WITH.get(layout, 1)), "layout": layout, "instances": instances,
+        "group_size": group_size, "ids": identifiers.kind, "fill": identifiers.fill, "manifest": manifest,
+    })  # fmt: skip
 
 
 @dataclass(eq=False)

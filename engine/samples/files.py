@@ -95,7 +95,7 @@ def read_marker(path: Path) -> dict[str, Any] | None:
 
 def signed(value: dict[str, Any]) -> dict[str, Any]:
     """``value`` with its own checksum."""
-    return value | {"sha256": _digest(value)}
+    return value | {"sha256": digest(value)}
 
 
 def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
@@ -103,11 +103,12 @@ def unchanged(value: Any, *, unsigned: bool = False) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     found = {key: held for key, held in value.items() if key != "sha256"}
-    right = (_digest(found), None) if unsigned else (_digest(found),)
+    right = (digest(found), None) if unsigned else (digest(found),)
     return found if value.get("sha256") in right else None
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """The SHA-256 of a value of plain data."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 

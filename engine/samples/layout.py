@@ -11,7 +11,7 @@
     batches    node_ptr [instances + 1]; n_id [nodes]: vertices, seeds first; batch [nodes], only if disjoint: the number of the seed that met the node
                edge_ptr [instances + 1]; row, col [edges]: numbers of nodes within the mini-batch, from the neighbor that was drawn to the vertex it was drawn for;
                e_id [edges]: the number of the edge, counted through the rows of the graph store
-               seed_ptr [instances + 1]; input_id [seeds]: the position of the seed in the list of sources
+               seed_ptr [instances + 1]; input_id [seeds]: the position of the seed in the list of sources; y [seeds], float64, only of seeds with labels: the label
                hop_nodes [instances, hops + 1], hop_edges [instances, hops]: how many nodes are met and edges drawn at each hop
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
@@ -40,7 +40,7 @@ EDGES_A_CHUNK = 1 << 22
 VERTEX = "vertex"  # in KINDS: an id, of the store's id dtype
 KINDS = {"lengths": "<i4", "counts": "<i8", "src": VERTEX, "dst": VERTEX, "depth": "<i4", "source_counts": "<i8",
          "sources": VERTEX, "node_counts": "<i8", "n_id": VERTEX, "batch": "<i4", "edge_counts": "<i8", "row": "<i4", "col": "<i4",
-         "e_id": "<i8", "seed_counts": "<i8", "input_id": "<i8", "hop_nodes": "<i8", "hop_edges": "<i8", "weight": "<f4",
+         "e_id": "<i8", "seed_counts": "<i8", "input_id": "<i8", "y": "<f8", "hop_nodes": "<i8", "hop_edges": "<i8", "weight": "<f4",
          "vertex_counts": "<i8", "vertices": VERTEX, "layer": "<i4", "probability": "<f8"}  # fmt: skip
 """Element types of what a group brings; ``counts`` are edges, ``source_counts`` sources, ``vertex_counts`` vertices, of each instance."""
 WHOLE = {
@@ -48,18 +48,18 @@ WHOLE = {
                   "sources": "sources", "weight": "weight", "vertices_ptr": "vertex_counts", "vertices": "vertices", "layer": "layer",
                   "probability": "probability"},
     "batches": {"node_ptr": "node_counts", "n_id": "n_id", "batch": "batch", "edge_ptr": "edge_counts", "row": "row", "col": "col",
-                "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
+                "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "y": "y", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
     RAGGED_WALKS: {"walk_ptr": "lengths", "walks": "walks"},
 }  # fmt: skip
 """Arrays of a finished store whose instances differ in size, and what each is made of, by layout."""
-OPTIONAL = ("weight", "vertices_ptr", "vertices", "layer", "probability", "batch")
+OPTIONAL = ("weight", "vertices_ptr", "vertices", "layer", "probability", "batch", "y")
 """Arrays among them that only some stores of the layout have."""
 PARTS = {name: part for arrays in WHOLE.values() for name, part in arrays.items()}
 RAGGED = {
     "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts", "weight": "counts",
                   "vertices": "vertex_counts", "layer": "vertex_counts", "probability": "vertex_counts"},
     "batches": {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts",
-                "input_id": "seed_counts"},
+                "input_id": "seed_counts", "y": "seed_counts"},
     RAGGED_WALKS: {"walks": "lengths"},
 }  # fmt: skip
 """The arrays of such a group that have a number of elements for each instance, and the counts that say how many, by layout. Others have a row each."""
@@ -120,6 +120,11 @@ class Identifiers:
         mapped = isinstance(vertex_ids, Mapped)  # a copy would take the memory that mapping saves
         table = vertex_ids.view(np.ndarray) if mapped else np.ascontiguousarray(vertex_ids, dtype)
         return cls("original", dtype, _unused(table, dtype), table, 1 if dtype == _holding(vertex_ids, 1) else 2)
+
+    @property
+    def words(self) -> Words | None:
+        """The string ids by dense id; None where the ids are numbers."""
+        return self.table if isinstance(self.table, Words) else None
 
     def converted(self, name: str, array: np.ndarray) -> np.ndarray:
         """The array ``name`` of a group with the ids and element type of the store; the array itself where these are the same."""
@@ -203,6 +208,13 @@ def cut_ragged(layout: str, arrays: dict[str, np.ndarray], bounds: Iterable[int]
             name: array[ends[ragged[name]][start] : ends[ragged[name]][stop]] if name in ragged else array[start:stop]
             for name, array in arrays.items()
         }
+
+
+def joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of consecutive instances, by name, from those of at least one part; the arrays of a single part are not copied."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def cut_rows(arrays: dict[str, Any], rows: slice) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,29 +25,34 @@ SCATTERED = 64  # rows that are further apart than this are brought one by one
 class OnDemand(Samples):
     """Samples with the interface of :class:`Samples`, whose instances ``bring`` brings whenever they are read.
 
-    ``attributes``: those of a sample store, with the number of these ``instances``. ``bring`` may be called by several threads. ``words``: the string ids of the
-    graph, where the ids are names. ``part`` of a stored sample is one of these, and so is a virtual sample.
+    ``attributes``: those of a sample store, with the number of these ``instances``. ``bring`` may be called by several threads, and is not called before
+    an array is asked for. ``words`` returns the string ids of the graph, None where the ids are numbers. ``part`` of a stored sample is one of these, and so
+    is a virtual sample.
 
     Instances that differ in size have no place in an array that is known before all of them are there: ``instance_ptr`` and what lies between its bounds are
     found by bringing every instance once. ``group`` and ``iter_groups`` need none of that.
     """
 
-    def __init__(self, path: Path, attributes: dict[str, Any], bring: Bring, words: Words | None = None) -> None:
+    def __init__(self, path: Path, attributes: dict[str, Any], bring: Bring, words: Callable[[], Words | None]) -> None:
         self.path, self.checksums = path, {}
         self.manifest, self.layout = attributes["manifest"], attributes["layout"]
         self.instances, self.group_size = attributes["instances"], attributes["group_size"]
         self.ids, self.fill = attributes["ids"], attributes["fill"]
-        self._bring, self._words = bring, words
+        self._bring, self._words_of = bring, words
         self._latest: deque[tuple[int, int, Arrays]] = deque(maxlen=KEPT)
         self._guard = Lock()
-        self._shapes = bring(0, min(1, self.instances))
-        names = (
-            {name: part for name, part in WHOLE[self.layout].items() if part in self._shapes}
-            if self.is_ragged
-            else self._shapes
-        )
-        self._arrays: dict[str, Any] = {
-            name: _Rows(self, name) if name in self._shapes and name not in self.ragged else _Ragged(self, name)
+
+    @cached_property
+    def _shapes(self) -> Arrays:
+        """The arrays of the first instance, which have the names and element types of all and, but for ragged ones, their columns."""
+        return self._bring(0, min(1, self.instances))
+
+    @cached_property
+    def _arrays(self) -> dict[str, Any]:  # type: ignore[override]  # known at once there
+        shapes = self._shapes
+        names = [name for name, part in WHOLE[self.layout].items() if part in shapes] if self.is_ragged else shapes
+        return {
+            name: _Rows(self, name) if name in shapes and name not in self.ragged else _Ragged(self, name)
             for name in names
         }
 
@@ -83,9 +89,9 @@ class OnDemand(Samples):
                 }
         return self._pointers[name]
 
-    @property
-    def words(self) -> Words | None:  # type: ignore[override]  # read once there
-        return self._words
+    @cached_property
+    def words(self) -> Words | None:
+        return self._words_of()
 
     @property
     def results(self) -> dict[str, Any]:  # type: ignore[override]  # read once there
@@ -225,6 +231,6 @@ def part_of(samples: Samples, first: int, last: int) -> OnDemand:
         "ids": samples.ids,
         "fill": samples.fill,
     }
-    part = OnDemand(samples.path, attributes, lambda a, b: samples.group(first + a, first + b), samples.words)
+    part = OnDemand(samples.path, attributes, lambda a, b: samples.group(first + a, first + b), lambda: samples.words)
     part.first = samples.first + first
     return part

@@ -6,6 +6,7 @@ original_id         :class:`Words`, only where ids are strings: all strings of t
 batch               int64 [nodes]: the node's instance, counted from the first one asked for; of disjoint mini-batches its seed, counted through all of them
 batch_size          number of seeds; they are the first nodes, so ``model(x, edge_index)[:batch_size]`` are their answers
 input_id            int64 [batch_size]: which of the sample's sources each seed is, counted through all its instances; of mini-batches its position in the list of sources
+y                   float64 [batch_size], only of mini-batches whose seeds have labels: the label of each seed
 seed                int64 [sources]: the node of each source
 num_sampled_nodes   int64 [hops + 1] and num_sampled_edges, int64 [hops]: of each hop; nodes and edges are in the order of hops
 num_nodes           number of nodes
@@ -184,6 +185,7 @@ def _of_batches(samples: Samples, start: int, stop: int) -> Batch:
         "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
         "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
         "e_id": arrays["e_id"][edge_order],
+        **({"y": arrays["y"]} if "y" in arrays else {}),
     }
 
 

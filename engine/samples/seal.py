@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import NAMES, results_of
+from csaw.engine.samples.check import NAMES, results_of, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
-from csaw.partition.nodes import group_node, write_array
-from csaw.partition.words import Words
+from csaw.partition.nodes import write_array
 
 
 def seal(draft: Draft) -> None:
@@ -27,15 +26,13 @@ def seal(draft: Draft) -> None:
         files.sync(node.parent)
         checksums[f"{name}/zarr.json"] = files.sha256(node)
     checksums["zarr.json"] = files.sha256(partial / "zarr.json")
-    (partial / "checksums").mkdir(exist_ok=True)
-    files.sync(partial)
-    files.write_json(partial / "checksums" / "zarr.json", group_node({"sha256": checksums}))
+    write_checksums(partial, checksums)
 
 
 def _arrays(draft: Draft) -> list[str]:
     """The names of all arrays that the store holds."""
     names = joined_arrays(draft) if draft.layout in WHOLE else _widths(draft)
-    return [*names, *(NAMES if isinstance(draft.identifiers.table, Words) else ())]
+    return [*names, *(NAMES if draft.identifiers.words is not None else ())]
 
 
 def joined_arrays(draft: Draft) -> dict[str, str]:
@@ -161,8 +158,8 @@ def _type_of(draft: Draft, name: str) -> tuple[np.dtype, int]:
 
 def _names(draft: Draft) -> dict[str, str]:
     """Write the string ids of the stored numbers as UTF-8 text and offsets, as in a graph store, and return the checksums."""
-    words = draft.identifiers.table
-    if not isinstance(words, Words):
+    words = draft.identifiers.words
+    if words is None:
         return {}
     checksums = write_whole(draft, "vertex_ids", iter([words.text]), words.text.size)
     return checksums | write_whole(draft, "vertex_id_offsets", iter([words.offsets]), words.offsets.size)

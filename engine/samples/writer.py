@@ -21,8 +21,8 @@ import numpy as np
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
-from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path
-from csaw.engine.samples.layout import FIRST_WITH, KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
+from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
+from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
 from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
@@ -67,11 +67,9 @@ class SampleWriter(Draft):
     def _attributes(self, version: Any) -> dict[str, Any]:
         """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
         held = self._identifiers(version)
-        first = max(held.version, FIRST_WITH.get(self.layout, 1))
-        return files.plain({
-            "csaw_kind": KIND, "format_version": first, "layout": self.layout, "instances": self.instances,
-            "group_size": self.group_size, "ids": held.kind, "fill": held.fill, "manifest": self._manifest,
-        })  # fmt: skip
+        return store_attributes(
+            held, layout=self.layout, instances=self.instances, group_size=self.group_size, manifest=self._manifest
+        )
 
     def _identifiers(self, version: Any) -> Identifiers:
         return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers

@@ -1,10 +1,11 @@
 """Devices side by side, each in a thread of its own, and the errors of a device that fails."""
 
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from csaw.engine.backend import Backend
@@ -108,6 +109,16 @@ class DeviceThreads:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def aside(close: Callable[[], object]) -> None:
+    """Call ``close`` in a thread of its own, for an object that is dropped: that happens in the middle of anything, where this thread may hold a lock for which closing waits."""
+    start_new_thread(_closed, (close,))  # takes no lock, which threading.Thread does
+
+
+def _closed(close: Callable[[], object]) -> None:
+    with suppress(RuntimeError):  # the interpreter is ending, and with it all threads
+        close()
 
 
 def results_of(futures: Iterable[Future[Result]]) -> list[Result]:

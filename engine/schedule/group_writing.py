@@ -3,10 +3,8 @@
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
-import numpy as np
-
 from csaw.engine.backend import ALL
-from csaw.engine.samples.layout import comes_whole, cut_ragged
+from csaw.engine.samples.layout import comes_whole, cut_ragged, joined
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.loop import Arrays, FinishedBatch
 
@@ -26,7 +24,7 @@ def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter
     first, last = instances_of(unit, writer)
     bounds = [*range(0, last - first, writer.group_size), last - first]
     if leaves_as_a_whole(writer):
-        parts = cut_ragged(writer.layout, _joined([batch.arrays(ALL) for batch in drawn]), bounds)
+        parts = cut_ragged(writer.layout, joined([batch.arrays(ALL) for batch in drawn]), bounds)
         writes = [threads.submit(writer.write, group, part) for group, part in zip(unit, parts, strict=True)]
     else:
         spans = pairwise(bounds)
@@ -62,10 +60,4 @@ def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
         begin, end = max(low - before, 0), min(high - before, batch.instances)
         if begin < end:
             parts.append(batch.arrays(slice(begin, end)))
-    return _joined(parts)
-
-
-def _joined(parts: list[Arrays]) -> Arrays:
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return joined(parts)

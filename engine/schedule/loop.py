@@ -14,6 +14,7 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array, Batch, WaitingBatch
+from csaw.engine.given_sources import LABELS
 from csaw.engine.kernel_time import Lapse, Stopwatch
 from csaw.engine.samples.layout import cut_rows
 from csaw.engine.schedule.schedule import Counters, Schedule
@@ -87,6 +88,21 @@ class InHostMemory:
 
     def on_device(self) -> dict[str, Array]:
         return self.held
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Drawn mini-batches with the labels of their seeds, float64 [seeds]: ``labels`` in host memory, ``there`` where the mini-batches were drawn."""
+
+    drawn: Batch
+    labels: np.ndarray
+    there: Array
+
+    def arrays(self, rows: slice) -> Arrays:
+        return self.drawn.arrays(rows) | {LABELS: self.labels}
+
+    def on_device(self) -> dict[str, Array]:
+        return self.drawn.on_device() | {LABELS: self.there}
 
 
 class Batches:
@@ -164,12 +180,17 @@ class Batches:
         self.run(batch)
         self.backend.wait()
 
+    def _labelled(self, batch: Batch, first: int, last: int) -> Drawn:
+        """A batch with the labels of its seeds, if they have any."""
+        labels = self.sources.labels_of(first, last)
+        return batch if labels is None else Labelled(batch, labels, self.backend.xp.asarray(labels))
+
     def _attempt(self, first: int, last: int) -> FinishedBatch | None:
         """Draw one batch. None where the memory does not suffice; later batches then have half as many instances."""
         try:
             batch = self.begin(first, last)
             self._finish(batch)
-            return _finished(batch, first, last)
+            return replace(_finished(batch, first, last), drawn=self._labelled(batch, first, last))
         except MemoryError as error:
             if isinstance(error, CsawError):
                 raise

@@ -1,13 +1,13 @@
 """Checks that mini-batches are what neighbor sampling may draw: seeds, edges, numbers of nodes, hops, sizes, repeats, and the law of every choice."""
 
-import hashlib
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.algorithm import NONE, MiniBatches
+from csaw.engine.given_sources import LABELS
 from csaw.engine.seeds import SeedOrder
-from csaw.engine.sources import listed_in
+from csaw.engine.sources import digest_of, labels_in, listed_in
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.trees import ENTRIES, fits, unexplained
 from csaw.engine.verify.walk_pass import one_in
@@ -41,6 +41,34 @@ class Nodes:
         self.selected = np.bincount(self.col, minlength=self.vertex.size)
 
 
+class Labels:
+    """The label at each position of the list of sources, as far as seeds have shown it, and the number of seeds with another one than a seed before."""
+
+    def __init__(self, asked: str | None, listed: int) -> None:
+        self.asked, self.label, self.wrong = asked, np.full(listed, np.nan), 0
+
+    @classmethod
+    def of(cls, subject: Subject, listed: int) -> "Labels | None":
+        """Those to check; None where neither the request nor the store has any."""
+        asked = labels_in(subject.samples.manifest["request"]["sources"])
+        return None if asked is None and LABELS not in subject.samples else cls(asked, listed)
+
+    def add(self, arrays: dict[str, np.ndarray]) -> None:
+        """Compare the labels of a group's seeds with those of seeds at the same positions."""
+        if LABELS not in arrays:
+            self.wrong += arrays["input_id"].size
+            return
+        inside = (arrays["input_id"] >= 0) & (arrays["input_id"] < self.label.size)
+        position, label = arrays["input_id"][inside], arrays[LABELS][inside]
+        new = np.isnan(self.label[position])
+        self.label[position[new]] = label[new]
+        self.wrong += int((~inside).sum() + (self.label[position] != label).sum())
+
+    def judged(self) -> int:
+        """The number of wrong labels, with 1 more if all are known and are not those that were asked for."""
+        return self.wrong + int(not np.isnan(self.label).any() and digest_of(self.label) != self.asked)
+
+
 def verify_batches(subject: Subject, checks: Checks) -> None:
     """Check mini-batches node by node and edge by edge, the order of their seeds, and the law of what each node selected."""
     wrong = dict.fromkeys(SAID, 0)
@@ -49,10 +77,13 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     listed = listed_in(subject.samples.manifest["request"]["sources"], subject.view.vertices)
     order = SeedOrder.of(algorithm, listed, int(subject.samples.manifest["request"]["seed"]))
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
+    labels = Labels.of(subject, listed)
     kept: list[tuple[np.ndarray, ...]] = []
     for start, arrays in subject.samples.iter_groups():
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
+        if labels is not None:
+            labels.add(arrays)
         if nodes.vertex.min(initial=0) < 0:
             wrong["edges"] += int((nodes.vertex < 0).sum())
             continue
@@ -65,6 +96,8 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     wrong["seeds"] += _other_list(subject, source)
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
+    if labels is not None:
+        checks.count("labels", labels.judged(), "labels of seeds other than those that were given")
     fits(subject, checks, kept)
 
 
@@ -91,7 +124,7 @@ def _other_list(subject: Subject, source: np.ndarray) -> int:
     asked = subject.samples.manifest["request"]["sources"].split()
     if asked[0] != "list" or (source == NONE).any():
         return 0
-    return int(hashlib.sha256(source.tobytes()).hexdigest()[:32] != asked[1])
+    return int(digest_of(source) != asked[1])
 
 
 def _wrong_edges(subject: Subject, nodes: Nodes) -> int:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from csaw.cli import report
 from csaw.cli.main import cli
 from csaw.cli.runs import plan_sections, run_sections
+from csaw.engine import registry
 from csaw.engine.plan.options import options
 from csaw.engine.plan.rates import Rates
 
@@ -200,6 +201,15 @@ def test_verify_puts_what_is_certain_before_what_is_judged_by_chance(said):
     assert "p = " not in rules
     assert all("p = " in line or "not tested" in line for line in law.splitlines()[:-1])
     assert law.splitlines()[-1].startswith("w.zarr: ")
+
+
+def test_help_of_an_option_that_algorithms_share_has_the_words_of_all(said):
+    help = " ".join(said("sample", "--help").split())
+    for name in registry.names():
+        for one in registry.find(name).options().values():
+            assert one.help.partition(" [default: ")[0][1:] in help, name
+    assert "Of saint-walk: number of roots of an instance, drawn with replacement." in help
+    assert "--jump-prob FLOAT Chance that a step jumps [default: 0.15; 0 to 1] (jump)." in help
 
 
 def test_help_of_sample_gives_default_and_range_in_one_bracket_and_itself_under_output(said):

@@ -98,6 +98,13 @@ CASES = [(name, {}) for name in registry.names()] + MORE
 CHECKED = set()  # cubins that were found good when they were compiled
 
 
+NETWORKS = sorted(  # files whose kernels measures of networks launch, by the calls
+    {
+        f"{name}.cu"
+        for path in [FOLDER.parent / "network.py", *(FOLDER.parent / "analytics").glob("*.py")]
+        for name in re.findall(r'\bkernels\("(\w+)"', path.read_text())
+    }
+)
 BENCHMARKS = tuple(str(KERNELS / name) for name in ("rmat.cu", "ceiling.cu"))
 STREAMED = [
     ("fastgcn", {}),
@@ -171,7 +178,7 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 
 
 def test_every_file_is_compiled_for_every_architecture(store):
-    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu"}
+    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", *NETWORKS}
     for algo, options in CASES:
         if (algo, tuple(options)) in EVERYWHERE:
             job = prepare(store, algo, device=device, **options)
@@ -207,7 +214,13 @@ def test_kernels_for_streamed_graphs_compile(algo, options, architecture, bits, 
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("file", BENCHMARKS)
-def test_kernels_of_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
+@pytest.mark.parametrize("file", [*NETWORKS, *BENCHMARKS])
+def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     check(Unit((file,), {}, [], ()), architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
+    check(Unit(("triangles.cu",), {"EACH": 1}, [], ()), architecture, caplog)

@@ -219,6 +219,19 @@ def test_a_store_brings_features_of_any_kind(tmp_path, data):
         loader_of(store, features={"x": data.x[1:]})
 
 
+def test_seeds_of_a_file_bring_their_labels(tmp_path):
+    store = graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400)
+    (tmp_path / "seeds.txt").write_text("".join(f"{vertex} {vertex / 4}\n" for vertex in range(40, 10, -1)))
+    loader = loader_of(store, batch_size=7, shuffle=True, sources=str(tmp_path / "seeds.txt"))
+    batches = list(loader)
+    for batch in batches:
+        assert batch.y.shape == (batch.batch_size,)
+        assert torch.equal(batch.y, batch.n_id[: batch.batch_size] / 4)
+    assert sorted(torch.cat([batch.input_id for batch in batches]).tolist()) == list(range(30))
+    with pytest.raises(OptionError, match="sources: expected input_nodes or sources, .* found both"):
+        loader_of(store, input_nodes=[3], sources=str(tmp_path / "seeds.txt"))
+
+
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=FORKS)])
 def test_pygs_node_loader_takes_the_sampler(data, workers):
     sampler = NeighborSampler(data, [4, 3], device="cpu", seed=5)
@@ -300,7 +313,7 @@ def test_a_graph_without_edges_gives_its_seeds():
         ({"data": Data(x=torch.ones(3, 1))}, "data.edge_index: expected an int64 tensor .* found none"),
         ({"data": Data(edge_index=torch.tensor([[0, 5], [1, 0]]), num_nodes=3)}, "expected vertices from 0 to 2, found 0 to 5"),
         ({"num_neighbors": {"a": [2]}}, "num_neighbors: expected a list of integers"),
-        ({"input_nodes": [99]}, "vertex 99 is not in edge_index"),
+        ({"input_nodes": [99]}, "input_nodes: expected numbers of vertices from 0 to 59, found 99"),
         ({"weight_attr": "nothing"}, "weight_attr: data has no attribute 'nothing'; it has edge_attr, "),
         ({"weight_attr": "x"}, "weight_attr: expected a number for each of 400 edges"),
         ({"subgraph_type": "induced", "disjoint": True}, "induced subgraphs are not disjoint"),
@@ -335,12 +348,12 @@ def test_a_loader_has_a_billion_epochs(tmp_path, epoch):
     assert sorted(torch.cat([batch.input_id for batch in loader]).tolist()) == list(range(60))
 
 
-@pytest.mark.parametrize("epoch", [-1, 2**30, 1.0])
+@pytest.mark.parametrize("epoch", [-1, 2**30, 1.0, "a", None])
 def test_an_epoch_that_is_none_is_named(tmp_path, epoch):
     loader = loader_of(graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400))
-    loader.epoch = epoch
-    with pytest.raises(OptionError, match=f"epoch: expected an integer from 0 to {2**30 - 1}, found {epoch}"):
-        next(iter(loader))
+    with pytest.raises(OptionError, match=f"epoch: expected an integer from 0 to {2**30 - 1}, found {epoch!r}"):
+        loader.epoch = epoch
+    assert len(list(loader)) == len(loader)
 
 
 @pytest.mark.parametrize("node", [-1, 60])

@@ -10,9 +10,9 @@ from helpers import slow
 from helpers.small_samples import SAID, STORES, edit, files_of, some_walks, stored
 
 from csaw.engine.export import export
-from csaw.engine.samples import files, open_samples
+from csaw.engine.samples import check, files, open_samples
 from csaw.engine.samples.describe import describe
-from csaw.partition.errors import CsawError, StoreError
+from csaw.partition.errors import ChangedError, CsawError, StoreError
 
 
 def test_what_is_no_finished_sample_store_is_refused_by_name(tmp_path):
@@ -63,12 +63,26 @@ def read_all(path):
 def test_one_changed_byte_in_any_file_is_an_error_that_names_it(tmp_path, layout):
     path = stored(tmp_path, layout)
     for file in [file for file in path.rglob("*") if file.is_file() and file.parent.name != "results"]:
-        data, names_it = file.read_bytes(), str(file if file.parent.name not in ("checksums", path.name) else path)
+        data, names_it = file.read_bytes(), str(file if file.parent != path else path)
         for at in (0, len(data) // 2, len(data) - 1):
             file.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
             with pytest.raises(StoreError, match=re.escape(names_it)):
                 read_all(path)
         file.write_bytes(data)
+    read_all(path)
+
+
+def test_a_changed_checksum_is_not_blamed_on_the_file_that_has_it(tmp_path):
+    path = stored(tmp_path, "walks")
+    node = path / "checksums" / "zarr.json"
+    text = node.read_text()
+    held = open_samples(path).checksums["walks/c.1.0"]
+    node.write_text(text.replace(held, ("1" if held[0] == "0" else "0") + held[1:]))
+    with pytest.raises(ChangedError, match=re.escape(f"{node}: its bytes have changed since it was written")):
+        open_samples(path)
+    found = json.loads(text)
+    del found["attributes"][check.OWN]  # as early versions wrote it
+    node.write_text(json.dumps(found))
     read_all(path)
 
 
@@ -98,7 +112,7 @@ def reseal(path):
     found = json.loads(node.read_text())
     for name in found["attributes"]["sha256"]:
         found["attributes"]["sha256"][name] = files.sha256(path / name)
-    node.write_text(json.dumps(found))
+    check.write_checksums(path, found["attributes"]["sha256"])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+from concurrent.futures.thread import _global_shutdown_lock
 
 import numpy as np
 import pytest
@@ -164,6 +165,27 @@ def test_nothing_is_left_however_it_ends(store, residency, how):
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= threads
+
+
+def test_a_stream_that_is_dropped_while_a_thread_begins_is_closed_all_the_same(store):
+    drawn = stream(store, WALKS[0], **given(WALKS[1]))
+    next(iter(drawn))
+    device = drawn._opened.devices.devices[0].thread
+    drawn.itself = drawn  # so that the garbage collector drops it, in the middle of whatever runs then
+    del drawn
+
+    def collect():
+        with _global_shutdown_lock:  # as in the middle of ThreadPoolExecutor.submit
+            gc.collect()
+
+    collecting = threading.Thread(target=collect, daemon=True)
+    collecting.start()
+    collecting.join(20)
+    assert not collecting.is_alive()
+    deadline = time.monotonic() + 10
+    while not device._shutdown and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert device._shutdown
 
 
 def test_an_error_while_drawing_reaches_the_caller(store):

@@ -1,11 +1,10 @@
 """``--target``: instances joined from base instances are what a slow reference joins, however they are drawn."""
 
 from dataclasses import replace
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
-
 from helpers.graphs import random_store, rows_of
 
 from csaw.engine import prepare, stream
@@ -48,7 +47,7 @@ def steps(bases, number):
     arrays = {name: array.tolist() for name, array in batch.arrays().items()}
     if "walks" in arrays:
         walk = np.ravel(arrays["walks"])[: arrays["lengths"][0] + 1].tolist()
-        return walk[:1], [(a, b, k) for k, (a, b) in enumerate(zip(walk, walk[1:], strict=False))]
+        return walk[:1], [(a, b, k) for k, (a, b) in enumerate(pairwise(walk))]
     if "hop_0" in arrays:
         hops, edges = [np.ravel(hop).tolist() for hop in arrays.values()], []
         for depth in range(len(hops) - 1):

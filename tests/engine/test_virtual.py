@@ -9,6 +9,10 @@ from helpers.invariance import bytes_of
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
 from csaw.engine.export import export
+from csaw.engine.sample_stream import Stream
+from csaw.engine.samples import check
+from csaw.engine.samples.check import attributes_of
+from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError, StoreError
 
@@ -94,8 +98,17 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
         assert (part.instances, part.first) == (20, 10)
         assert bytes_of(part.group(2, 7)) == bytes_of(stored.group(12, 17))
         assert part.part(5, 9).first == 15
-        with pytest.raises(OptionError, match="expected instances from 0 to 20, the first below the last, found"):
+        with pytest.raises(
+            OptionError, match="expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 20, found 5:21"
+        ):
             part.part(5, 21)
+    for wrong, said in (
+        ((10, 10), "--instances: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
+        ((7, 99), "expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 60, found 7:99"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            export(stored.path, tmp_path / "p.txt", instances=wrong)
+        assert not (tmp_path / "p.txt").exists()
     export(stored.path, tmp_path / "p.txt", instances=(10, 12))
     numbers = {int(line.split()[0]) for line in (tmp_path / "p.txt").read_text().splitlines()}
     assert numbers <= {10, 11}
@@ -146,3 +159,29 @@ def test_what_has_changed_is_refused(tmp_path, store, monkeypatch):
         commit_virtual(job, tmp_path / "s.zarr")
     commit_virtual(job, tmp_path / "s.zarr", overwrite=True)
     assert open_samples(tmp_path / "s.zarr").is_virtual
+
+
+def test_it_says_of_itself_what_the_stored_sample_says(both):
+    said = {samples.path.name: attributes_of(samples.path) for samples in both(*HOPS)}
+    assert said["v.zarr"].pop("virtual") == {"sources": "random:50"}
+    assert said["v.zarr"] == said["s.zarr"]
+
+
+def test_nothing_is_drawn_before_an_instance_is_asked_for(tmp_path, both, monkeypatch):
+    stored, virtual = both(*SUBGRAPHS)
+    with monkeypatch.context() as patched:
+        patched.setattr(Stream, "_open", lambda stream: pytest.fail("the graph is loaded"))
+        opened = open_samples(virtual.path)
+        assert describe(virtual.path)["instances"] == opened.instances == stored.instances
+        assert open_virtual(virtual.path).job.plan.request.instances == stored.instances
+        part = opened.part(3, 9)
+    assert np.array_equal(part.dst[:], stored.part(3, 9).dst[:])
+
+
+def test_the_attributes_of_a_store_are_read_once(both, monkeypatch):
+    read, times = check.attributes_of, []
+    monkeypatch.setattr(check, "attributes_of", lambda path: times.append(path) or read(path))
+    for samples in both(*HOPS):
+        times.clear()
+        open_samples(samples.path)
+        assert times == [samples.path]

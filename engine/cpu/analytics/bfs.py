@@ -1,7 +1,6 @@
 """Breadth-first search in host memory or from disk."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels import bfs as kernels
 from csaw.engine.cpu.network import EDGES_OF_TASK, HostNetwork
+from csaw.engine.network import Wanted
 
 PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
 CHUNK = 4096  # vertices of a flag of those that a level reached
@@ -78,7 +78,7 @@ def _pull(
     return level, shared(network, kernels.collect, tasks, forward.indptr, front, queue, filled)
 
 
-def shared(network: HostNetwork, kernel: Callable, ranges: list[tuple[int, int]], *arguments: Any) -> int:
+def shared(network: HostNetwork, kernel: Callable, ranges: list[tuple[int, int]], *arguments: Any) -> Any:
     """``kernel(low, high, *arguments)`` on each range, by threads; the sum of what it returned."""
     return sum(network.over(lambda low, high: kernel(low, high, *arguments), ranges))
 
@@ -102,11 +102,11 @@ def _from_disk(network: HostNetwork, source: int, distance: np.ndarray) -> None:
     level = 0
     while active.any():
         level, reached = level + 1, np.zeros(chunks, np.uint8)
-        for block in network.blocks(wanted=partial(_any, active)):
+        for block in network.blocks(wanted=any_active(active, CHUNK)):
             network.over_rows(kernels.push_rows, block, distance, level, reached)
         active = reached
 
 
-def _any(active: np.ndarray, first: int, last: int) -> bool:
-    """Whether there is an active vertex in a chunk of first .. last - 1."""
-    return bool(active[first // CHUNK : -(-last // CHUNK)].any())
+def any_active(active: np.ndarray, chunk: int) -> Wanted:
+    """Whether a range of vertices has an active one, by the flags of chunks."""
+    return lambda first, last: bool(active[first // chunk : -(-last // chunk)].any())

@@ -48,8 +48,8 @@ def _one_less(u, cores, begins, order, places):
 def lower(low, high, first, indptr, indices, cores, active, following):
     """Lower the estimate of each active vertex of low .. high - 1 to the most neighbors whose estimates are as high (Lü et al., Nature Communications 7:10168, 2016).
 
-    Marks in ``following`` the neighbors that this may lower next. Estimates only fall and none falls below the core number, so it does not matter which of them
-    other threads have lowered before.
+    Marks in ``following`` the neighbors that this may lower next: those with a higher estimate, also where another thread is about to lower that. Estimates only fall,
+    and none falls below the core number, so it does not matter which of them other threads have lowered before.
     """
     counts = np.zeros(64, np.int64)
     for v in range(low, high):
@@ -68,5 +68,5 @@ def lower(low, high, first, indptr, indices, cores, active, following):
         if found < estimate:
             cores[v] = found
             for i in range(begin, end):
-                if found < cores[indices[i]] <= estimate:
+                if cores[indices[i]] > found:
                     following[indices[i]] = True

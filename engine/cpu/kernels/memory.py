@@ -1,4 +1,4 @@
-"""What Numba does not offer by itself: prefetching a cache line, and arrays without reference counts.
+"""What Numba does not offer by itself: prefetching a cache line, adding atomically, and arrays without reference counts.
 
 Random walks are bound by memory latency: with 64 walkers in flight a thread, a line that was asked for has arrived when its walker's
 turn comes (13 times the rate of one walker at a time).
@@ -38,3 +38,15 @@ def borrow(typingctx, array):
         return view._getvalue()
 
     return array(array), codegen
+
+
+@intrinsic
+def atomic_add(typingctx, array, index, value):
+    """Add to ``array[index]`` (1-d, C order, integers) whole, whatever other threads add there; no bounds check."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        builder.atomic_rmw("add", builder.gep(data, [arguments[1]]), arguments[2], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, array.dtype), codegen

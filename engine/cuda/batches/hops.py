@@ -7,14 +7,13 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import BLOCK, STAGED_PARENTS
+from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.hop_tables import worth_grouping
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-BLOCK_PICKS = 1280  # picks that keep a block busy
 UNGROUP = 4 * BLOCK  # (vertex, cell) pairs that a block of `ungroup` moves
 
 
@@ -49,7 +48,7 @@ class Hops:
         self, parents: Array, children: Array, size: int, slot: int, grouped: Array = None, count: Array = None
     ) -> None:
         kernels, by_sums = self.backend.kernels, self.backend.plan.graph_layout.has_sums
-        staged = self._staged(parents.size, size)
+        staged = kernels.staged(parents.size, size)
         hop = struct(
             "Hop", first=self.first, parents=parents.size, width=np.uint32(parents.shape[1]), size=np.uint32(size), slot=np.uint32(slot),
             parent=parents, child=children, grouped=grouped, grouped_parents=count, staged=np.uint32(staged),
@@ -61,10 +60,6 @@ class Hops:
         kernels.launch(
             f"hop_{name}", -(-parents.size // staged), BLOCK, hop, np.uint64(self.backend.seed), *counts, *tally
         )
-
-    def _staged(self, parents: int, size: int) -> int:
-        """Parents of a block: enough picks to keep it busy, few enough that every multiprocessor gets two blocks."""
-        return max(1, min(STAGED_PARENTS, BLOCK_PICKS // size, parents // (2 * self.backend.kernels.device.processors)))
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({f"hop_{i}": table[rows] for i, table in enumerate(self.tables)})

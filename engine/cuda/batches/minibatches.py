@@ -8,14 +8,12 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.batches.minibatches import check_nodes, frontiers
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import BLOCK, STAGED_PARENTS
+from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS
 from csaw.engine.cuda.structs import struct
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
-BLOCK_PICKS = 1280  # picks that keep a block busy
-CHUNK = 1024  # cells that a block of `number_new` numbers
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
 TABLE_BYTES = (
     128 << 20
@@ -68,9 +66,9 @@ class DeviceMiniBatches:
         given = self._struct(low, high, keys, values)
         kernels.over("plant_seeds", count * self.seeds, given)
         for hop, (width, size) in enumerate(zip(self.widths, self.sizes, strict=True)):
-            chunks = -(-width * size // CHUNK)
+            chunks = -(-width * size // CHUNK_CELLS)
             counts = cupy.empty((count, max(chunks, 1)), np.int64)
-            staged = self._staged(count * width, size)
+            staged = kernels.staged(count * width, size)
             picks = struct(
                 "MiniHop", hop=np.uint32(hop), width=np.uint32(width), size=np.uint32(size), staged=np.uint32(staged),
                 bucket=bucket, e_id=e_id, counts=counts, chunks=np.uint32(chunks),
@@ -92,11 +90,6 @@ class DeviceMiniBatches:
             sources=self.sources[at], keys=keys, values=values, n_id=self.n_id[at], owner=None if self.owner is None else self.owner[at],
             node_ends=self.node_ends[at], edge_ends=self.edge_ends[at], bucket=self.bucket[at], col=self.col[at], e_id=self.e_id[at], dead=self.dead,
         )  # fmt: skip
-
-    def _staged(self, nodes: int, size: int) -> int:
-        """Nodes of a block: enough picks to keep it busy, few enough that every multiprocessor gets two blocks."""
-        processors = self.backend.kernels.device.processors
-        return max(1, min(STAGED_PARENTS, BLOCK_PICKS // max(size, 1), nodes // (2 * processors)))
 
     def _blocks(self, items: int) -> int:
         return max(1, min(-(-items // BLOCK), 64))

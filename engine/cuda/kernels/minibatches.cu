@@ -8,7 +8,6 @@
 
 constexpr u32 NEW = 1u << 31;    // added to the place of a pick: what is less is the number of a node
 constexpr u32 NOWHERE = ~0u;     // the table's cell of a pick that is none
-constexpr int CHUNK = 1024;      // cells that a block counts
 
 struct MiniBatches {
     i64 first;                 // number of the first mini-batch
@@ -33,7 +32,7 @@ struct MiniHop {
     u32* bucket;               // [count, width size]
     i64* e_id;
     i64* counts;               // [count, chunks] edges below 2^32 nodes that are new; later how many come before
-    u32 chunks;                // of CHUNK cells
+    u32 chunks;                // of CHUNK_CELLS cells
 };
 
 __device__ __forceinline__ u64 key_of(const MiniBatches& b, u32 owner, u64 vertex) { return DISJOINT ? (u64)owner * (u64)GRAPH.vertices + vertex : vertex; }
@@ -184,7 +183,7 @@ extern "C" __global__ __launch_bounds__(256) void count_new(MiniBatches b, MiniH
     const u32 local = blockIdx.y;
     i64 sum = 0;
     u32 bucket;
-    for (u32 k = threadIdx.x; k < CHUNK; k += blockDim.x) sum += found_in(b, h, local, blockIdx.x * CHUNK + k, bucket);
+    for (u32 k = threadIdx.x; k < CHUNK_CELLS; k += blockDim.x) sum += found_in(b, h, local, blockIdx.x * CHUNK_CELLS + k, bucket);
     sum = group_sum(sum);
     if (threadIdx.x == 0) h.counts[(i64)local * h.chunks + blockIdx.x] = sum;
 }
@@ -216,8 +215,8 @@ extern "C" __global__ __launch_bounds__(256) void number_new(MiniBatches b, Mini
     const i64 nodes = b.node_ends[(i64)local * (b.hops + 2) + h.hop + 1], edges = b.edge_ends[(i64)local * (b.hops + 1) + h.hop];
     const i64 frontier = b.node_ends[(i64)local * (b.hops + 2) + h.hop];
     i64 before = h.counts[(i64)local * h.chunks + blockIdx.x];
-    for (u32 k = 0; k < CHUNK; k += blockDim.x) {
-        const u32 place = blockIdx.x * CHUNK + k + threadIdx.x;
+    for (u32 k = 0; k < CHUNK_CELLS; k += blockDim.x) {
+        const u32 place = blockIdx.x * CHUNK_CELLS + k + threadIdx.x;
         u32 bucket;
         const i64 own = found_in(b, h, local, place, bucket);
         i64 all;

@@ -8,6 +8,7 @@ from helpers.networks import GRAPHS, networks, pairs_of, same
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.measure import find
 from csaw.engine.ranks import UNITS, most_iterations
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError
 
 EXACTLY = {"tolerance": 1e-12}
@@ -83,3 +84,46 @@ def test_options_out_of_range_are_refused(option):
     [name] = option
     with pytest.raises(OptionError, match=f"--{name}: expected"):
         find("pagerank")(**option)
+
+
+PERSONAL = "personalized-pagerank"
+
+
+@pytest.mark.parametrize(
+    "graph", ["troubled", "star", "star inwards", "repeated", "no edges", "random directed", "wide"]
+)
+def test_personalized_ranks_solve_their_equations_with_the_same_bits_everywhere(graph, tmp_path):
+    store = GRAPHS[graph](tmp_path / "g.zarr")
+    chosen, first = sorted({0, 3, store.vertices - 1} & set(range(store.vertices))), None
+    for network in networks(store, tmp_path / "derived"):
+        found = find(PERSONAL)(rank_sources=",".join(map(str, reversed(chosen))), **EXACTLY).findings(network)
+        first = found if first is None else first
+        assert same(found, first)
+        network.close()
+    assert np.allclose(first["personalized pagerank"].values, solved(store, 0.85, chosen), rtol=1e-9, atol=1e-11)
+
+
+def test_sources_are_original_ids_in_text_or_a_file(tmp_path):
+    (tmp_path / "edges.txt").write_text("a,b\nb,c d\nc d,a\n")
+    ingest(tmp_path / "edges.txt", tmp_path / "g.zarr", IngestOptions(ids="string"))
+    network = HostNetwork(open_graph(tmp_path / "g.zarr"))
+    wanted = find(PERSONAL)(rank_sources="a, c d").findings(network)
+    (tmp_path / "ids.txt").write_text("c d\na\n\na\n")
+    of_file = find(PERSONAL)(rank_sources=str(tmp_path / "ids.txt"))
+    (tmp_path / "ids.txt").write_text("b\n")
+    assert same(of_file.findings(network), wanted)
+    assert same(find(PERSONAL)(**of_file.parameters()).findings(network), wanted)
+
+
+def test_without_sources_ranks_are_of_the_vertex_of_largest_degree(tmp_path):
+    network = HostNetwork(store_of(tmp_path / "g.zarr", TROUBLED, directed=True))
+    degrees = network.degrees
+    wanted = find(PERSONAL)(rank_sources=str(np.flatnonzero(degrees == degrees.max())[0])).findings(network)
+    assert same(find(PERSONAL)().findings(network), wanted)
+
+
+@pytest.mark.parametrize(("text", "error"), [(" ,", "at least one vertex id"), ("7,x", "expected integers"), ("99", "vertex 99 is not in")])  # fmt: skip
+def test_wrong_sources_are_named(text, error, tmp_path):
+    store = store_of(tmp_path / "g.zarr", TROUBLED, directed=True)
+    with pytest.raises(OptionError, match=error):
+        find(PERSONAL)(rank_sources=text).findings(HostNetwork(store))

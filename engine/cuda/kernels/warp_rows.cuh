@@ -1,0 +1,24 @@
+// Rows by warps: a warp takes 32 neighboring vertices, each thread begins the row of one, and all go on together with rows that are long.
+#pragma once
+
+const int OWN = 16;  // entries that a thread reads by itself
+const unsigned int WHOLE_WARP = 0xFFFFFFFF;
+
+// `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the thread whose row it is.
+// All threads of a warp come here; one without a row has begin == end. Threads past a row's end call with entry -1, so that a visit can ask the whole warp.
+template <typename F, typename G>
+__device__ __forceinline__ void each_entry(i64 begin, i64 end, F visit_own, G visit_together)
+{
+    const int lane = threadIdx.x % 32;
+    i64 at = begin;
+    bool wanted = at < end;
+    for (const i64 stop = min(end, begin + OWN); wanted && at < stop; at++) wanted = visit_own(at);
+    unsigned int waiting = __ballot_sync(WHOLE_WARP, wanted && at < end);
+    while (waiting) {
+        const int owner = __ffs(waiting) - 1;
+        waiting &= waiting - 1;
+        const i64 last = __shfl_sync(WHOLE_WARP, end, owner);
+        bool going = true;
+        for (i64 i = __shfl_sync(WHOLE_WARP, at, owner); going && i < last; i += 32) going = visit_together(i + lane < last ? i + lane : -1, owner);
+    }
+}

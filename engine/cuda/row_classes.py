@@ -1,0 +1,34 @@
+"""Rows of a block by their lengths, so that as many threads serve a row as it has work for."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.contracts import Array
+from csaw.engine.cuda.constants import HUB_BLOCK
+from csaw.engine.cuda.launch import Kernels
+
+ENDS = {
+    2: 8,
+    8: 64,
+    32: 2048,
+}  # threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one
+
+
+class RowClasses:
+    """Numbers of rows, uint32, in the order of the block, by the number of threads that serve one."""
+
+    def __init__(self, indptr: Array) -> None:
+        lengths = cupy.diff(indptr)
+        self.rows, begin = {}, 0
+        for lanes, end in ENDS.items():
+            self.rows[lanes] = cupy.flatnonzero((begin <= lengths) & (lengths < end)).astype(np.uint32)
+            begin = end
+        self.hubs = cupy.flatnonzero(lengths >= begin).astype(np.uint32)
+
+    def launch(self, kernels: Kernels, name: str, *arguments: Any) -> None:
+        """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""
+        for lanes, rows in self.rows.items():
+            kernels.over(f"{name}_{lanes}", lanes * rows.size, rows.size, rows, *arguments)
+        kernels.launch(f"{name}_hub", self.hubs.size, HUB_BLOCK, self.hubs.size, self.hubs, *arguments)

@@ -1,0 +1,62 @@
+"""Triangles and clustering: how often two neighbors of a vertex are neighbors of each other."""
+
+from math import fsum, nan
+from typing import Any
+
+from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number
+from csaw.engine.network import Network, on_host
+
+
+class Triangles(Measure):
+    """Triangles of the simple undirected graph, exact: directions, self loops and repeats are left out.
+
+    The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and Strogatz, Nature 393, 1998); of a degree below 2,
+    it is none. ``mean clustering`` takes none as 0, as SNAP's own function and igraph's ``zero`` mode do; ``mean clustering, degree >= 2`` leaves these
+    vertices out, as SNAP's table does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the wedges.
+    """
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("triangles",)
+
+    def findings(self, network: Network) -> Findings:
+        simple = network.undirected
+        total, counts = simple.compute("triangles", each=True)
+        return {"triangles": Number(total)} | clustering(network.xp, simple.degrees, counts, total)
+
+
+def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
+    """All findings that follow from the ``degrees`` and the triangles of each vertex, int64 [V] both. Sums are of integers, so they are the same in any order."""
+    present, of_degree, triangles = (on_host(one) for one in _by_degree(xp, degrees, counts))
+    pairs = present * (present - 1) // 2
+    wedges = int(pairs @ of_degree)
+    able = present >= 2
+    means = triangles[able] / (of_degree[able] * pairs[able])
+    together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
+    values, often = (on_host(one) for one in _local(xp, degrees, counts))
+    return {
+        "transitivity": Number(3 * total / wedges if wedges else nan),
+        "mean clustering": Number(together / degrees.size if degrees.size else nan),
+        "mean clustering, degree >= 2": Number(together / some if some else nan),
+        "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
+        "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
+        "triangles of vertices": Column(on_host(counts)),
+    }
+
+
+def _by_degree(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """The degrees that occur, how often each does, and the triangles of its vertices together."""
+    often = xp.bincount(degrees)
+    present = xp.flatnonzero(often)
+    together = xp.bincount(degrees, weights=counts)  # floats that are integers below 2^53
+    return present, often[present], together[present].astype(xp.int64)
+
+
+def _local(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any]:
+    """The clusterings that occur among vertices of degree 2 and more, and how often each does."""
+    closed = counts > 0
+    d = degrees[closed]
+    values, often = xp.unique(counts[closed] / (d * (d - 1) // 2), return_counts=True)
+    none = int((degrees >= 2).sum()) - int(d.size)
+    if not none:
+        return values, often
+    return xp.concatenate([xp.zeros(1), values]), xp.concatenate([xp.array([none]), often])

@@ -1,0 +1,96 @@
+"""Hop counts are those of a queue from each source; estimates are right on the average, and their errors are."""
+
+import numpy as np
+import pytest
+from helpers.graphs import random_store, store_of
+from helpers.networks import networks, stores
+from helpers.oracles import distances, rows_in
+
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.measures.hops import Hops, effective_diameter, mean_distance
+
+
+def table(rows, sources):
+    far = [distances(rows, source) for source in sources]
+    levels = 1 + max(max(one) for one in far)
+    return [[one.count(level) for level in range(levels)] for one in far]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_counts_are_those_of_a_queue_from_each_source(tmp_path, directed):
+    for store in stores(tmp_path, directed=directed):
+        rows = rows_in(store)
+        sources = np.arange(min(store.vertices, 130)) * 7 % store.vertices  # three words, some sources twice
+        expected = table(rows, sources.tolist())
+        for network in networks(store, tmp_path / "derived"):
+            assert network.compute("hops", sources=sources).tolist() == expected
+            network.close()
+
+
+def test_a_search_without_rows_backward_gives_the_same(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=900, edges=9000, directed=True)
+    memory = HostNetwork(store).memory
+    sources = np.arange(70)
+    tight = HostNetwork(store, memory=48 * store.vertices + 2 * 4 * store.edges, threads=1)
+    assert tight.resident
+    assert not tight.can_have_incoming
+    expected = HostNetwork(store, memory=memory).compute("hops", sources=sources)
+    assert np.array_equal(tight.compute("hops", sources=sources), expected)
+
+
+def test_numbers_of_small_graphs_by_hand(tmp_path):
+    path = store_of(tmp_path / "g.zarr", [(v, v + 1, 1) for v in range(4)], directed=False)
+    found = Hops().findings(HostNetwork(path))
+    assert found["distance"].counts.tolist() == [5, 8, 6, 4, 2]
+    assert found["connected pairs"].value == 25
+    assert found["mean distance"].value == 2
+    assert found["effective diameter"].value == 2 + (22.5 - 19) / 4
+    assert found["longest distance"].value == 4
+    assert found["hop plot"].y.tolist() == [5 / 25, 13 / 25, 19 / 25, 23 / 25, 1]
+    assert found["mean distance"].error is None
+    assert (effective_diameter(np.array([99.0, 1])), effective_diameter(np.zeros(1))) == (0, pytest.approx(np.nan, nan_ok=True))  # fmt: skip
+    assert np.isnan(mean_distance(np.array([3.0])))
+
+
+def test_directions_are_followed_unless_told_otherwise(tmp_path):
+    store = store_of(tmp_path / "g.zarr", [(v, v + 1, 1) for v in range(4)], directed=True)
+    network = HostNetwork(store)
+    assert Hops().findings(network)["distance"].counts.tolist() == [5, 4, 3, 2, 1]
+    assert Hops(undirected_hops=True).findings(network)["distance"].counts.tolist() == [5, 8, 6, 4, 2]
+
+
+def test_estimates_are_right_on_the_average_and_their_errors_are(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=400, edges=700)
+    network = HostNetwork(store)
+    exact = Hops(hops="exact").findings(network)
+    names = ("connected pairs", "effective diameter", "mean distance")
+    runs = [Hops(hops="sources", hop_sources=60, hop_seed=seed).findings(network) for seed in range(300)]
+    for name in names:
+        values, errors = (np.array([getattr(run[name], what) for run in runs]) for what in ("value", "error"))
+        assert abs(values.mean() - exact[name].value) < 5 * values.std() / np.sqrt(len(runs))
+        assert 0.8 < np.sqrt((errors**2).mean()) / values.std() < 1.25
+    again = Hops(hops="sources", hop_sources=60, hop_seed=7).findings(network)
+    assert all(again[name] == runs[7][name] for name in names)
+    assert Hops(hops="sources", hop_sources=400).findings(network)["mean distance"] == exact["mean distance"]
+
+
+def test_sketches_are_near_and_say_how_near(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=900, edges=2500, directed=True)
+    network = HostNetwork(store)
+    exact = Hops(hops="exact").findings(network)
+    found = Hops(hops="sketches", hop_sketches=40).findings(network)
+    for name in ("connected pairs", "effective diameter", "mean distance"):
+        assert 0 < found[name].error < 0.08 * exact[name].value
+        assert abs(found[name].value - exact[name].value) < 4 * found[name].error + 0.03 * exact[name].value
+    assert found["longest distance"].value == exact["longest distance"].value
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_sketches_are_the_same_from_any_blocks(tmp_path, directed):
+    for store in stores(tmp_path, directed=directed):
+        found = []
+        for network in networks(store, tmp_path / "derived"):
+            found.append(network.compute("sketches", seed=3, run=1).tolist())
+            network.close()
+        assert all(one == found[0] for one in found)
+        assert found[0][0] == store.vertices

@@ -1,0 +1,54 @@
+"""Ranks, cores and assortativity have the same bits on a GPU as on the CPU, resident and streamed."""
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip, hub_store
+
+gpu = device_or_skip()
+
+from helpers.graphs import random_store
+from helpers.networks import GRAPHS, pairs_of, same
+
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.measure import find
+
+LONG = GRAPHS | {
+    "hub": lambda path: hub_store(path, False),
+    "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
+    "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
+}
+MEASURES = {
+    "pagerank": {"tolerance": 1e-9},
+    "personalized-pagerank": {"rank_sources": "0"},
+    "core": {},
+    "assortativity": {},
+}
+
+
+def networks(store, folder):
+    """Resident; and streamed in blocks of about a row and of more, from host memory."""
+    longest = max(len(row) for row in pairs_of(store)[1])
+    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(longest, 1)
+    for gpu_memory in (None, least, least + 9000):
+        yield DeviceNetwork(store, gpu, gpu_memory=gpu_memory, threads=2, derived=folder)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("graph", [name for name in LONG if name != "wide"])
+def test_findings_are_those_of_the_host(graph, measure, tmp_path):
+    store = LONG[graph](tmp_path / "g.zarr")
+    one = find(measure)(**MEASURES[measure])
+    wanted = one.findings(HostNetwork(store))
+    for network in networks(store, tmp_path / "derived"):
+        assert same(one.findings(network), wanted)
+        network.close()
+
+
+def test_sums_of_neighbors_do_not_depend_on_where_rows_are_cut(tmp_path):
+    store = hub_store(tmp_path / "g.zarr", False)
+    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
+    wanted = HostNetwork(store).compute("neighbor_sums", values=values)
+    for network in networks(store, tmp_path / "derived"):
+        found = network.compute("neighbor_sums", values=network.xp.asarray(values))
+        assert np.array_equal(found.get(), wanted)

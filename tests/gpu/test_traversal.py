@@ -1,0 +1,73 @@
+"""Components, distances and hop counts on a GPU are those of the host, from graphs in its memory and from blocks."""
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip
+from helpers.graphs import WideStore
+from helpers.networks import stores
+
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.network import on_host
+
+DEVICE = device_or_skip()
+
+
+def device_networks(store):
+    """The graph in the GPU's memory, and in blocks of about a row and of more."""
+    from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+
+    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(store.max_degree, 1)
+    for gpu_memory in (None, least, least + 9000):
+        yield DeviceNetwork(store, DEVICE, gpu_memory=gpu_memory, threads=2)
+
+
+def each(folder, directed, weighted=False):
+    """The host's network of every graph, and one on the GPU."""
+    for store in stores(folder, directed=directed, weighted=weighted):
+        if isinstance(store, WideStore):
+            continue  # evaluated on the host
+        host = HostNetwork(store)
+        for device in device_networks(store):
+            yield host, device
+            device.close()
+        host.close()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_components(tmp_path, directed):
+    for host, device in each(tmp_path, directed):
+        for what in ("components", "strong_components"):
+            assert np.array_equal(on_host(device.compute(what)), host.compute(what))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_distances(tmp_path, directed):
+    for host, device in each(tmp_path, directed):
+        for source in {0, host.vertices // 2, host.vertices - 1}:
+            assert np.array_equal(on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source))
+        if directed and device.resident:
+            assert device.incoming.vertices == host.vertices  # from now on, a search pulls
+            assert np.array_equal(on_host(device.compute("bfs", source=0)), host.compute("bfs", source=0))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_hops(tmp_path, directed):
+    for host, device in each(tmp_path, directed):
+        sources = np.arange(min(host.vertices, 130)) * 7 % host.vertices  # three words, some sources twice
+        assert np.array_equal(on_host(device.compute("hops", sources=sources)), host.compute("hops", sources=sources))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_sums_of_weights_have_the_same_bits(tmp_path, directed):
+    for host, device in each(tmp_path, directed, weighted=True):
+        for source in {0, host.vertices - 1}:
+            assert np.array_equal(on_host(device.compute("sssp", source=source)), host.compute("sssp", source=source))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_betweenness_has_the_same_bits(tmp_path, directed):
+    for host, device in each(tmp_path, directed):
+        sources = np.arange(0, host.vertices, max(1, host.vertices // 3))
+        assert np.array_equal(
+            on_host(device.compute("betweenness", sources=sources)), host.compute("betweenness", sources=sources)
+        )
