@@ -34,11 +34,10 @@ def instance_bytes(
     induced: bool = False,
 ) -> tuple[int, int]:
     """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
-    item = needs.edge.id
+    item, mean = needs.edge.id, max(1, store.edges // max(store.vertices, 1))
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
-    mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
     width: float = 0 if nowhere else sources.width
