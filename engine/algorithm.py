@@ -54,8 +54,8 @@ class Algorithm:
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
     ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
 
-    with_target: ClassVar[Mapping[str, int | None]] = {}
-    """The options that ``--target`` sets: to a number, so that instances can be joined; or to the target itself, None, where an instance has so many vertices then."""
+    sized_by: ClassVar[str] = ""
+    """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are joined until they have so many."""
 
     visits: ClassVar[str] = ""
     """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its ``strength``, the sum of its weights; empty where no closed form is known.

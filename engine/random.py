@@ -143,6 +143,17 @@ def words(seed, instance, slot, draw):
 
 
 @njit
+def words_of_elements(seed, first, slot, counts):
+    """uint64 [sum of counts]: 64 random bits for each of counts[i] elements of instance first + i."""
+    out, at = np.empty(counts.sum(), np.uint64), 0
+    for i in range(counts.size):
+        for j in range(counts[i]):
+            out[at] = draw64(seed, uint64(first + i), slot, uint64(j))
+            at += 1
+    return out
+
+
+@njit
 def uniform_vertices(seed, first, instances, size, vertices):
     """[instances, size] vertices, each drawn independently: the sources of a frontier."""
     out = np.empty((instances, size), np.int64)

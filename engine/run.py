@@ -21,7 +21,7 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
-from csaw.engine.plan.target import is_joined, parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.layout import Identifiers
 from csaw.engine.samples.writer import SampleWriter
@@ -97,7 +97,7 @@ def prepare(
         options, parameters = _with_target(options, parameters, store, algo)
     algorithm = registry.build(algo, parameters, options.edge_bias)
     algorithm.vertex_columns = read_columns(options.columns, store)
-    joined = options.target is not None and is_joined(type(algorithm))
+    joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
     if joined:
         refuse_unfit(algorithm, sources.instances)

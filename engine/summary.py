@@ -34,7 +34,7 @@ def short_of_target(job: "Job", writer: SampleWriter) -> dict[str, Any]:
     if sizes[LEAST_VERTICES] < target:
         log.warning(
             "instances have %s of %s vertices or more: they end where %s fires or walks in a row meet nothing new",
-            f"{sizes['least_vertices']:,}", f"{target:,}", f"{fruitless(job.sources.places):,}",
+            f"{sizes['least_vertices']:,}", f"{target:,}", f"{fruitless(job.algorithm, job.sources):,}",
         )  # fmt: skip
     return {LEAST_VERTICES: sizes[LEAST_VERTICES]}
 

@@ -1,7 +1,5 @@
 """Random edge sampling: a uniform set of edges (Leskovec and Faloutsos, KDD 2006)."""
 
-from typing import ClassVar
-
 from csaw.engine.algorithm import Traversal, option
 
 
@@ -11,7 +9,6 @@ class RandomEdge(Traversal):
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"
     visits = "degree"
-    with_target: ClassVar = {"neighbor_size": 1}  # edges of a larger set are in no random order
     collective = True
     visited_once = False
     each_edge_once = True

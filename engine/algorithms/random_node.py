@@ -1,7 +1,5 @@
 """Random node sampling: a uniform set of vertices and the edges among them (Leskovec and Faloutsos, KDD 2006)."""
 
-from typing import ClassVar
-
 from csaw.engine.algorithm import Traversal, option
 
 
@@ -11,7 +9,7 @@ class RandomNode(Traversal):
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "distinct"
     visits = "uniform"
-    with_target: ClassVar = {"frontier_size": None}
+    sized_by = "frontier_size"
     induced = True
     frontier_size: int = option(100, help="number of vertices of an instance", low=1)
 

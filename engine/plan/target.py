@@ -12,13 +12,15 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from csaw.engine.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 MOST_INSTANCES = 1 << 31
 ROUNDS = 32
 TRIES_EACH, LEAST_TRIES = 16, 1024
-"""Base instances in a row without a new vertex, after which an instance ends with fewer vertices: so many for each vertex that one may start from, and at least."""
+"""Base instances in a row without a new vertex, after which an instance ends with fewer vertices: so many for each vertex that one may start from, or as many edges of sets
+of edges, and at least."""
 CELL_BYTES = (
     8 * 4 + 8
 )  # of a vertex while instances are joined: cells of a table that is at least half empty, and its place in the order of meeting
@@ -29,9 +31,10 @@ def number_of(instance: int, round_: int) -> int:
     return ((1 << round_) - 1) * MOST_INSTANCES + (instance << round_)
 
 
-def fruitless(places: int) -> int:
-    """Base instances in a row without a new vertex, after which an instance ends. ``places``: vertices that they may start from."""
-    return max(LEAST_TRIES, TRIES_EACH * places)
+def fruitless(algorithm: Algorithm, sources: Sources) -> int:
+    """Base instances in a row without a new vertex, after which an instance ends."""
+    edges = max(1, algorithm.sizes()[0]) if sources.kind == "every" else 1  # type: ignore[attr-defined]
+    return max(LEAST_TRIES, TRIES_EACH * sources.places // edges)
 
 
 def vertices_wanted(given: Any, vertices: int) -> int:
@@ -51,19 +54,14 @@ def vertices_wanted(given: Any, vertices: int) -> int:
 
 
 def parameters_for(kind: type[Algorithm], target: int, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The ``parameters`` of an algorithm with those that a target sets. OptionError where one of them was given, or makes no sense with a target."""
-    fixed = {name: target if value is None else value for name, value in kind.with_target.items()}
-    for name, value in {"num_walks": 1, **fixed}.items():
+    """The ``parameters`` of an algorithm with the one that a target sets, if any. OptionError where one was given that a target decides."""
+    sized = {kind.sized_by: target} if kind.sized_by else {}
+    for name, value in {"num_walks": 1, **sized}.items():
         if str(parameters.get(name, value)) != str(value):
             raise OptionError(
                 f"--{name.replace('_', '-')}: with --target it is {value}, found {quoted(parameters[name])}; --instances says how many samples to draw"
             )
-    return parameters | fixed
-
-
-def is_joined(kind: type[Algorithm]) -> bool:
-    """Whether an instance of a target is joined from base instances, not drawn as one with as many vertices."""
-    return None not in kind.with_target.values()
+    return parameters | sized
 
 
 def refuse_unfit(algorithm: Algorithm, instances: int) -> None:

@@ -50,7 +50,8 @@ def join(
 
     ``row`` [b]: the instance that a base instance belongs to; its sources and edges follow those before it. Of an instance: ``tables`` [n, cells] a hash table
     of the vertices met, ``met`` [n, target] the same in order, ``size`` their number, ``tried`` how many base instances were joined, ``barren`` how many of the last ones met nothing
-    new, of which there may be ``most``, and ``ended``. ``kept_sources``, ``kept_edges`` [b]: how many of the first ones belong to the sample.
+    new, of which there may be ``most``, and ``ended``. ``kept_sources``, ``kept_edges`` [b]: how many of the first ones belong to the sample; of a
+    base instance that meets nothing new none do, or the last tries would outweigh all else.
     """
     target, source, edge = met.shape[1], 0, 0
     for b in range(row.size):
@@ -71,7 +72,11 @@ def join(
                 edge += 1
                 kept_edges[b] += 1
             tried[i] += 1
-            barren[i] = barren[i] + 1 if size[i] == before else 0
+            barren[i] += 1
+            if size[i] > before:
+                barren[i] = 0
+            else:
+                kept_sources[b] = kept_edges[b] = 0
             ended[i] = size[i] == target or barren[i] >= most
         source, edge = last_source, last_edge
 

@@ -1,4 +1,5 @@
 """Instances of a number of vertices (``--target``): base instances, drawn round by round, are joined until each has met that many, and cut there.
+One that meets nothing new is left out.
 
 See plan/target.py for the numbers of base instances. An instance's sample follows from its base instances in the order of j alone, so that no byte depends on
 how many of them are drawn together, or on the device. They are joined in host memory.
@@ -19,6 +20,7 @@ from csaw.engine.schedule.loop import Arrays, Batches, FinishedBatch, InHostMemo
 from csaw.engine.sources import Sources
 from csaw.partition.errors import BudgetError, CsawError
 
+Columns = tuple[np.ndarray, ...]
 SPARE = 1.1  # times the base instances that an instance still needs by what it has met so far, which are drawn next
 FEWEST = 64  # of them; rounds of no more are drawn for many instances together
 
@@ -51,7 +53,7 @@ class Targets(Batches):
             few = 1 << round_ <= FEWEST
             upto = min(end, begin + (self.size if few else min(self.size, joined.wanted((begin - start) >> round_))))
             for batch in super().draw(begin, upto):
-                joined.add(batch.arrays(), (np.arange(batch.first, batch.first + batch.instances) - start) >> round_)
+                joined.add(batch.arrays(), batch.first, (np.arange(batch.instances) + (batch.first - start)) >> round_)
                 dead_ends += batch.dead_ends
             begin = upto
             while begin < end and joined.ended[at := (begin - start) >> round_]:
@@ -95,12 +97,16 @@ class Joined:
         plan, store = batches.backend.plan, batches.backend.store
         target, cells = plan.request.target, max(2, 1 << (2 * plan.request.target - 1).bit_length())
         self.layout, self.dtype = plan.drawn_layout, np.dtype(store.id_dtype)
-        self.most, self.shift = fruitless(batches.sources.places), np.uint64(64 - (cells.bit_length() - 1))
+        self.most, self.shift = (
+            fruitless(batches.backend.algorithm, batches.sources),
+            np.uint64(64 - (cells.bit_length() - 1)),
+        )
         self.tables, self.met = np.full((instances, cells), -1, np.int64), np.empty((instances, target), np.int64)
         self.size, self.tried, self.barren = np.zeros((3, instances), np.int64)
+        self.seed, self.unordered = np.uint64(plan.request.seed), batches.sources.kind == "every"
         self.ended = np.zeros(instances, np.bool_)
-        self.edges: list[tuple[np.ndarray, ...]] = []  # of each batch: instance, src, dst, depth
-        self.sources: list[tuple[np.ndarray, ...]] = []  # instance, source
+        self.edges: list[Columns] = []  # of each batch: instance, src, dst, depth
+        self.sources: list[Columns] = []  # instance, source
 
     def left(self) -> np.ndarray:
         """The instances that still need base instances, ascending."""
@@ -111,11 +117,13 @@ class Joined:
         size, tried = int(self.size[instance]), int(self.tried[instance])
         return max(FEWEST, int(SPARE * (self.met.shape[1] - size) * tried / max(size, 1)))
 
-    def add(self, arrays: Arrays, row: np.ndarray) -> None:
-        """Join base instances. ``row`` [b]: the instance of each."""
+    def add(self, arrays: Arrays, first: int, row: np.ndarray) -> None:
+        """Join the base instances from number ``first`` on. ``row`` [b]: the instance of each."""
         from csaw.engine.schedule.join_kernels import join
 
         edges, counts, sources, source_counts = self._parts(arrays, row.size)
+        if self.unordered:
+            edges = self._shuffled(edges, counts, first)
         kept_sources, kept_edges = np.empty((2, row.size), np.int64)
         join(
             row, source_counts, sources, counts, edges[0], edges[1], self.shift, self.most, self.tables, self.met, self.size, self.tried, self.barren, self.ended,
@@ -125,7 +133,7 @@ class Joined:
         self.edges.append((np.repeat(row, kept_edges), *(column[taken] for column in edges)))
         self.sources.append((np.repeat(row, kept_sources), sources[_first_of(source_counts, kept_sources)]))
 
-    def _parts(self, arrays: Arrays, bases: int) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
+    def _parts(self, arrays: Arrays, bases: int) -> tuple[Columns, np.ndarray, np.ndarray, np.ndarray]:
         """Of base instances of any layout: src, dst and depth of their edges and the number of these; sources and the number of these."""
         found = edges_in(self.layout, arrays, all_ones(self.dtype))
         counts = np.bincount(found["instance"], minlength=bases)
@@ -138,6 +146,14 @@ class Joined:
         else:
             sources = arrays["hop_0"] if self.layout == "hops" else arrays["walks"][:, :1]
         return edges, counts, np.ascontiguousarray(sources).reshape(-1), np.full(bases, sources.shape[1], np.int64)
+
+    def _shuffled(self, edges: Columns, counts: np.ndarray, first: int) -> Columns:
+        """The edges of each base instance in random order: a set of edges has none, and a cut must not prefer some."""
+        from csaw.engine.random import SOURCE_SLOT, words_of_elements
+
+        keys = words_of_elements(self.seed, first, SOURCE_SLOT, counts)  # which no source needs here
+        order = np.lexsort((keys, edges[2], np.repeat(np.arange(counts.size), counts)))
+        return tuple(column[order] for column in edges)
 
     def samples(self) -> Arrays:
         """The arrays of a sample store, in order of instance; the vertices of an instance ascend."""
@@ -204,7 +220,7 @@ def _steps_along(arrays: Arrays, among: Arrays) -> Arrays:
     return arrays | edges | {"counts": np.bincount(owner[kept], minlength=instances)}
 
 
-def _in_order(batches: list[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+def _in_order(batches: list[Columns]) -> list[np.ndarray]:
     """The columns of all batches, of which the first is the instance, in order of instance; rows of an instance stay in order."""
     columns = [np.concatenate(column) for column in zip(*batches, strict=True)]
     order = np.argsort(columns[0], kind="stable")

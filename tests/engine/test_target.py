@@ -9,6 +9,7 @@ from helpers.graphs import random_store, rows_of
 
 from csaw.engine import prepare, stream
 from csaw.engine.plan.target import number_of
+from csaw.engine.random import words
 from csaw.engine.sample_stream import Stream
 
 ALGORITHMS = {
@@ -17,7 +18,7 @@ ALGORITHMS = {
     "neighbor": {"fanout": (2, 2)},
     "layer": {"neighbor_size": 3},
     "multidimensional": {"walk_length": 5, "frontier_size": 2},
-    "random-edge": {},
+    "random-edge": {"neighbor_size": 4},
     "deepwalk": {"walk_length": 5},
     "node2vec": {"walk_length": 5, "p": 0.5, "q": 2.0},
     "jump": {"walk_length": 5},
@@ -55,7 +56,11 @@ def steps(bases, number):
             pairs = [(hops[depth][i // fanout], v) for i, v in enumerate(hops[depth + 1])]
             edges += [(u, v, depth) for u, v in pairs if v != 2**32 - 1]
         return hops[0], edges
-    return arrays["sources"], list(zip(arrays["src"], arrays["dst"], arrays["depth"], strict=True))
+    edges = list(zip(arrays["src"], arrays["dst"], arrays["depth"], strict=True))
+    if not arrays["sources"]:  # a set of edges, which are met in random order
+        order = [words(bases.job.plan.request.seed, number, 2**32 - 1, draw)[:2] for draw in range(len(edges))]
+        edges = [edge for _, edge in sorted(zip(map(tuple, order), edges, strict=True))]
+    return arrays["sources"], edges
 
 
 def reference(bases, instance, target, rows, whole=False, most=None):
@@ -64,7 +69,7 @@ def reference(bases, instance, target, rows, whole=False, most=None):
     for j in count():
         if len(met) == target or barren == (most or 10**9):
             break
-        before, (starts, taken) = len(met), steps(bases, address(instance, j))
+        before, kept, (starts, taken) = len(met), (sources[:], edges[:]), steps(bases, address(instance, j))
         for vertex in starts:
             if len(met) < target:
                 met.add(vertex)
@@ -77,6 +82,8 @@ def reference(bases, instance, target, rows, whole=False, most=None):
                 met.add(dst)
                 edges.append((src, dst, depth))
         barren = 0 if len(met) > before else barren + 1
+        if barren:
+            sources, edges = kept
     if whole:
         edges = [(u, v, 0) for u in sorted(met) for v in rows[u] if v in met]
     return sorted(met), sources, [(u, v, d) for u, v, d in edges if v in rows[u]]
