@@ -16,6 +16,7 @@ FIRST = {
     "batches": "n_id",
 }  # an array of ids, of each layout
 EDGE = ("instance", "src", "dst", "depth")
+ALONE = -1  # the depth of a row that is no edge but a vertex without one
 Edges = dict[str, np.ndarray]
 
 
@@ -33,8 +34,11 @@ def edges_in(layout: str, arrays: dict[str, np.ndarray], fill: int) -> Edges:
 
 
 def numbered_edges(samples: Samples, start: int, stop: int) -> Edges:
-    """The same with the instances' own numbers."""
-    edges = edges_between(samples, start, stop)
+    """The same with the instances' own numbers; of subgraphs also a row for each vertex without an edge, which is its ``src`` and ``dst``, with a depth of -1."""
+    arrays = samples.group(start, stop)
+    edges = edges_in(samples.layout, arrays, samples.fill)
+    if samples.layout == "subgraphs":
+        edges = _with_lonely(edges, arrays)
     edges["instance"] += samples.first + start
     return edges
 
@@ -44,7 +48,7 @@ def edge_arrays(samples: Samples) -> list[str]:
     named = {
         "walks": ["walks", "lengths"],
         RAGGED_WALKS: ["walk_ptr", "walks"],
-        "subgraphs": ["src", "dst", "depth"],
+        "subgraphs": ["src", "dst", "depth", "sources", *(["vertices"] if "vertices" in samples else [])],
         "batches": ["n_id", "row", "col"],
     }
     return samples.hop_names() if samples.layout == "hops" else named[samples.layout]
@@ -80,6 +84,39 @@ def _of_hops(arrays: dict[str, np.ndarray], fill: int) -> Edges:
 def _of_subgraphs(arrays: dict[str, np.ndarray]) -> Edges:
     instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
     return {"instance": instance, "src": arrays["src"], "dst": arrays["dst"], "depth": arrays["depth"]}
+
+
+def _with_lonely(edges: Edges, arrays: dict[str, np.ndarray]) -> Edges:
+    """The edges, and after those of each instance the vertices that it has met and that have none."""
+    instance, vertex = _lonely(edges, arrays)
+    if not instance.size:
+        return edges
+    columns = (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32))
+    order = np.argsort(np.concatenate([edges["instance"], instance]), kind="stable")
+    return {name: np.concatenate([edges[name], more])[order] for name, more in zip(EDGE, columns, strict=True)}
+
+
+def _lonely(edges: Edges, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The instance and the id of each vertex that is a source or one of the ``vertices``, and no end of an edge of its instance."""
+    met = [
+        (arrays[n], arrays[c]) for n, c in (("sources", "source_counts"), ("vertices", "vertex_counts")) if n in arrays
+    ]
+    owner = np.concatenate([np.repeat(np.arange(counts.size), counts) for _, counts in met])
+    ids, number = np.unique(np.concatenate([some for some, _ in met]), return_inverse=True)
+    keys = np.unique(owner * ids.size + number)
+    for name in ("src", "dst"):
+        number, known = _places(ids, edges[name])
+        place, known_key = _places(keys, edges["instance"][known] * ids.size + number[known])
+        keys = np.delete(keys, place[known_key])
+    return keys // max(ids.size, 1), ids[keys % max(ids.size, 1)]
+
+
+def _places(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each value among ascending ones, and whether it is one of them."""
+    if not ascending.size:
+        return np.zeros(values.size, np.int64), np.zeros(values.size, bool)
+    place = np.minimum(np.searchsorted(ascending, values), ascending.size - 1)
+    return place, ascending[place] == values
 
 
 def _of_batches(arrays: dict[str, np.ndarray]) -> Edges:
