@@ -62,7 +62,8 @@ class Bases:
 
     def _bring(self, first: int, last: int) -> Arrays:
         """The base instances first .. last - 1, counted round after round."""
-        parts, round_ = [], (first // self.targets + 1).bit_length() - 1
+        parts: list[Arrays] = []
+        round_ = (first // self.targets + 1).bit_length() - 1
         while first < last or not parts:
             before = self.targets * ((1 << round_) - 1)
             upto = min(last, before + (self.targets << round_))

@@ -103,7 +103,7 @@ class Joined:
         )
         self.tables, self.met = np.full((instances, cells), -1, np.int64), np.empty((instances, target), np.int64)
         self.size, self.tried, self.barren = np.zeros((3, instances), np.int64)
-        self.seed, self.unordered = np.uint64(plan.request.seed), batches.sources.kind == "every"
+        self.seed, self.as_sets = np.uint64(plan.request.seed), batches.sources.kind == "every"
         self.ended = np.zeros(instances, np.bool_)
         self.edges: list[Columns] = []  # of each batch: instance, src, dst, depth
         self.sources: list[Columns] = []  # instance, source
@@ -122,7 +122,7 @@ class Joined:
         from csaw.engine.schedule.join_kernels import join
 
         edges, counts, sources, source_counts = self._parts(arrays, row.size)
-        if self.unordered:
+        if self.layout == "subgraphs":
             edges = self._shuffled(edges, counts, first)
         kept_sources, kept_edges = np.empty((2, row.size), np.int64)
         join(
@@ -148,11 +148,15 @@ class Joined:
         return edges, counts, np.ascontiguousarray(sources).reshape(-1), np.full(bases, sources.shape[1], np.int64)
 
     def _shuffled(self, edges: Columns, counts: np.ndarray, first: int) -> Columns:
-        """The edges of each base instance in random order: a set of edges has none, and a cut must not prefer some."""
-        from csaw.engine.random import SOURCE_SLOT, words_of_elements
+        """The edges of base instances, those that a vertex has selected together in random order: they have none of their own, and a cut must not prefer some."""
+        from csaw.engine.random import order_words
 
-        keys = words_of_elements(self.seed, first, SOURCE_SLOT, counts)  # which no source needs here
-        order = np.lexsort((keys, edges[2], np.repeat(np.arange(counts.size), counts)))
+        (src, _, depth), instance = edges, np.repeat(np.arange(counts.size), counts)
+        other = (np.diff(instance) != 0) | (np.diff(depth) != 0)
+        if not self.as_sets:
+            other |= src[1:] != src[:-1]
+        run = np.concatenate([[0], np.cumsum(other)])[: src.size]
+        order = np.lexsort((order_words(self.seed, first, counts), run))
         return tuple(column[order] for column in edges)
 
     def samples(self) -> Arrays:

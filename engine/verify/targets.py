@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
-from csaw.engine.random import SOURCE_SLOT, words_of_elements
+from csaw.engine.random import order_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edges_in
 from csaw.engine.samples.layout import RAGGED_WALKS
@@ -101,14 +101,17 @@ def _join(subject: Subject, again: Any, instance: int, target: int) -> tuple[set
 def _bases(again: Any, instance: int) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
     """The sources and the edges of each base instance of an instance, in order."""
     layout, seed = again.stream.job.plan.drawn_layout, again.stream.job.plan.request.seed
+    as_sets = again.stream.job.sources.kind == "every"
     for round_ in range(ROUNDS):
         arrays = again.round(instance, round_)
         found = edges_in(layout, arrays, again.fill)
         counts = np.bincount(found["instance"], minlength=1 << round_)
         order = np.arange(counts.sum())
-        if again.stream.job.sources.kind == "every":
-            words = words_of_elements(np.uint64(seed), number_of(instance, round_), SOURCE_SLOT, counts)
-            order = np.lexsort((words, found["depth"], found["instance"]))
+        if layout == "subgraphs":  # what is selected together is joined in random order
+            words = order_words(np.uint64(seed), number_of(instance, round_), counts)
+            together = [found[name] for name in ("instance", "depth", *(() if as_sets else ("src",)))]
+            other = np.any([column[1:] != column[:-1] for column in together], axis=0)
+            order = np.lexsort((words, np.cumsum(np.append(0, other))[: words.size]))
         pairs = list(zip(found["src"][order].tolist(), found["dst"][order].tolist(), strict=True))
         ends = np.cumsum(counts).tolist()
         for sources, begin, end in zip(_sources(layout, arrays, 1 << round_), [0, *ends], ends, strict=False):
