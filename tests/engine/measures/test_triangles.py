@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
 from helpers.networks import least as least_of_rows
-from helpers.networks import neighbors_of
+from helpers.networks import neighbors_of, same
 from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
@@ -17,6 +17,7 @@ from csaw.engine.cpu.analytics import spooled_rows
 from csaw.engine.cpu.analytics import triangles as analytics
 from csaw.engine.cpu.kernels import triangles as kernels
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.measure import Number
 from csaw.engine.measures.triangles import Triangles
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import BudgetError
@@ -76,6 +77,28 @@ def test_counts_are_those_of_sets(tmp_path, threads):
         total, counts = network.compute("triangles")
         assert (name, total, counts.tolist()) == (name, sum(expected) // 3, expected)
         assert network.compute("triangles", each=False) == (total, None)
+
+
+@pytest.mark.parametrize("method", ["matrix", "match"])
+def test_all_methods_find_the_same(tmp_path, method):
+    for name, store in shapes(tmp_path):
+        network = HostNetwork(store, threads=2).undirected
+        expected = network.compute("triangles")
+        total, counts = network.compute("triangles", method=method)
+        assert (name, total, counts.tolist()) == (name, expected[0], expected[1].tolist())
+        assert network.compute("triangles", method=method, each=False) == (total, None)
+        found, wanted = (Triangles(triangles=one).findings(network) for one in (method, "auto"))
+        assert found["triangles"] == Number(wanted["triangles"].value, method)
+        assert same({**found, "triangles": None}, {**wanted, "triangles": None})
+
+
+def test_a_masked_product_is_the_same_in_any_memory(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False, partitions=3)
+    expected = HostNetwork(store, threads=2).compute("triangles")
+    network = HostNetwork(store, memory=least(HostNetwork(store, threads=2)), threads=2, derived=tmp_path)
+    total, counts = network.compute("triangles", method="matrix")
+    assert total == expected[0]
+    assert np.array_equal(counts, expected[1])
 
 
 def test_ids_of_64_bits(tmp_path):
