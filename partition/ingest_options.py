@@ -63,6 +63,8 @@ class IngestOptions:
     """How clusters are made: by ``metis``, by ``lp`` (label propagation), or ``random``."""
     cluster_seed: int = 0
     """Seed of the clusters, where their method draws anything."""
+    edge_ids: bool = False
+    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for ``csaw.partition.read_edge_ids``."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 

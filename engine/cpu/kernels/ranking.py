@@ -1,4 +1,4 @@
-"""Sums over the neighbors of each vertex, and an iteration of PageRank: integers all, so that no order of adding them changes a bit.
+"""Sums over the neighbors of each vertex, and an iteration of PageRank: of integers, so that no order of adding them changes a bit.
 
 Each kernel does a range of vertices, so that threads share the work without meeting.
 """
@@ -17,7 +17,7 @@ def sum_rows(low, high, first, indptr, indices, values, out):
     The places are unsigned: Numba first asks of a signed index whether it counts from the end, which took half of the time.
     """
     for v in range(low, high):
-        total = np.int64(0)
+        total = values.dtype.type(0)
         for i in range(np.uint64(indptr[v - first]), np.uint64(indptr[v - first + 1])):
             total += values[indices[i]]
         out[v] = total

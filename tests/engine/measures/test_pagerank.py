@@ -115,7 +115,14 @@ def test_sources_are_original_ids_in_text_or_a_file(tmp_path):
     assert same(find(PERSONAL)(**of_file.parameters()).findings(network), wanted)
 
 
-@pytest.mark.parametrize(("text", "error"), [("", "at least one vertex id"), ("7,x", "expected integers"), ("99", "vertex 99 is not in")])  # fmt: skip
+def test_without_sources_ranks_are_of_the_vertex_of_largest_degree(tmp_path):
+    network = HostNetwork(store_of(tmp_path / "g.zarr", TROUBLED, directed=True))
+    degrees = network.degrees
+    wanted = find(PERSONAL)(rank_sources=str(np.flatnonzero(degrees == degrees.max())[0])).findings(network)
+    assert same(find(PERSONAL)().findings(network), wanted)
+
+
+@pytest.mark.parametrize(("text", "error"), [(" ,", "at least one vertex id"), ("7,x", "expected integers"), ("99", "vertex 99 is not in")])  # fmt: skip
 def test_wrong_sources_are_named(text, error, tmp_path):
     store = store_of(tmp_path / "g.zarr", TROUBLED, directed=True)
     with pytest.raises(OptionError, match=error):
