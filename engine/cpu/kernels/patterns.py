@@ -40,7 +40,8 @@ def _row(indptr, indices, v):
 
 
 @inner(nogil=True)
-def _has(row, value):
+def has(row, value):
+    """Whether a sorted row has this entry."""
     place = _upto(row, value)
     return place > 0 and row[place - 1] == value
 
@@ -68,7 +69,7 @@ def _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
         if not joined[i, level]:
             if candidate == chosen[i]:
                 return False
-        elif i != driver and not _has(_row(indptr, indices, chosen[i]), candidate):
+        elif i != driver and not has(_row(indptr, indices, chosen[i]), candidate):
             return False
     return True
 
@@ -82,7 +83,7 @@ def _last(chosen, indptr, indices, joined, after, needs, each):
     if needs[level] == 1 and each.size == 0:
         row, found = _row(indptr, indices, chosen[driver]), end - begin
         for i in range(level):
-            found -= i != driver and chosen[i] > bound and _has(row, chosen[i])
+            found -= i != driver and chosen[i] > bound and has(row, chosen[i])
         return found
     found = 0
     for at in range(begin, end):
