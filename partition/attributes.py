@@ -8,7 +8,7 @@ from csaw.partition.loader import AGAIN
 from csaw.partition.nodes import digest, read_group
 
 KIND = "graph"
-FORMAT_VERSION = 2  # 1 had no checksums
+FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
 IDENTITY, STRING = "identity", "string"
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
@@ -19,7 +19,8 @@ TYPES: dict[str, type] = {
 
 def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    complete = {"csaw_kind": KIND, "format_version": FORMAT_VERSION, **attributes}
+    version = FORMAT_VERSION if "partitioner" in attributes else FORMAT_VERSION - 1
+    complete = {"csaw_kind": KIND, "format_version": version, **attributes}
     complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 
