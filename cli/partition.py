@@ -106,6 +106,11 @@ from csaw.cli import values
     help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label propagation, or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
+@click.option(
+    "--edge-ids",
+    is_flag=True,
+    help="Keep the row of the input that each stored edge comes from, counting edges from 0: csaw.partition.read_edge_ids(store, e_id) gives it for the edges of mini-batches. Takes 8 bytes an edge.",
+)
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")

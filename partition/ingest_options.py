@@ -68,6 +68,8 @@ class IngestOptions:
     """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew, and original ids stay as they are."""
     partitioner_seed: int = 0
     """Seed of the partitioner, where it draws anything."""
+    edge_ids: bool = False
+    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for ``csaw.partition.read_edge_ids``."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 

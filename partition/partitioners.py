@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.partition.attributes import EDGE_IDS
 from csaw.partition.clusters import SLACK, make_clusters, random_words, shuffled
+from csaw.partition.edge_ids import read_edge_ids
 from csaw.partition.ingest_options import IngestOptions
 from csaw.partition.replace import Draft
 from csaw.partition.store import GraphStore
@@ -31,10 +33,16 @@ def partitioned(plain: GraphStore, out: Draft, options: IngestOptions, count_for
     order = np.argsort(parts, kind="stable")
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
-    graph = plain.load()
-    with StoreWriter(out, vertices=plain.vertices, weighted=plain.weighted, compression=options.compression) as writer:
+    graph, numbers = plain.load(), read_edge_ids(plain) if options.edge_ids else None
+    with StoreWriter(
+        out, vertices=plain.vertices, weighted=plain.weighted, compression=options.compression,
+        input_rows=plain.attributes.get(EDGE_IDS),
+    ) as writer:  # fmt: skip
         for members in np.split(order, np.flatnonzero(np.diff(parts[order])) + 1):
-            writer.add(*_renumbered(graph, members, ranks))
+            indptr, indices, places = _renumbered(graph, members, ranks)
+            beside = [None if array is None else array[places] for array in (graph.weights, numbers)]
+            writer.extend(indptr, indices, beside[0], numbers=beside[1])
+            writer.end_partition()
         return writer.finish(
             directed=plain.directed,
             vertex_ids=_ids(plain, order),
@@ -57,14 +65,14 @@ def partition_of(store: Any, count: int, partitioner: str, seed: int) -> np.ndar
     return parts
 
 
-def _renumbered(graph: Any, members: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """CSR of the rows of ``members``, of which each entry is its ``ranks``; weights go with their entries, and repeats stay in their order."""
+def _renumbered(graph: Any, members: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """CSR of the rows of ``members`` with ``ranks`` in place of their entries, and where each entry comes from; repeats stay in their order."""
     sizes = graph.indptr[members + 1] - graph.indptr[members]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     places = np.repeat(graph.indptr[members] - indptr[:-1], sizes) + np.arange(indptr[-1])
     indices = ranks[graph.indices[places]]
     sorted_rows = np.lexsort((indices, np.repeat(np.arange(members.size), sizes)))
-    return indptr, indices[sorted_rows], None if graph.weights is None else graph.weights[places[sorted_rows]]
+    return indptr, indices[sorted_rows], places[sorted_rows]
 
 
 def _ids(plain: GraphStore, order: np.ndarray) -> np.ndarray | Words:

@@ -161,15 +161,17 @@ class _Ingest:
 
     def run(self, out: Draft) -> GraphStore:
         numbering = self._read()
-        entries = self.raw.rows * (2 if self.undirected else 1)
+        self.raw_rows = self.raw.rows
+        entries = self.raw_rows * (2 if self.undirected else 1)
         sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
         buckets = Buckets(
             numbering, entries, sample, self.crew, undirected=self.undirected, drop_loops=self.options.self_loops == "drop",
-            weighted=self.weighted,
+            weighted=self.weighted, numbered=self.options.edge_ids,
         )  # fmt: skip
         buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
         with StoreWriter(
-            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew
+            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
+            input_rows=self.raw_rows if self.options.edge_ids else None,
         ) as writer:  # fmt: skip
             self._write(writer, buckets)
             report = self._report(buckets, writer)
@@ -215,7 +217,7 @@ class _Ingest:
         count = partition_count(int(indptr[-1]), indptr.size - 1, item, self.options.partitions, limit)
         cuts = cut_points(indptr, count, self.options.balance)
         for rows, facts, ends in cut_rows(self._built(buckets), cuts):
-            writer.extend(rows.indptr, rows.indices, rows.weights, facts)
+            writer.extend(rows.indptr, rows.indices, rows.weights, facts, rows.numbers)
             if ends:
                 writer.end_partition()
             if self.options.duplicates == "error" and writer.multigraph:

@@ -3,7 +3,7 @@
 attributes              counts, directed, weighted, fingerprint, partitions, ingest report, and digests of the arrays and of these attributes
 clusters                int32, the cluster of each vertex; only where the store was made with clusters
 vertex_ids              original ids by dense id; absent when they are 0 .. V - 1; rising, unless a partitioner numbered the vertices
-partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
+partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only), edge_ids (see edge_ids.py)
 
 Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file ``checksums`` beside its zarr.json; the
 attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
@@ -135,7 +135,7 @@ class GraphStore:
         """The cluster of each vertex, int32 [V]; StoreError where there are none, or others than the attributes say."""
         clusters = stored_clusters(self.path, self.clusters)
         out = np.empty(self.vertices, np.int32)
-        read_array(self._open("clusters"), out, clusters.count - 1)
+        read_array(self.array("clusters"), out, clusters.count - 1)
         return clusters.checked(self.path, out)
 
     @property
@@ -188,7 +188,7 @@ class GraphStore:
             return 0
         if self.id_kind != STRING:
             return self.vertices * (np.dtype(self.id_kind).itemsize + 4 + 8 * (self.partitioner != "range"))
-        return self._open("vertex_ids").elements + 8 * (self.vertices + 1)
+        return self.array("vertex_ids").elements + 8 * (self.vertices + 1)
 
     def map_ids(self) -> None:
         """From now on, leave the original ids on disk and let the system read those that are used, where their files allow it."""
@@ -202,10 +202,10 @@ class GraphStore:
         if self.id_kind == IDENTITY:
             return []
         if self.id_kind != STRING:
-            array = self._open("vertex_ids")
+            array = self.array("vertex_ids")
             return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, self.partitioner == "range")]
-        text = self._open("vertex_ids")
-        offsets = self._read_ids(self._open("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
+        text = self.array("vertex_ids")
+        offsets = self._read_ids(self.array("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
         return [self._read_ids(text, np.dtype(np.uint8), text.elements), offsets]
 
     def _read_ids(self, array: StoredArray, dtype: np.dtype, count: int, rising: bool = False) -> np.ndarray:
@@ -267,9 +267,10 @@ class GraphStore:
         return None if rise else np.argsort(self.id_arrays[0], kind="stable")
 
     def _array(self, number: int, name: str) -> StoredArray:
-        return self._open(array_name(number, name))
+        return self.array(array_name(number, name))
 
-    def _open(self, name: str) -> StoredArray:
+    def array(self, name: str) -> StoredArray:
+        """An array of the store by its path in it, to be read."""
         if not self.checksums:
             return open_array(self.path / name)
         if name not in self._digests:

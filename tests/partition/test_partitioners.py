@@ -10,7 +10,7 @@ from csaw.cli.main import cli
 from csaw.engine import open_samples, sample
 from csaw.engine.evaluation.saved import save_columns
 from csaw.engine.given_columns import read_columns
-from csaw.partition import IngestOptions, ingest
+from csaw.partition import IngestOptions, ingest, read_edge_ids
 from csaw.partition.check import check_store
 from csaw.partition.errors import OptionError
 from csaw.partition.partitioners import partition_of
@@ -77,6 +77,16 @@ def test_ids_are_found_and_others_refused(partitioner, tmp_path):
     for missing in (1, -(2**62), 2**62, 2**70):
         with pytest.raises(OptionError, match=f"vertex {missing} is not in"):
             store.dense_ids([missing])
+
+
+def test_edges_keep_their_rows_of_the_input(partitioner, tmp_path):
+    rows = lines()
+    store = made(tmp_path, "g.zarr", rows, partitioner=partitioner, partitions=3, edge_ids=True)
+    graph, numbers = store.load(), read_edge_ids(store)
+    source = store.original_ids(np.repeat(np.arange(store.vertices), np.diff(graph.indptr)))
+    found = zip(source.tolist(), store.original_ids(graph.indices).tolist(), graph.weights.tolist(), strict=True)
+    assert [rows[number] for number in numbers] == list(found)
+    assert sorted(numbers.tolist()) == list(range(len(rows)))
 
 
 def test_ids_from_zero_on_are_kept(partitioner, tmp_path):
