@@ -39,13 +39,13 @@ def converged(network: Network, settle: Callable[..., tuple[int, int]], *, dampi
 
     An iteration changes ranks by at most ``damping`` times what the last one did, so the number of iterations has a bound, which ends those that rounding keeps going.
     """
-    xp, incoming, vertices = network.xp, network.incoming, network.vertices
+    xp, vertices = network.xp, network.vertices
     sums, ranks, shares = (xp.zeros(vertices, "int64") for _ in range(3))
     jumps_to = sources.size or max(vertices, 1)
     _, passed = settle(UNITS // jumps_to, sources, damping, network.degrees, sums, ranks, shares)
     change, iterations = UNITS, 0
     while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance) and vertices:
-        incoming.compute("neighbor_sums", values=shares, out=sums)
+        network.compute("arriving_sums", values=shares, out=sums)
         base = (UNITS - passed) // jumps_to
         change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
         iterations += 1
