@@ -76,6 +76,13 @@ from csaw.cli import values
     help="Balance partitions by edges or by vertices.",
 )
 @click.option(
+    "--partitioner",
+    type=click.Choice(["range", "random", "biased-random", "metis", "lp"]),
+    default="range",
+    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation. All but range hold the whole graph in memory once.",
+)
+@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range and lp.")
+@click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
     default="none",

@@ -8,7 +8,7 @@ from csaw.partition.loader import AGAIN
 from csaw.partition.nodes import digest, read_group
 
 KIND = "graph"
-FORMAT_VERSION = 2  # 1 had no checksums
+FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
 IDENTITY, STRING = "identity", "string"
 EDGE_IDS = "edge_ids"
 """The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there; and the arrays of these numbers."""
@@ -21,7 +21,8 @@ TYPES: dict[str, type] = {
 
 def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    complete = {"csaw_kind": KIND, "format_version": FORMAT_VERSION, **attributes}
+    version = FORMAT_VERSION if "partitioner" in attributes else FORMAT_VERSION - 1
+    complete = {"csaw_kind": KIND, "format_version": version, **attributes}
     complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 

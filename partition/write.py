@@ -132,11 +132,13 @@ class StoreWriter:
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]],
-               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None) -> GraphStore:  # fmt: skip
+               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None,
+               partitioner: dict[str, Any] | None = None) -> GraphStore:  # fmt: skip
         """Write ids and attributes, give the store its name, and open it.
 
         ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of the draft that makes the cluster of
-        each vertex, int32 [V], and gives the count, the method and the seed; None makes none.
+        each vertex, int32 [V], and gives the count, the method and the seed; None makes none. ``partitioner``: method and seed of the one that numbered the
+        vertices, so that their ids need not rise; None where they rise.
         """
         kind = "identity"
         if vertex_ids is not None:
@@ -147,6 +149,7 @@ class StoreWriter:
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
             "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
+            **({} if partitioner is None else {"partitioner": partitioner}),
         }  # fmt: skip
         if self.input_rows is not None:
             attributes[EDGE_IDS] = self.input_rows
@@ -170,7 +173,7 @@ class StoreWriter:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
         ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-            ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
+            ids = ids.astype(np.uint64 if ids.size and int(ids.max()) > 2**63 - 1 else np.int64)
             self._array(self.draft / "vertex_ids", ids)
             self.fingerprint.add_ids(ids)
             return ids.dtype.name

@@ -7,24 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.networks import ends_of
+
 NETWORKIT, IGRAPH = "networkit", "igraph"
 Call = Callable[[], Any]
 
 
 def calls(graph: Any, directed: bool, damping: float, tolerance: float) -> Iterator[tuple[str, str, Call]]:
     """(peer, work, call) for each work of ranking.py that a peer does. ``graph``: CSR in memory. Cores and assortativity are of undirected graphs alone."""
-    ends = _ends(graph, directed)
+    ends = ends_of(graph, directed)
     if find_spec(NETWORKIT):
         yield from _networkit(ends, graph.indptr.size - 1, directed, damping, tolerance)
     if find_spec(IGRAPH):
         yield from _igraph(ends, graph.indptr.size - 1, directed, damping)
-
-
-def _ends(graph: Any, directed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of each edge; of an undirected one, which rows have in both directions, once."""
-    rows, columns = np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr)), graph.indices.astype(np.int64)
-    once = slice(None) if directed else rows <= columns
-    return rows[once], columns[once]
 
 
 def _networkit(ends: tuple, vertices: int, directed: bool, damping: float, tolerance: float) -> Iterator[tuple[str, str, Call]]:  # fmt: skip

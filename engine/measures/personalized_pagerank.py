@@ -33,7 +33,7 @@ class PersonalizedPagerank(RankMeasure):
             self.rank_sources = "\n".join(_ids(self.rank_sources))  # a file may change, what was read of it does not
 
     def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("pagerank",)
+        return ("pagerank", "arriving_sums", "neighbor_sums")
 
     def findings(self, network: Network) -> Findings:
         sources = network.xp.asarray(_dense(network, self.rank_sources))

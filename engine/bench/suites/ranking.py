@@ -5,17 +5,14 @@ own. Rates are entries of rows in a second, and of PageRank those of each iterat
 and what is kept of each vertex, at the rate of copies in the memory that holds them.
 """
 
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import numpy as np
 
 from csaw.engine.bench import ranking_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting
 from csaw.engine.measure import find
 
 CLAIM = (
@@ -26,32 +23,18 @@ ITERATION = "PageRank, an iteration"
 GOALS = {"cuda": 520_769_780 / 4.5e-3, "cpu": 31_401_342 / (1.1 * 29e-3)}  # entries of rows in a second
 DAMPING, TOLERANCE = 0.85, 1e-4
 OF_VERTEX = {ITERATION: 56, "core numbers": 16, "assortativity": 24}  # bytes that are read and written of each
-COPIED = 1 << 27  # bytes of a copy by which the rate of memory is measured
 
 
 def rows(context: Context) -> Iterator[Row]:
-    bandwidth = copies(context)
+    bandwidth = copy_rate(context)
     for graph in context.graphs():
-        network = _network(context, graph)
+        network = network_of(context, graph)
         for work, call in _works(network).items():
             if context.only in work:
                 yield context.on(graph) | _row(context, network, work, call, bandwidth)
         network.close()
         if not context.on_gpu:
             yield from _peers(context, graph)
-
-
-def _network(context: Context, graph: Graph) -> Any:
-    if not context.on_gpu:
-        from csaw.engine.cpu.network import HostNetwork
-
-        return HostNetwork(graph.store, memory=context.memory, threads=context.threads)
-
-    from csaw.engine.cuda.network import DeviceNetwork
-
-    return DeviceNetwork(
-        graph.store, context.device, gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
-    )
 
 
 def _works(network: Any) -> dict[str, Callable[[], int]]:
@@ -68,14 +51,14 @@ def _works(network: Any) -> dict[str, Callable[[], int]]:
 
 
 def _row(context: Context, network: Any, work: str, call: Callable[[], int], bandwidth: float) -> Row:
-    times = _timed(call, context.repeats)
+    turns = call()
+    seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
     least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[work] * network.vertices) / bandwidth
-    seconds = sorted(taken / turns for taken, turns in times)
-    found = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
+    row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
     if work == ITERATION:
-        rate = network.edges / found["seconds"]
-        found |= {"iterations": times[0][1], "goal": GOALS[network.device], "met": rate >= GOALS[network.device]}
-    return found | figure([network.edges / taken for taken in seconds if taken])
+        goal = GOALS[network.device]
+        row |= {"iterations": turns, "goal": goal, "met": network.edges / row["seconds"] >= goal}
+    return row | figure([network.edges / taken for taken in seconds])
 
 
 def _peers(context: Context, graph: Graph) -> Iterator[Row]:
@@ -83,38 +66,8 @@ def _peers(context: Context, graph: Graph) -> Iterator[Row]:
     for peer, work, call in ranking_peers.calls(graph.store.load(), graph.store.directed, DAMPING, TOLERANCE):
         name = f"{work}, {peer}"
         if context.only in name:
-            times = [taken for taken, _ in _timed(call, context.repeats)]
-            yield context.on(graph) | {"work": name, "peer": peer, **figure([1 / taken for taken in times], "graphs/s")}
-
-
-def _timed(call: Callable[[], Any], repeats: int) -> list[tuple[float, Any]]:
-    """The seconds of each repeat, with what it returned, after one that does not count."""
-    call()
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        found = call()
-        times.append((time.perf_counter() - began, found))
-    return times
-
-
-def copies(context: Context) -> float:
-    """Bytes that are read and written in a second when memory is copied: of the GPU, or by all threads."""
-    if context.on_gpu:
-        import cupy
-
-        source, target = cupy.zeros(COPIED, np.uint8), cupy.zeros(COPIED, np.uint8)
-        wait = cupy.cuda.get_current_stream().synchronize
-
-        def copy() -> None:
-            cupy.copyto(target, source)
-            wait()
-
-        return 2 * COPIED / min(taken for taken, _ in _timed(copy, 5))
-    source, target = np.zeros(COPIED, np.uint8), np.zeros(COPIED, np.uint8)
-    parts = list(zip(np.array_split(target, context.threads), np.array_split(source, context.threads), strict=True))
-    with ThreadPoolExecutor(context.threads) as pool:
-        return 2 * COPIED / min(taken for taken, _ in _timed(lambda: list(pool.map(lambda p: np.copyto(*p), parts)), 5))
+            rates = [1 / taken for taken in timed(call, context.repeats)]
+            yield context.on(graph) | {"work": name, "peer": peer, **figure(rates, "graphs/s")}
 
 
 def verdict(rows: list[Row]) -> Verdict:

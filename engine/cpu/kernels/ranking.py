@@ -72,3 +72,15 @@ def sum_by_key(keys, values, out):
     """Add values[v] to out[keys[v]]."""
     for v in range(keys.size):
         out[keys[v]] += values[v]
+
+
+@njit(nogil=True)
+def push_rows(low, high, first, indptr, indices, values, out):
+    """Add ``values`` of each row's vertex to ``out`` of its entries among low .. high - 1: twin of sum_rows for rows of the other direction. Rows are sorted."""
+    for row in range(indptr.size - 1):
+        begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
+        if begin < end and low > 0:
+            begin += np.uint64(np.searchsorted(indices[begin:end], low))
+        while begin < end and indices[begin] < high:
+            out[indices[begin]] += values[first + row]
+            begin += np.uint64(1)
