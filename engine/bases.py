@@ -17,7 +17,7 @@ from csaw.partition import GraphStore
 
 ASKED = ("seed", "instances", "weighted", "edge_bias", "target", "select", "collision")
 FIRST = 1024  # instances whose first rounds are handed out
-MOST = 1 << 16  # base instances that are handed out, about
+MOST = 1 << 13  # base instances that are handed out, about
 GROUP = 1024
 Arrays = dict[str, np.ndarray]
 

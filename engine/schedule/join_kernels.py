@@ -27,6 +27,30 @@ def _meet(table, shift, met, size, vertex):
     return size + 1
 
 
+@inner(nogil=True)
+def _meet_sources(table, shift, met, size, sources, first, last):
+    """The number of vertices met, once these sources are, and how many of them were taken until the target was reached."""
+    k = first
+    while k < last and size < met.size:
+        size = _meet(table, shift, met, size, np.int64(sources[k]))
+        k += 1
+    return size, k - first
+
+
+@inner(nogil=True)
+def _meet_ends(table, shift, met, size, src, dst, first, last):
+    """The same of edges, one end after the other."""
+    k = first
+    while k < last and size < met.size:
+        size = _meet(table, shift, met, size, np.int64(src[k]))
+        end = np.int64(dst[k])
+        if size == met.size and table[_cell(table, shift, end)] != end:
+            break  # its other end would be one vertex too many
+        size = _meet(table, shift, met, size, end)
+        k += 1
+    return size, k - first
+
+
 @njit(nogil=True)
 def join(
     row,
@@ -58,25 +82,11 @@ def join(
         i, last_source, last_edge = row[b], source + source_counts[b], edge + counts[b]
         kept_sources[b] = kept_edges[b] = 0
         if not ended[i]:
-            table, before = tables[i], size[i]
-            while source < last_source and size[i] < target:
-                size[i] = _meet(table, shift, met[i], size[i], np.int64(sources[source]))
-                source += 1
-                kept_sources[b] += 1
-            while edge < last_edge and size[i] < target:
-                size[i] = _meet(table, shift, met[i], size[i], np.int64(src[edge]))
-                end = np.int64(dst[edge])
-                if size[i] == target and table[_cell(table, shift, end)] != end:
-                    break  # its other end would be one vertex too many
-                size[i] = _meet(table, shift, met[i], size[i], end)
-                edge += 1
-                kept_edges[b] += 1
-            tried[i] += 1
-            barren[i] += 1
+            before, tried[i], barren[i] = size[i], tried[i] + 1, barren[i] + 1
+            size[i], some = _meet_sources(tables[i], shift, met[i], before, sources, source, last_source)
+            size[i], more = _meet_ends(tables[i], shift, met[i], size[i], src, dst, edge, last_edge)
             if size[i] > before:
-                barren[i] = 0
-            else:
-                kept_sources[b] = kept_edges[b] = 0
+                kept_sources[b], kept_edges[b], barren[i] = some, more, 0
             ended[i] = size[i] == target or barren[i] >= most
         source, edge = last_source, last_edge
 
