@@ -69,7 +69,7 @@ def instance_bytes(
 
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
     """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
-    if algorithm.only_new:  # however far a fire is from the mean, it burns no vertex twice
+    if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
         entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
     return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 
