@@ -71,9 +71,7 @@ def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> 
 
 def _read(said: dict[str, Any], held: Any) -> Finding:
     values = {
-        name: held[value["array"]] if isinstance(value, dict) else value
-        for name, value in said.items()
-        if name != "is"
+        name: held[value["array"]] if isinstance(value, dict) else value for name, value in said.items() if name != "is"
     }
     if "labels" in values:
         values["labels"] = tuple(values["labels"])
