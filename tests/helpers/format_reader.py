@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +24,18 @@ def mixed(lane, word):
 
 def xxh64(data):
     """XXH64 with seed 0, from its specification."""
-    at, state = 0, P5
+    state = P5
     if len(data) >= 32:
         lanes = [(P1 + P2) & BITS, P2, 0, -P1 & BITS]
         for at in range(0, len(data) - 31, 32):
             lanes = [mixed(lane, word) for lane, word in zip(lanes, struct.unpack_from("<4Q", data, at), strict=True)]
-        at += 32
         state = sum(rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True)) & BITS
         for lane in lanes:
             state = ((state ^ mixed(0, lane)) * P1 + P4) & BITS
     state = (state + len(data)) & BITS
-    for at in range(at, len(data) - 7, 8):
-        state = (rotated(state ^ mixed(0, struct.unpack_from("<Q", data, at)[0]), 27) * P1 + P4) & BITS
-    at = len(data) // 8 * 8
+    stripes, at = len(data) // 32 * 32, len(data) // 8 * 8
+    for (word,) in struct.iter_unpack("<Q", data[stripes:at]):
+        state = (rotated(state ^ mixed(0, word), 27) * P1 + P4) & BITS
     if len(data) - at >= 4:
         state = (rotated(state ^ (struct.unpack_from("<I", data, at)[0] * P1 & BITS), 23) * P2 + P3) & BITS
         at += 4
@@ -190,4 +190,4 @@ class SampleReader:
 
 def strings(text, offsets):
     data = text.tobytes()
-    return [data[a:b].decode() for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [data[a:b].decode() for a, b in pairwise(offsets)]
