@@ -84,17 +84,12 @@ def overview() -> str:
     parts += arrow(160, 125, 270, 125, "partition")
     parts += box(270, 75, 150, "graph store", ("any size,", "checked when read,", "with your ids"))
     parts += arrow(420, 125, 510, 125, "sample")
-    parts += box(
-        510,
-        45,
-        190,
-        "sample",
-        ("walks", "neighbors, mini-batches", "subgraphs, layers", "exact, the same on", "every machine, on disk"),
-    )
+    made = ("walks", "neighbors, mini-batches", "subgraphs, layers", "exact,", "the same on every", "machine, on disk")
+    parts += box(510, 45, 190, "sample", made)
     for y, command, title, said in (
-        (15, "export", "files", ("text, Parquet, .npz, .pt",)),
+        (35, "export", "files", ("text, Parquet, .npz, .pt",)),
         (98, "verify", "the law, tested", ("with its smallest deviation",)),
-        (181, "evaluate", "how much it keeps", ("distances, estimates, plots",)),
+        (161, "evaluate", "how much it keeps", ("distances, estimates, plots",)),
     ):
         parts += arrow(700, y + 27, 800, y + 27, command) + box(800, y, 190, title, said)
     return page(1000, 250, "csaw turns a file of edges into a graph store, draws samples of it, and exports, verifies and evaluates them", parts)  # fmt: skip
@@ -129,7 +124,7 @@ def pictures() -> dict[str, str]:
             notes={(70, 80): "3 of 10", (245, 70): "4 of 10", (462, 75): "3 of 10"},
         ),
         "layer": graph(
-            "A layer: of all edges from the frontier to new vertices, two are selected together", drawn=("bc", "ac"), kinds={"a": "source", "b": "source", "c": "next"},
+            "A layer: of all edges from the frontier to new vertices, two are selected together", drawn=("ac", "bh"), kinds={"a": "source", "b": "source", "c": "next", "h": "next"},
             labels={}, behind=ring.format(155, 110, 42, 100), notes={(155, 18): "frontier"},
         ),
         "layers": graph(
