@@ -18,7 +18,7 @@ from csaw.engine.cpu.analytics import triangles as analytics
 from csaw.engine.cpu.kernels import triangles as kernels
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.measure import Number
-from csaw.engine.measures.triangles import Triangles
+from csaw.engine.measures.triangles import METHODS, Triangles
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import BudgetError
 
@@ -84,9 +84,9 @@ def test_all_methods_find_the_same(tmp_path, method):
     for name, store in shapes(tmp_path):
         network = HostNetwork(store, threads=2).undirected
         expected = network.compute("triangles")
-        total, counts = network.compute("triangles", method=method)
+        total, counts = network.compute(METHODS[method])
         assert (name, total, counts.tolist()) == (name, expected[0], expected[1].tolist())
-        assert network.compute("triangles", method=method, each=False) == (total, None)
+        assert network.compute(METHODS[method], each=False) == (total, None)
         found, wanted = (Triangles(triangles=one).findings(network) for one in (method, "auto"))
         assert found["triangles"] == Number(wanted["triangles"].value, method)
         assert same({**found, "triangles": None}, {**wanted, "triangles": None})
@@ -96,7 +96,7 @@ def test_a_masked_product_is_the_same_in_any_memory(tmp_path):
     store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False, partitions=3)
     expected = HostNetwork(store, threads=2).compute("triangles")
     network = HostNetwork(store, memory=least(HostNetwork(store, threads=2)), threads=2, derived=tmp_path)
-    total, counts = network.compute("triangles", method="matrix")
+    total, counts = network.compute("masked_product")
     assert total == expected[0]
     assert np.array_equal(counts, expected[1])
 
@@ -221,6 +221,7 @@ def test_findings_follow_from_the_counts(tmp_path):
         wedges = sum(comb(d, 2) for d in degrees)
         assert found["triangles"].value == sum(counts) // 3, name
         assert found["triangles of vertices"].values.tolist() == counts
+        assert found["clustering of vertices"].values.tolist() == local
         assert found["mean clustering"].value == pytest.approx(sum(local) / len(local))
         assert found["clustering"].values.tolist() == sorted(set(able))
         assert found["clustering"].counts.tolist() == [able.count(value) for value in sorted(set(able))]
