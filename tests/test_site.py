@@ -110,3 +110,15 @@ def test_pictures_are_those_that_the_script_draws(site):
 def test_every_picture_stands_on_a_page():
     shown = " ".join(text_of(page) for page in PAGES) + (ROOT / "README.md").read_text()
     assert all(file.name in shown for file in (DOCS / "pictures").iterdir())
+
+
+def test_names_of_the_python_reference_are_there():
+    for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
+        parts = name.split(".")
+        places = [ROOT.joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
+        files = [
+            file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
+        ]
+        assert files, name
+        last = parts[-1]
+        assert files[0].stem == last or re.search(rf"^(?:def|class) {last}\b", files[0].read_text(), re.MULTILINE), name
