@@ -25,6 +25,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.layout import Identifiers
 from csaw.engine.samples.seal import draft_sizes
+from csaw.engine.samples.sizes import Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
@@ -184,15 +185,15 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
+        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, draft_sizes(writer))
         results |= _resumed(writer, earlier) if earlier else {}
         writer.finish(results)
     return results
 
 
-def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
-    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
-    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
+def cut_walks(job: Job, sizes: Sizes | None) -> dict[str, Any]:
+    """How many walks of a finished sample of these ``sizes`` had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
+    limit = getattr(job.algorithm, "walk_length", None)
     if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
         return {}
     cut = sizes["instances"] - sizes["ended_early"]
@@ -276,10 +277,10 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
 
 def manifest(job: Job) -> dict[str, Any]:
-    """The manifest of a sample store: versions, request and graph, without timings."""
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
     store = job.store
     graph = {
-        "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
+        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
         "directed": store.directed, "id_kind": store.id_kind,
     }  # fmt: skip
     return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}

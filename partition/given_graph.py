@@ -6,12 +6,12 @@ import numpy as np
 
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.in_memory import InMemory, has_repeats, merged, rows_of_edges
-from csaw.partition.ingest_options import IngestOptions, POLICIES
+from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.objects import AUTO, Edges, edges_of
 from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
-Ids = np.ndarray | list[bytes]  # integers, or words as they are stored
+Ids = Any  # an array of integers, or a list of words as they are stored
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
 EXACT = 2**53  # of integers that a float64 holds
 
@@ -183,4 +183,3 @@ def _rows(where: str, source: np.ndarray, target: np.ndarray, weights: np.ndarra
     if weights is not None and duplicates == "sum" and fewer and not np.isfinite(held[:kept]).all():
         raise FormatError(f"{where}: weights of a repeated edge add up beyond float32; scale them down, or pass duplicates first")  # fmt: skip
     return indptr, indices[:kept], None if weights is None else held[:kept]
-

@@ -44,12 +44,23 @@ def edges_of(data: Any, weights: Any = AUTO) -> Edges:
 
     weights: ``auto`` as described above; ``none`` or None for none; the name of an attribute, or of a table's column; or an array [edges], in the order of the object's edges.
     """
+    if isinstance(data, Edges):
+        return data
     read = _reader_of(type(data))
     if read is None:
         raise OptionError(f"graph: expected {KNOWN}; found {type(data).__module__}.{type(data).__qualname__}")
     if weights is None or isinstance(weights, str):
         return read(data, NONE if weights is None else weights)
     return read(data, NONE)._replace(weights=weights)
+
+
+def edges_of_csr(indptr: Any, indices: Any, weights: Any = None) -> Edges:
+    """The edges of CSR arrays: ``indptr`` [V + 1] rises from 0 to E; ``indices`` [E], numbers of vertices; ``weights`` [E] or None. OptionError for others."""
+    offsets, neighbors = np.asarray(indptr), np.asarray(indices)
+    if offsets.ndim != 1 or not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (np.diff(offsets) < 0).any():  # fmt: skip
+        raise OptionError(f"indptr: expected offsets that rise from 0 to {neighbors.size:,}, the number of indices")
+    owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    return Edges("CSR arrays", owners, neighbors, weights, offsets.size - 1, duplicates="keep")
 
 
 def _reader_of(kind: type) -> Callable[[Any, str], Edges] | None:
@@ -64,9 +75,9 @@ def _of_networkx(graph: Any, weights: str) -> Edges:
     number = {node: place for place, node in enumerate(nodes)}
     found = [row[2] for row in rows]
     held = None if weights == NONE else _attribute(found, named, "networkx graph", asked=weights != AUTO)
-    ends = [[number[row[end]] for row in rows] for end in (0, 1)]
+    sources, targets = ([number[row[end]] for row in rows] for end in (0, 1))
     repeats = "keep" if graph.is_multigraph() else "first"
-    return Edges("networkx graph", *ends, held, nodes, graph.is_directed(), repeats)
+    return Edges("networkx graph", sources, targets, held, nodes, graph.is_directed(), repeats)
 
 
 def _of_igraph(graph: Any, weights: str) -> Edges:
@@ -104,9 +115,11 @@ def _of_scipy(matrix: Any, weights: str) -> Edges:
     entries = added.tocoo()
     return Edges("sparse matrix", entries.row, entries.col, entries.data, rows)
 
+
 def _of_torch(tensor: Any, weights: str) -> Edges:
     _only(weights, "edge_index", "it has none; give an array of them")
-    return Edges("edge_index", *_rows_of(tensor), duplicates="keep")
+    sources, targets = _rows_of(tensor)
+    return Edges("edge_index", sources, targets, duplicates="keep")
 
 
 def _of_pyg(data: Any, weights: str) -> Edges:
@@ -116,7 +129,8 @@ def _of_pyg(data: Any, weights: str) -> Edges:
     if held is None and weights not in (AUTO, NONE):
         raise OptionError(f"weights: Data: no attribute {quoted(weights)}")
     flat = None if held is None else _numpy_of(held).reshape(-1)
-    return Edges("Data", *_rows_of(data.edge_index), flat, int(data.num_nodes), duplicates="keep")
+    sources, targets = _rows_of(data.edge_index)
+    return Edges("Data", sources, targets, flat, int(data.num_nodes), duplicates="keep")
 
 
 def _rows_of(tensor: Any) -> np.ndarray:

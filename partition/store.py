@@ -63,6 +63,8 @@ class GraphStore:
     clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
     """
 
+    in_memory = False  # whether there is nothing at its path
+
     def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes
         self.vertices: int = attributes["vertices"]

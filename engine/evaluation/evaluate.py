@@ -15,11 +15,11 @@ from csaw.engine.evaluation.networks import Networks
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
 from csaw.engine.measure import Findings, Measure
-from csaw.engine.samples import open_samples
+from csaw.engine.samples import Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 @dataclass
@@ -71,14 +71,14 @@ class Evaluation:
 
 def evaluate(
     graph: str | Path | GraphStore,
-    samples: Sequence[str | Path] = (),
+    samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
     **options: Any,
 ) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
-    graph: a graph store or its path. samples: paths of sample stores of that graph, stored or virtual.
+    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
     progress: called with a few words at each step.
     options: those of EvaluateOptions, and those of the measures by name.
 
@@ -88,7 +88,7 @@ def evaluate(
     wish, values = EvaluateOptions.of(options)
     measures = measure.chosen(wish.measures, values)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
-    given = [open_samples(path, store.path) for path in samples]
+    given = [one if isinstance(one, Samples) else open_samples(one, store.path) for one in samples]
     for sample in given:
         sampled.check(sample, store)
     if wish.estimate and not given:
