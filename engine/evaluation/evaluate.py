@@ -18,6 +18,7 @@ from csaw.engine.measure import Findings, Measure
 from csaw.engine.samples import Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
+from csaw.partition.facts import counted, html_rows, line
 
 Progress = Callable[[str], object]
 
@@ -32,7 +33,7 @@ class Compared:
     rows: list[Row] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(repr=False)
 class Evaluation:
     """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
 
@@ -56,6 +57,19 @@ class Evaluation:
         if not self.samples:
             return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
+
+    def __repr__(self) -> str:
+        beside = counted(len(self.samples), "sample") if self.samples else ""
+        return line("csaw evaluation", f"of {self.graph}", [counted(len(self.rows()), "finding"), beside])
+
+    def _repr_html_(self) -> str:
+        names = (
+            "finding",
+            "graph",
+            *(("sample", "distance", "kind of distance", "of") if self.samples else ()),
+            "method",
+        )
+        return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""

@@ -22,8 +22,6 @@ class KeptSamples(Samples):
     batch; ``words``: the string ids of the graph by dense id, None where ids are numbers. ``results``: counts and timings of what drew them.
     """
 
-    is_kept = True
-
     def __init__(self, attributes: dict[str, Any], batches: Iterable[dict[str, np.ndarray]], words: Words | None, results: dict[str, Any]) -> None:  # fmt: skip
         self.path, self.checksums = Path(NAME), {}
         self.manifest, self.layout = attributes["manifest"], attributes["layout"]
