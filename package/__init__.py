@@ -48,15 +48,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba."""
-    if name in _MODULES:
-        return import_module(f"csaw.{name}")
-    if name == "__version__":
-        return import_module("csaw.engine.version").VERSION
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
+if not TYPE_CHECKING:  # which would take any name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba."""
+        if name in _MODULES:
+            return import_module(f"csaw.{name}")
+        if name == "__version__":
+            return import_module("csaw.engine.version").VERSION
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
 
 
 def __dir__() -> list[str]:

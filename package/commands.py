@@ -41,6 +41,8 @@ class GraphOptions(TypedDict, total=False):
     self_loops: str
     reverse: bool
     vertex_ids: Any
+    source_column: str | int | None
+    target_column: str | int | None
 
 
 def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "ArrayLike | None" = None, weights: Any = "auto", **how: Unpack[GraphOptions]) -> GraphStore:  # fmt: skip
@@ -65,8 +67,8 @@ def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "Arra
     indptr, indices: CSR arrays in place of ``data``, [V + 1] and [E]. They are kept, not copied, where rows are sorted and the element types fit.
     weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges] in the order of the object's edges.
     how: ``directed`` (default: as the object says, otherwise True; False stores each edge in both directions), ``duplicates`` ("first", "sum", "keep" or "error"; default: multigraphs,
-        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; and ``vertex_ids``, original
-        ids [V] where vertices are numbers.
+        igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops`` ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``vertex_ids``, original
+        ids [V] where vertices are numbers; and ``source_column`` and ``target_column`` of a table, names or numbers from 1.
 
     Returns an open GraphStore. ``csaw.partition`` writes one to disk. The same edges give the same fingerprint as ``csaw partition`` gives them, so that samples have the same bytes.
 

@@ -18,17 +18,17 @@ EXACT = 2**53  # of integers that a float64 holds
 
 def graph_in_memory(
     data: Any, *, weights: Any = AUTO, directed: bool | None = None, duplicates: str | None = None, self_loops: str = "keep",
-    reverse: bool = False, vertex_ids: Any = None,
+    reverse: bool = False, vertex_ids: Any = None, source_column: Any = None, target_column: Any = None,
 ) -> InMemory:  # fmt: skip
     """The graph of an object of another library, see objects.py; the vertices keep their original ids.
 
-    weights: as of :func:`edges_of`. directed: whether an edge has one direction; False stores each in both (default: as the object says, otherwise True).
+    weights, source_column, target_column: as of :func:`edges_of`. directed: whether an edge has one direction; False stores each in both (default: as the object says, otherwise True).
     duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of igraph and of an edge_index unless ``directed`` is given, and the first of others.
     vertex_ids: original ids by number, [V], where vertices are numbers (default: None, the numbers).
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
-    found = edges_of(data, weights)
+    found = edges_of(data, weights, source_column, target_column)
     said = duplicates or (found.duplicates if directed is None else "first")
     IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
     kept = _weights(found)
@@ -72,11 +72,12 @@ def _weights(found: Edges) -> np.ndarray | None:
 
 def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | Words | None, int]:
     """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 .. V - 1; and V."""
-    by_number = found.vertices is not None
     vertices = found.vertices if isinstance(found.vertices, int) else None
     ends = [_ids(found.name, each) for each in (found.sources, found.targets)]
-    if by_number and not isinstance(found.vertices, int):
+    if found.vertices is not None and vertices is None:
         ids = _ids(found.name, found.vertices)
+        if not len(ids):
+            raise FormatError(f"{found.name}: no vertices found; expected at least one")
         distinct, rank = _ranks(found.name, [ids])
         if len(distinct) != len(ids):
             raise OptionError(f"{found.name}: expected a different id for each vertex, found {len(ids) - len(distinct):,} repeated ones")  # fmt: skip
@@ -104,6 +105,8 @@ def _ids(where: str, given: Any) -> Ids:
     if held.dtype.kind in "iu":
         return held.astype(np.uint64 if held.dtype == np.uint64 and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False)  # fmt: skip
     if held.dtype.kind == "f":
+        if missing := int(np.isnan(held).sum()):
+            raise OptionError(f"{where}: expected an id at both ends of each edge, found nan ({missing:,} of {held.size:,})")  # fmt: skip
         wrong = held[~((np.abs(held) <= EXACT) & (held == np.floor(held)))]
         if wrong.size:
             raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {wrong[0]}")
@@ -111,10 +114,18 @@ def _ids(where: str, given: Any) -> Ids:
     values = held.tolist()
     if all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in values):
         return _ids(where, np.array(values, np.uint64 if max(values, default=0) > 2**63 - 1 else np.int64))
+    missing = [one for one in values if _is_missing(one)]
+    if missing:
+        raise OptionError(f"{where}: expected an id at both ends of each edge, found {missing[0]} ({len(missing):,} of {len(values):,})")  # fmt: skip
     other = next((one for one in values if not isinstance(one, str)), None)
-    if other is not None or any(one is None for one in values):
+    if other is not None:
         raise OptionError(f"{where}: expected vertex ids that are all integers or all strings, found {quoted(other)} ({type(other).__name__}); number the vertices first")  # fmt: skip
     return list(map(bytes, Words.of(values).encoded()))
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a table has no value here: None, nan, or what pandas calls NA."""
+    return value is None or (isinstance(value, float) and np.isnan(value)) or type(value).__name__ == "NAType"
 
 
 def _array_of(given: Any) -> np.ndarray:
@@ -153,8 +164,8 @@ def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:
         return rising + rising.dtype.type(low), [rank[each] for each in offsets]
     kind = np.uint64 if high > 2**63 - 1 else np.int64
     both = [np.asarray(column).astype(kind) for column in columns]
-    distinct = np.unique(np.concatenate(both))
-    return distinct, [np.searchsorted(distinct, each) for each in both]
+    found = np.unique(np.concatenate(both))
+    return found, [np.searchsorted(found, each) for each in both]
 
 
 def _original(distinct: Ids) -> np.ndarray | Words | None:

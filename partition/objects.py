@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.partition.columns import Wishes, choose, wish_of
+from csaw.partition.columns import Wishes, choose, named_ends, wish_of
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 AUTO, NONE = "auto", "none"
 KNOWN = "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array [edges, 2] or [edges, 3], a list of edges, or a tuple of columns"
+
+Table = tuple[
+    str, list[str], Callable[[int], Any]
+]  # what messages call it, the names of its columns, and what gives one
 
 
 class Edges(NamedTuple):
@@ -39,19 +43,27 @@ class Edges(NamedTuple):
     duplicates: str = "first"
 
 
-def edges_of(data: Any, weights: Any = AUTO) -> Edges:
+def edges_of(data: Any, weights: Any = AUTO, source_column: Any = None, target_column: Any = None) -> Edges:
     """The edges of an object. OptionError for an object of another kind, and for one without what it must have.
 
     weights: ``auto`` as described above; ``none`` or None for none; the name of an attribute, or of a table's column; or an array [edges], in the order of the object's edges.
+    source_column, target_column: of a table, names or numbers from 1 (default: as the names say, otherwise the first two).
     """
     if isinstance(data, Edges):
         return data
-    read = _reader_of(type(data))
-    if read is None:
+    library = _library_of(type(data))
+    if library is None:
         raise OptionError(f"graph: expected {KNOWN}; found {type(data).__module__}.{type(data).__qualname__}")
-    if weights is None or isinstance(weights, str):
-        return read(data, NONE if weights is None else weights)
-    return read(data, NONE)._replace(weights=weights)
+    named = NONE if weights is None else weights if isinstance(weights, str) else NONE
+    if library in TABLES:
+        asked = (("--source-column", source_column), ("--target-column", target_column), ("--weight-column", named))
+        source, target, weight = (wish_of(flag, wish) for flag, wish in asked)
+        found = _of_table(*TABLES[library](data), Wishes(source, target, weight or NONE))
+    elif source_column is None and target_column is None:
+        found = READERS[library](data, named)
+    else:
+        raise OptionError(f"source_column, target_column: expected a table with them, found {type(data).__name__}")
+    return found if weights is None or isinstance(weights, str) else found._replace(weights=weights)
 
 
 def edges_of_csr(indptr: Any, indices: Any, weights: Any = None) -> Edges:
@@ -63,10 +75,10 @@ def edges_of_csr(indptr: Any, indices: Any, weights: Any = None) -> Edges:
     return Edges("CSR arrays", owners, neighbors, weights, offsets.size - 1, duplicates="keep")
 
 
-def _reader_of(kind: type) -> Callable[[Any, str], Edges] | None:
-    """What reads objects of a type: by the first library that it, or a type that it is made of, comes from."""
-    libraries = (base.__module__.partition(".")[0] for base in kind.__mro__ if base is not object)
-    return next((READERS[name] for name in libraries if name in READERS), None) or READERS.get(kind.__name__)
+def _library_of(kind: type) -> str | None:
+    """The first library that a type, or a type that it is made of, comes from, or the name of a type of Python itself; None where it is none of these."""
+    names = [base.__module__.partition(".")[0] for base in kind.__mro__] + [kind.__name__] * (kind.__module__ == "builtins")  # fmt: skip
+    return next((name for name in names if name in READERS or name in TABLES), None)
 
 
 def _of_networkx(graph: Any, weights: str) -> Edges:
@@ -147,17 +159,17 @@ def _numpy_of(tensor: Any) -> np.ndarray:
     return np.asarray(tensor.detach().cpu().numpy())
 
 
-def _of_pandas(table: Any, weights: str) -> Edges:
-    return _of_table("pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy(), weights)  # fmt: skip
+def _of_pandas(table: Any) -> Table:
+    return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
 
 
-def _of_polars(table: Any, weights: str) -> Edges:
+def _of_polars(table: Any) -> Table:
     if not hasattr(table, "to_series"):
         raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
-    return _of_table("polars table", list(table.columns), lambda k: table.to_series(k).to_numpy(), weights)
+    return "polars table", list(table.columns), lambda k: table.to_series(k).to_numpy()
 
 
-def _of_arrow(table: Any, weights: str) -> Edges:
+def _of_arrow(table: Any) -> Table:
     if not hasattr(table, "column_names"):
         raise OptionError(f"graph: expected a pyarrow.Table or RecordBatch, found {type(table).__name__}")
 
@@ -165,23 +177,15 @@ def _of_arrow(table: Any, weights: str) -> Edges:
         held = table.column(number)
         return np.array(held.to_pylist(), object) if held.null_count else np.asarray(held)
 
-    return _of_table("Arrow table", list(table.column_names), column, weights)
+    return "Arrow table", list(table.column_names), column
 
 
-def _of_table(where: str, names: list[str], column: Callable[[int], Any], weights: str) -> Edges:
-    """The columns that ``csaw partition`` reads of a file with this header: two or three columns without telling names by their places."""
-    wishes = Wishes(weight=wish_of("--weight-column", weights) or NONE)
-    known = names if len(names) > 3 or _says(names, wishes) else None
+def _of_table(where: str, names: list[str], column: Callable[[int], Any], wishes: Wishes) -> Edges:
+    """The columns that ``csaw partition`` reads of a file with this header; two or three columns without telling names by their places."""
+    known = names if len(names) > 3 or named_ends(names) is not None or wishes.names else None
     found = choose(where, known, len(names), wishes)
     held = column(found.weight) if found.weight >= 0 else None
     return Edges(where, column(found.source), column(found.target), held)
-
-
-def _says(names: list[str], wishes: Wishes) -> bool:
-    """Whether a header decides which columns are read."""
-    from csaw.partition.columns import named_ends
-
-    return named_ends(names) is not None or bool(wishes.names)
 
 
 def _of_array(array: Any, weights: str) -> Edges:
@@ -216,7 +220,8 @@ def _only(weights: str, where: str, said: str) -> None:
 
 
 READERS: dict[str, Callable[[Any, str], Edges]] = {
-    "networkx": _of_networkx, "igraph": _of_igraph, "scipy": _of_scipy, "torch": _of_torch, "torch_geometric": _of_pyg,
-    "pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow, "numpy": _of_array, "list": _of_list, "tuple": _of_columns,
+    "networkx": _of_networkx, "igraph": _of_igraph, "scipy": _of_scipy, "torch": _of_torch, "torch_geometric": _of_pyg, "numpy": _of_array,
+    "list": _of_list, "tuple": _of_columns,
 }  # fmt: skip
 """What reads an object, by the library that its type is from, or by the name of a type of Python itself."""
+TABLES: dict[str, Callable[[Any], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
