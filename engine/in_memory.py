@@ -12,6 +12,7 @@ from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.run import Job, cut_walks, manifest, rate
 from csaw.engine.samples.draft import store_attributes
+from csaw.engine.samples.files import plain
 from csaw.engine.samples.kept import KeptSamples
 from csaw.engine.version import VERSION
 from csaw.partition.errors import BudgetError
@@ -44,6 +45,6 @@ def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) 
     said = store_attributes(
         job.identifiers, layout=plan.sample_layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)
     )  # fmt: skip
-    samples = KeptSamples(said, batches, job.identifiers.words, results)
-    results |= cut_walks(job, samples.sizes)
+    samples = KeptSamples(said, batches, job.identifiers.words, plain(results))
+    samples.results.update(cut_walks(job, samples.sizes))
     return samples

@@ -74,6 +74,8 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
     """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 .. V - 1; and V."""
     vertices = found.vertices if isinstance(found.vertices, int) else None
     ends = [_ids(found.name, each) for each in (found.sources, found.targets)]
+    if len(ends[0]) != len(ends[1]):
+        raise OptionError(f"{found.name}: expected as many targets as sources, found {len(ends[1]):,} and {len(ends[0]):,}")  # fmt: skip
     if found.vertices is not None and vertices is None:
         ids = _ids(found.name, found.vertices)
         if not len(ids):
@@ -114,11 +116,11 @@ def _ids(where: str, given: Any) -> Ids:
     values = held.tolist()
     if all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in values):
         return _ids(where, np.array(values, np.uint64 if max(values, default=0) > 2**63 - 1 else np.int64))
-    missing = [one for one in values if _is_missing(one)]
-    if missing:
-        raise OptionError(f"{where}: expected an id at both ends of each edge, found {missing[0]} ({len(missing):,} of {len(values):,})")  # fmt: skip
-    other = next((one for one in values if not isinstance(one, str)), None)
-    if other is not None:
+    if none := [one for one in values if _is_missing(one)]:
+        raise OptionError(f"{where}: expected an id at both ends of each edge, found {none[0]} ({len(none):,} of {len(values):,})")  # fmt: skip
+    others = [one for one in values if not isinstance(one, str)]
+    if others:
+        other = next((one for one in others if type(one) is not int), others[0])
         raise OptionError(f"{where}: expected vertex ids that are all integers or all strings, found {quoted(other)} ({type(other).__name__}); number the vertices first")  # fmt: skip
     return list(map(bytes, Words.of(values).encoded()))
 
@@ -137,7 +139,8 @@ def _array_of(given: Any) -> np.ndarray:
         except OverflowError:
             pass
     out = np.empty(len(values), object)
-    out[:] = values
+    for place, value in enumerate(values):  # at once, NumPy would take tuples apart
+        out[place] = value
     return out
 
 
@@ -147,9 +150,9 @@ def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:
     if any(words):
         if not all(words):
             raise OptionError(f"{where}: expected vertex ids that are all integers or all strings, found both")
-        distinct = sorted({word for column in columns for word in column})
-        place = {word: number for number, word in enumerate(distinct)}
-        return distinct, [np.fromiter((place[word] for word in each), np.int64, len(each)) for each in columns]
+        rising_words = sorted({word for column in columns for word in column})
+        place = {word: number for number, word in enumerate(rising_words)}
+        return rising_words, [np.fromiter((place[word] for word in each), np.int64, len(each)) for each in columns]
     low = min(int(column.min()) for column in columns if len(column))
     high = max(int(column.max()) for column in columns if len(column))
     if low < 0 and high > 2**63 - 1:

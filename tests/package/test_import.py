@@ -107,7 +107,6 @@ KINDS = ["Samples", "Rows", "GraphStore", "Evaluation", "Stream", "GraphStore", 
 WRONG = ['Argument "progress" to "sample"', 'Unexpected keyword argument "memry"', 'Unexpected keyword argument "directedd"', 'Module has no attribute "nothing"']  # fmt: skip
 
 
-@pytest.mark.slow(reason="mypy takes up to a minute where nothing is cached")
 def test_type_checkers_know_what_functions_take_and_return(tmp_path):
     (tmp_path / "client.py").write_text(CLIENT)
     command = [
