@@ -24,6 +24,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.layout import Identifiers
+from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
@@ -195,9 +196,10 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
             worked = working.read()
         sealing = Stopwatch()
         writer.seal()
+        sizes = draft_sizes(writer)
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
         results = (
-            _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer) | short_of_target(job, writer)
+            _results(job, totals, writer.bytes_written, times) | cut_walks(job, sizes) | short_of_target(job, sizes)
         )
         results |= resumed(writer, earlier) if earlier else {}
         writer.finish(results)
@@ -272,10 +274,10 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
 
 def manifest(job: Job) -> dict[str, Any]:
-    """The manifest of a sample store: versions, request and graph, without timings."""
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
     store = job.store
     graph = {
-        "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
+        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
         "directed": store.directed, "id_kind": store.id_kind,
     }  # fmt: skip
     return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}
