@@ -1,6 +1,5 @@
 """One run: a graph and an algorithm in, a finished sample store out."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +13,7 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
-from csaw.engine.ends import cut_by, may_end
+from csaw.engine.ends import may_end
 from csaw.engine.given_columns import read_columns
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
@@ -23,11 +22,12 @@ from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import Identifiers
-from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
+from csaw.engine.summary import cut_walks, resumed
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
@@ -36,7 +36,6 @@ from csaw.partition.shown import quoted
 from csaw.partition.split import Split
 from csaw.partition.words import Words
 
-log = logging.getLogger(__name__)
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
@@ -169,10 +168,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
     """
     watch, before, plan = Stopwatch(), compiled(), job.plan
-    with SampleWriter(
-        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
-        dense_dtype=job.store.id_dtype, vertex_ids=job.written_ids, ids=plan.request.ids, resume=resume, overwrite=overwrite,
-    ) as writer:  # fmt: skip
+    with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.batch // plan.request.group_size), len(writer.done)
@@ -184,28 +180,24 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
-        results |= _resumed(writer, earlier) if earlier else {}
+        results = summed_up(job, writer, totals, times, earlier)
         writer.finish(results)
     return results
 
 
-def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
-    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
-    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
-    if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
-        return {}
-    cut = sizes["instances"] - sizes["ended_early"]
-    if cut:
-        log.warning("%s", cut_by(limit, cut, sizes["instances"]))
-    return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
+def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: "Times", earlier: int = 0) -> dict[str, Any]:
+    """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
+    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
+    return results | (resumed(writer, earlier) if earlier else {})
 
 
-def _resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
-    """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
-    sizes = draft_sizes(writer)
-    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
-    return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})
+def stored_as(job: Job) -> dict[str, Any]:
+    """The options of a GroupWriter for the samples of a job."""
+    request = job.plan.request
+    return {
+        "layout": job.plan.sample_layout, "instances": request.instances, "group_size": request.group_size,
+        "dense_dtype": job.store.id_dtype, "vertex_ids": job.written_ids, "ids": request.ids,
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
