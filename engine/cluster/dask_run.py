@@ -32,7 +32,8 @@ SPARED = (BudgetError, DeviceError, MissingDependencyError)
 
 
 def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, resume: bool = False, overwrite: bool = False,
-                      virtual: bool = False, progress: Callable[[int], None] | None = None, **given: Any) -> dict[str, Any]:  # fmt: skip
+                      virtual: bool = False, progress: Callable[[int], None] | None = None,
+                      began: Callable[[int], None] = lambda instances: None, **given: Any) -> dict[str, Any]:  # fmt: skip
     """Draw a sample into the store ``out`` by the workers of a Dask cluster.
 
     Arguments:
@@ -41,6 +42,7 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
     out, resume, overwrite, progress: as for :func:`execute`.
     cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
     virtual: ``graph`` is the path of a virtual sample, which says what to sample (default: False).
+    began: called with the number of instances of the sample before the first is drawn (default: nothing is).
 
     Returns the summary of the run, with what each of the ``workers`` did. The store has the bytes of one that a single machine writes, except ``results``.
 
@@ -55,6 +57,7 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
         earlier = len(writer.done)
         with connected(where) as client, run_on(client, recipe, where) as name:
             plans = plans_on(client, name)
+            began(job.plan.request.instances)
             working = Stopwatch()
             tasks = _drawn(client, name, writer, progress)
             worked = working.read()
@@ -143,7 +146,7 @@ def _version_probe() -> Callable[[], tuple[str, int]]:
 
 def plans_on(client: Any, name: str) -> dict[str, Plan]:
     """The plans of the workers, by their names. What keeps one from its work is logged with its name, and raised where it keeps all."""
-    planned = _planned(client, name, spared=True)
+    planned = _planned(client, name, begun=True)
     found = {worker: one for worker, one in planned.items() if isinstance(one, Plan)}
     for one in planned.values():
         if not isinstance(one, Plan):
@@ -151,10 +154,12 @@ def plans_on(client: Any, name: str) -> dict[str, Plan]:
     return found
 
 
-def _planned(client: Any, name: str, *, spared: bool = False) -> dict[str, Any]:
+def _planned(client: Any, name: str, *, begun: bool = False) -> dict[str, Any]:
     from csaw.engine.cluster.drawer import Unable, plan
 
-    futures = {address: client.submit(plan, name, workers=[address], pure=False) for address in client.nthreads()}
+    futures = {
+        address: client.submit(plan, name, begun, workers=[address], pure=False) for address in client.nthreads()
+    }
     found: dict[str, Any] = {}
     refused: list[Unable] = []
     for address, future in futures.items():
@@ -164,8 +169,8 @@ def _planned(client: Any, name: str, *, spared: bool = False) -> dict[str, Any]:
             found[one.worker] = str(one)
         elif one is not None:
             found[one[0]] = one[1]
-    fatal = [one for one in refused if not isinstance(one.error, SPARED)] if spared else []
-    if fatal or (refused and spared and len(refused) == len(found)):
+    fatal = [one for one in refused if not isinstance(one.error, SPARED)] if begun else []
+    if fatal or (refused and begun and len(refused) == len(found)):
         worst = (fatal or refused)[0]
         raise type(worst.error)(str(worst))
     return found

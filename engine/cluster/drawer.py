@@ -57,6 +57,13 @@ class Unable:
         return f"worker {self.worker}: {self.error}"
 
 
+def writer_of(job: Job, out: str) -> GroupWriter:
+    """What writes groups of a job into the store that is begun. StoreError where that is of another request, graph or version of draws."""
+    writer = GroupWriter(out, manifest(job), **stored_as(job))
+    writer.join()
+    return writer
+
+
 @dataclass
 class Drawer:
     """A job that is open: its graph is in memory as far as its plan says."""
@@ -69,8 +76,7 @@ class Drawer:
     units: Units | None = None
 
     def __post_init__(self) -> None:
-        self.writer = GroupWriter(self.out, manifest(self.job), **stored_as(self.job))
-        self.writer.join()
+        self.writer = writer_of(self.job, self.out)
         self.batches = Batches(open_backend(self.job), self.job.sources, lambda: self.stopped)
         self.threads = ThreadPoolExecutor(WRITERS, initializer=stand_aside)
 
@@ -131,9 +137,9 @@ class Drawing(WorkerPlugin):
             self.thread.submit(drawer.close)
         self.thread.shutdown(wait=False)
 
-    def plan(self) -> tuple[str, Plan] | Unable:
-        """The plan of this worker, and its name; why it has none. Nothing of the graph is loaded."""
-        return self._tried(lambda: (self.worker, self._job().plan))
+    def plan(self, begun: bool) -> tuple[str, Plan] | Unable:
+        """The plan of this worker, and its name; why it has none. Nothing of the graph is loaded. ``begun``: compare its request with that of the store."""
+        return self._tried(lambda: (self.worker, self._plan(begun)))
 
     def draw(self, groups: Sequence[int]) -> Report | Unable:
         """Draw and commit some groups, or say why this worker cannot. Raises what no worker could help."""
@@ -160,6 +166,12 @@ class Drawing(WorkerPlugin):
     def _job(self) -> Job:
         return self.recipe.there(**self.place)
 
+    def _plan(self, begun: bool) -> Plan:
+        job = self._job()
+        if begun:
+            writer_of(job, self.recipe.out)
+        return job.plan
+
     def _draw(self, groups: Sequence[int]) -> Report:
         if self.drawer is None:
             self.drawer = Drawer(self._job(), self.recipe.out)
@@ -184,6 +196,6 @@ def draw(name: str, groups: Sequence[int]) -> Report | Unable:
     return _run(name).draw(groups)
 
 
-def plan(name: str) -> tuple[str, Plan] | Unable:
-    """The task of planning the run ``name``."""
-    return _run(name).plan()
+def plan(name: str, begun: bool) -> tuple[str, Plan] | Unable:
+    """The task of planning the run ``name``, whose store is ``begun`` unless nothing is to be drawn."""
+    return _run(name).plan(begun)
