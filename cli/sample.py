@@ -94,16 +94,13 @@ def sample(
     from csaw.cli import spread
     from csaw.engine.devices import begin_to_open
 
-    if virtual and (virtual_from or resume):
-        raise click.UsageError(
-            f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
-        )
+    _check_virtual(virtual, virtual_from, resume)
     spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     if cluster is None:
         begin_to_open(options["device"])
     from csaw.cli import console
     from csaw.cli.report import print_report
-    from csaw.cli.runs import plan_sections, run_sections
+    from csaw.cli.runs import run_sections
     from csaw.engine.samples.place import check_place, partial_of
 
     wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
@@ -117,14 +114,29 @@ def sample(
         return
     job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
     if dry_run:
-        plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-        console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
+        _print_plan(graph, job, as_json)
         return
     if shard is not None:
         spread.as_shard(job, place, shard, as_json)
         return
     results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
     console.print_json(results) if as_json else print_report(run_sections(results, place))
+
+
+def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:
+    if virtual and (virtual_from or resume):
+        raise click.UsageError(
+            f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
+        )
+
+
+def _print_plan(graph: str, job: Any, as_json: bool) -> None:
+    from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import plan_sections
+
+    plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
+    console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
 
 
 def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:

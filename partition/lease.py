@@ -41,8 +41,13 @@ class Lease:
         return _read(self.path).startswith(self.owner)
 
     def _beat(self) -> None:
+        """Write the next number over the last one, so that a reader never finds less than a line."""
         self._beats += 1
-        (self.path / BEAT).write_text(f"{self.owner} {self._beats}\n")
+        descriptor = os.open(self.path / BEAT, os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            os.write(descriptor, f"{self.owner} {self._beats:012}\n".encode())
+        finally:
+            os.close(descriptor)
 
     def _keep(self) -> None:
         while not self._ended.wait(BEAT_SECONDS) and self.held:

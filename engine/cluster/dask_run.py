@@ -108,8 +108,9 @@ def run_on(client: Any, recipe: Recipe, where: Cluster) -> Iterator[str]:
     try:
         yield name
     finally:
-        with suppress(OSError, TimeoutError, RuntimeError, ValueError):
-            client.unregister_worker_plugin(name)
+        if client.status == "running":  # otherwise the scheduler is lost
+            with suppress(OSError, TimeoutError, RuntimeError, ValueError):
+                client.unregister_worker_plugin(name)
 
 
 def _await_workers(client: Any) -> None:

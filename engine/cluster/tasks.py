@@ -30,6 +30,11 @@ LOST = (CancelledError, asyncio.CancelledError, TimeoutError, OSError)
 SAFE = "finished groups are safe; --resume completes the rest, on a cluster or on one machine"
 
 
+def is_reached(client: Client) -> bool:
+    """Whether the client is connected with its scheduler; while it tries to be again, calls of it would wait."""
+    return client.status == "running"
+
+
 @dataclass(eq=False)
 class Unit:
     """Groups that are drawn together, and the tasks that do so: two if the first one's worker is slow."""
@@ -72,12 +77,12 @@ class Tasks:
         if (now := time.monotonic()) - self.looked < LOOK_SECONDS:
             return
         self.looked = now
+        if not is_reached(self.client):
+            raise self._lost()
         try:
             workers = set(self.client.nthreads())
         except (OSError, TimeoutError, RuntimeError) as error:
             raise self._lost() from error
-        if self.client.status != "running":
-            raise self._lost()
         if gone := sorted(self.workers - workers):
             log.warning(
                 "%s gone; other workers take over the work",
@@ -99,9 +104,9 @@ class Tasks:
         """The error of all workers: that of the first one, with its name."""
         said = [unable for address, unable in self.aside.items() if address in self.workers]
         error = said[0].error
-        others = f" (and {len(said) - 1} more workers have failed)" * (len(said) > 1)
+        others = f"; {len(said) - 1} more failed, too" * (len(said) > 1)
         kind = type(error) if isinstance(error, CsawError) else ClusterError
-        return kind(f"{said[0]}{others}; {SAFE}")
+        return kind(f"{said[0]}{others}" + f"; {SAFE}" * ("--resume" not in str(error)))
 
     def _hand_out(self) -> None:
         able = self.workers - self.aside.keys()
@@ -153,7 +158,7 @@ class Tasks:
         elif isinstance(outcome, KilledWorker):
             self._died(unit, outcome)
         elif isinstance(outcome, LOST) and not isinstance(outcome, CsawError):
-            if self.client.status != "running":
+            if not is_reached(self.client):
                 raise self._lost()
             self._once_more(unit)
         else:
@@ -178,7 +183,7 @@ class Tasks:
             raise unable.error
         if unable.address not in self.aside:
             self.aside[unable.address] = unable
-            log.warning("%s; other workers take over its work", unable)
+            log.warning("%s%s", unable, "; other workers take over its work" * bool(self.workers - self.aside.keys()))
         self.looked -= LOOK_SECONDS
 
     def _died(self, unit: Unit, error: KilledWorker) -> None:
@@ -198,6 +203,6 @@ class Tasks:
     def _cancel(self, futures: list[Future]) -> None:
         for future in list(futures):
             self.out.pop(future, None)
-        if futures:
+        if futures and is_reached(self.client):
             with suppress(OSError, TimeoutError, RuntimeError):
                 self.client.cancel(list(futures), force=True)
