@@ -15,6 +15,7 @@ GRAPH = (
     Line("max_degree", "largest degree"),
     Line("id_kind", "type of vertex ids"),
     Line("partition_count", "partitions"),
+    Line("partitioner", "partitioner"),
     Line("fingerprint", "fingerprint"),
 )
 INPUT = (
@@ -35,7 +36,17 @@ INPUT = (
 )
 
 
-NAMES = ("vertices", "edges", "directed", "weighted", "multigraph", "max_degree", "id_kind", "fingerprint")
+NAMES = (
+    "vertices",
+    "edges",
+    "directed",
+    "weighted",
+    "multigraph",
+    "max_degree",
+    "id_kind",
+    "partitioner",
+    "fingerprint",
+)
 
 
 def describe(store: Any) -> dict[str, Any]:

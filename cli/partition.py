@@ -76,6 +76,13 @@ from csaw.cli import values
     help="Balance partitions by edges or by vertices.",
 )
 @click.option(
+    "--partitioner",
+    type=click.Choice(["range", "random", "biased-random", "metis", "lp"]),
+    default="range",
+    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation. All but range hold the whole graph in memory once.",
+)
+@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range and lp.")
+@click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
     default="none",
@@ -99,6 +106,11 @@ from csaw.cli import values
     help="How clusters are made: by METIS, with few edges between them (pip install 'csaw[metis]'), by label propagation, or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
+@click.option(
+    "--edge-ids",
+    is_flag=True,
+    help="Keep the row of the input that each stored edge comes from, counting edges from 0: csaw.partition.read_edge_ids(store, e_id) gives it for the edges of mini-batches. Takes 8 bytes an edge.",
+)
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")

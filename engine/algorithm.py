@@ -179,6 +179,8 @@ class Traversal(Algorithm):
     shares_draws: ClassVar[bool] = False
     """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
     edges on average. The next frontier is the vertices that were selected, each once."""
+    total: int | None = None
+    """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among them, draws at no further depth."""
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     frontier_size: int = 1
     replace: bool = False

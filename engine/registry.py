@@ -74,6 +74,10 @@ def check_declarations(algorithm: Algorithm) -> None:
     width = getattr(algorithm, "frontier_size", 1)
     if not isinstance(width, int) or not 1 <= width <= LARGEST:
         raise OptionError(f"{name}.frontier_size: expected an integer of at least 1, found {quoted(width)}")
+    if getattr(algorithm, "total", None) is not None and not (algorithm.collective and algorithm.visited_once):  # type: ignore[attr-defined]
+        raise OptionError(
+            f"{name}.total: expected None, found {quoted(algorithm.total)}; only collective traversals that visit a vertex once end by it"  # type: ignore[attr-defined]
+        )
     for declared in ("sizes", "geometric", "bias_range", "expected_steps"):
         if getattr(algorithm, declared, None) is not None:
             with users_code(f"{name}.{declared} failed:"):

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from csaw.partition.edge_ids import read_edge_ids
     from csaw.partition.ingest_options import IngestOptions
     from csaw.partition.pipeline import ingest
     from csaw.partition.store import Graph, GraphStore, Partition, open_graph
@@ -16,9 +17,10 @@ _WHERE = {
     "Partition": "store",
     "ingest": "pipeline",
     "open_graph": "store",
+    "read_edge_ids": "edge_ids",
     "write_graph": "write",
 }
-__all__ = ["Graph", "GraphStore", "IngestOptions", "Partition", "ingest", "open_graph", "write_graph"]
+__all__ = ["Graph", "GraphStore", "IngestOptions", "Partition", "ingest", "open_graph", "read_edge_ids", "write_graph"]
 
 
 def __getattr__(name: str) -> Any:

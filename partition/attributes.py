@@ -8,8 +8,10 @@ from csaw.partition.loader import AGAIN
 from csaw.partition.nodes import digest, read_group
 
 KIND = "graph"
-FORMAT_VERSION = 2  # 1 had no checksums
+FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
 IDENTITY, STRING = "identity", "string"
+EDGE_IDS = "edge_ids"
+"""The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there; and the arrays of these numbers."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
     "vertices": int, "edges": int, "max_degree": int, "directed": bool, "weighted": bool, "multigraph": bool, "id_dtype": str, "id_kind": str,
@@ -19,7 +21,8 @@ TYPES: dict[str, type] = {
 
 def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    complete = {"csaw_kind": KIND, "format_version": FORMAT_VERSION, **attributes}
+    version = FORMAT_VERSION if "partitioner" in attributes else FORMAT_VERSION - 1
+    complete = {"csaw_kind": KIND, "format_version": version, **attributes}
     complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
     return complete | {"digest": digest(complete)}
 
@@ -60,6 +63,8 @@ def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
         value = attributes.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
             raise _wrong(path, name, f"a value of type {kind.__name__}", value)
+    if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
+        raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
     if attributes["id_dtype"] not in ("uint32", "uint64"):
         raise _wrong(path, "id_dtype", "uint32 or uint64", attributes["id_dtype"])
     if attributes["id_kind"] not in ID_KINDS:

@@ -22,16 +22,17 @@ TOGETHER_BYTES, SHARES = (
     8,
 )  # neighboring buckets are a piece of work, of so many bytes at most, so many for a thread at least
 STRIPES, STRIDE = 64, 37  # degrees are counted in parts that threads take one by one
-NO_WEIGHTS = np.empty(0, np.float32)
+NO_WEIGHTS, NO_NUMBERS = np.empty(0, np.float32), np.empty(0, np.int64)
 
 
 class Rows(NamedTuple):
-    """CSR rows of the vertices first .. last - 1: ``indptr`` int64 from 0, ``indices`` dense ids, ``weights`` float32, empty in an unweighted graph."""
+    """CSR rows of the vertices first .. last - 1: ``indptr`` int64 from 0, ``indices`` dense ids, ``weights`` float32, empty in an unweighted graph; ``numbers`` int64, of the edges in the input, empty unless they are kept."""
 
     first: int
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
+    numbers: np.ndarray
 
     @property
     def last(self) -> int:
@@ -41,8 +42,8 @@ class Rows(NamedTuple):
         """The rows before ``vertex``, and the others."""
         at = vertex - self.first
         edge = self.indptr[at]
-        before = type(self)(self.first, self.indptr[: at + 1], self.indices[:edge], self.weights[:edge])
-        return before, type(self)(vertex, self.indptr[at:] - edge, self.indices[edge:], self.weights[edge:])
+        low, high = ([column[part] for column in self[2:]] for part in (slice(edge), slice(edge, None)))
+        return type(self)(self.first, self.indptr[: at + 1], *low), type(self)(vertex, self.indptr[at:] - edge, *high)
 
 
 class Buckets:
@@ -52,10 +53,11 @@ class Buckets:
     """
 
     def __init__(
-        self, numbering: Any, entries: int, sample: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool
+        self, numbering: Any, entries: int, sample: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool,
+        numbered: bool = False,
     ) -> None:  # fmt: skip
         self.numbering, self.undirected, self.drop_loops, self.weighted = numbering, undirected, drop_loops, weighted
-        self.crew, self.entries = crew, entries
+        self.crew, self.entries, self.numbered = crew, entries, numbered
         count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
         inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
         self.cuts = np.unique(np.concatenate([[0, numbering.vertices], inner.astype(np.int64)]))
@@ -68,14 +70,14 @@ class Buckets:
 
     @property
     def entry_bytes(self) -> int:
-        """Of an entry: its ends, and its weight."""
-        return 2 * self.numbering.dtype.itemsize + 4 * self.weighted
+        """Of an entry: its ends, its weight, and its number in the input."""
+        return 2 * self.numbering.dtype.itemsize + 4 * self.weighted + 8 * self.numbered
 
     def fill(self, raw: Spool, dealt: Spool, piece_rows: int) -> None:
         """Deal all edges, about ``piece_rows`` at a time, to ``dealt``, which takes over the memory of ``raw``."""
         self.dealt, ends = dealt, []
         held = piece_rows * (3 + self.undirected) * self.entry_bytes
-        pieces = ((number, *group) for number, group in enumerate(grouped(raw.drain(), piece_rows)))
+        pieces = _numbered(grouped(raw.drain(), piece_rows))
         for columns, piece_ends, loops, used in self.crew.in_order(self._deal, pieces, held):
             raw.let_go(used)
             self.loops += loops
@@ -85,8 +87,8 @@ class Buckets:
         self.dealt.settle()
         self.ends = np.stack(ends)
 
-    def _deal(self, number: int, *pieces: tuple[Any, ...]) -> tuple[list[np.ndarray], np.ndarray, int, int]:
-        """Entries of some pieces, by bucket, where each bucket begins, the loops, and the bytes of memory that held the pieces."""
+    def _deal(self, number: int, row: int, *pieces: tuple[Any, ...]) -> tuple[list[np.ndarray], np.ndarray, int, int]:
+        """Entries of some pieces, of which the first edge is number ``row`` of the input, by bucket, where each bucket begins, the loops, and the bytes of memory that held the pieces."""
         used = sum(column.nbytes for piece in pieces for column in piece if isinstance(column, np.ndarray))
         how = self.undirected, self.drop_loops, self.bucket_of
         dense = [
@@ -97,11 +99,13 @@ class Buckets:
         ends = np.concatenate([[0], np.cumsum(counts)])
         a, b = np.empty((2, ends[-1]), self.numbering.dtype)
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
+        n = np.empty(ends[-1], np.int64) if self.numbered else NO_NUMBERS
         at = ends[:-1].copy()
         for src, dst, *weights in dense:
-            deal(src, dst, weights[0][:] if self.weighted else NO_WEIGHTS, *how, at, a, b, w)
+            deal(src, dst, weights[0][:] if self.weighted else NO_WEIGHTS, row, *how, at, a, b, w, n)
+            row += src.size
         self._count_degrees(a, ends, number)
-        return [a, b, w] if self.weighted else [a, b], ends, loops, used
+        return [a, b, *[w] * self.weighted, *[n] * self.numbered], ends, loops, used
 
     def _count_degrees(self, src: np.ndarray, ends: np.ndarray, number: int) -> None:
         """Add dealt entries to the degrees: stripes of buckets, one thread in each at a time, beginning with another one each."""
@@ -128,10 +132,11 @@ class Buckets:
         sizes = (ends[1:] - ends[:-1]).sum(axis=1)
         (entries, most), dtype = (int(sizes.sum()), int(sizes.max())), self.numbering.dtype
         indptr, indices = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64), np.empty(entries, dtype)
-        kept_weights = np.empty(entries * self.weighted, np.float32)
-        work = np.empty(most, dtype), np.empty(most, dtype), np.empty(most * self.weighted, np.float32)
+        kept_weights, numbers = np.empty(entries * self.weighted, np.float32), np.empty(entries * self.numbered, np.int64)  # fmt: skip
+        work = np.empty(most, dtype), np.empty(most, dtype), np.empty(most * self.weighted, np.float32), np.empty(most * self.numbered, np.int64)  # fmt: skip
+        out = indptr, indices, kept_weights, numbers
         kept, merged, repeats, largest = build_buckets(
-            *self.dealt.places, ends, sizes, cuts, self.degrees.size, policy, indptr, indices, kept_weights, *work
+            *self.dealt.places, ends, sizes, cuts, self.degrees.size, policy, *out, *work
         )
         if kept < 0:
             raise shorter()
@@ -139,7 +144,16 @@ class Buckets:
             raise FormatError(
                 f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
             )
-        return Rows(int(cuts[0]), indptr, indices[:kept], kept_weights[:kept]), Facts(largest, repeats), merged
+        rows = Rows(int(cuts[0]), indptr, indices[:kept], kept_weights[:kept], numbers[:kept])
+        return rows, Facts(largest, repeats), merged
+
+
+def _numbered(groups: Iterator[tuple[tuple[Any, ...], ...]]) -> Iterator[tuple[Any, ...]]:
+    """Each group of pieces after its own number and that of its first edge."""
+    row = 0
+    for number, group in enumerate(groups):
+        yield number, row, *group
+        row += sum(columns[0].size for columns in group)
 
 
 def cut_rows(built: Iterator[tuple[Rows, Facts]], cuts: np.ndarray) -> Iterator[tuple[Rows, Facts, bool]]:

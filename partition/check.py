@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.partition.attributes import EDGE_IDS
 from csaw.partition.compile import njit
+from csaw.partition.edge_ids import read_part_ids
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import read_group
@@ -61,6 +63,8 @@ class StoreCheck:
             self.max_degree = max(self.max_degree, int(np.diff(offsets).max(initial=0)))
             unsorted, repeats = _order_of_rows(offsets, indices)
             self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
+            if EDGE_IDS in store.attributes:
+                self.bytes += read_part_ids(store, part.number).nbytes
             self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
         store.stored_ids()  # raises StoreError for words that do not fit their text
         if store.clusters is not None:

@@ -54,3 +54,27 @@ def propagate(indptr, indices, clusters, sizes, most, rounds):
                     moved += 1
         if moved == 0:
             break
+
+
+@njit(nogil=True)
+def place_biased(indptr, indices, order, chances, parts, sizes, most):
+    """Place each vertex of ``order`` in turn: in a part with room, below ``most``, with a chance of one more than the number of its neighbors that are there.
+
+    ``chances`` [V], from 0 to below 1, decide. ``parts`` [V] are -1 before, and ``sizes`` 0.
+    """
+    votes = np.zeros(sizes.size, np.int64)
+    for v in order:
+        total = 0
+        for k in range(indptr[v], indptr[v + 1]):
+            if parts[indices[k]] >= 0:
+                votes[parts[indices[k]]] += 1
+        for part in range(sizes.size):
+            votes[part] = votes[part] + 1 if sizes[part] < most else 0
+            total += votes[part]
+        left, chosen = np.int64(chances[v] * total), 0
+        while left >= votes[chosen]:
+            left -= votes[chosen]
+            chosen += 1
+        parts[v] = chosen
+        sizes[chosen] += 1
+        votes[:] = 0

@@ -77,7 +77,7 @@ def make_clusters(store: Any, count: int, method: str, seed: int) -> np.ndarray:
             f"--clusters: expected at most the graph's {min(store.vertices, MOST):,} vertices, found {count:,}"
         )
     if method == "random":
-        return _cut(_shuffled(store.vertices, seed), count)
+        return _cut(shuffled(store.vertices, seed), count)
     graph = store.load()
     if method == "metis":
         return _by_metis(graph.indptr, graph.indices, count, seed)
@@ -100,13 +100,16 @@ def _cut(order: np.ndarray, count: int) -> np.ndarray:
     return clusters
 
 
-def _shuffled(vertices: int, seed: int) -> np.ndarray:
+def shuffled(vertices: int, seed: int) -> np.ndarray:
     """The vertices in order of 64-bit hashes of their numbers, which depend on the seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    return np.argsort(random_words(vertices, seed), kind="stable")
+
+
+def random_words(vertices: int, seed: int) -> np.ndarray:
+    """uint64 [vertices]: these hashes."""
     with np.errstate(over="ignore"):
         key = _mixed(np.uint64(seed % 2**64) + np.zeros(1, np.uint64))
-        return np.argsort(
-            _mixed(key + np.arange(vertices, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)), kind="stable"
-        )
+        return _mixed(key + np.arange(vertices, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
 def _mixed(word: np.ndarray) -> np.ndarray:
@@ -122,7 +125,7 @@ def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) ->
         import pymetis
     except ImportError as error:
         raise MissingDependencyError(
-            "--method metis needs pymetis: pip install 'csaw[metis]', or choose --method lp or random"
+            "metis needs pymetis: pip install 'csaw[metis]', or choose lp or random"
         ) from error
     from scipy.sparse import csr_array
 
@@ -133,7 +136,7 @@ def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) ->
     rows, columns = (ends[apart] for ends in both.coords)
     if rows.size > MOST:
         raise BudgetError(
-            f"--method metis: expected at most {MOST:,} edges in both directions, found {rows.size:,}; choose --method lp or random"
+            f"metis: expected at most {MOST:,} edges in both directions, found {rows.size:,}; choose lp or random"
         )
     order = np.lexsort((columns, rows))
     starts = np.zeros(vertices + 1, np.int32)

@@ -4,6 +4,7 @@ import fcntl
 import os
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from subprocess import Popen
 from time import sleep
@@ -30,12 +31,20 @@ awaited: dict[Callable, Popen] = {}  # functions that another process compiles a
 
 
 class _LockedCacheFile(IndexDataCacheFile):
-    """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name."""
+    """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name.
+
+    The index names machine code that is there already. Numba writes the index first: a process that reads it at once would load what an earlier version of the source has left
+    under the name.
+    """
 
     def save(self, key: Any, data: Any) -> None:
         with open(self._index_path + ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            super().save(key, data)
+            known = self._load_index()
+            free = (name for number in count(1) if (name := self._data_name(number)) not in set(known.values()))
+            name = known.get(key) or next(free)
+            self._save_data(name, data)
+            self._save_index(known | {key: name})
 
 
 class _Cache(FunctionCache):

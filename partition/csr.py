@@ -85,8 +85,8 @@ def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
 
 
 @njit(nogil=True)
-def deal(src, dst, weights, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights):
-    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on."""
+def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights, out_numbers):
+    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on. ``number``: that of the first edge among all of the input."""
     for i in range(src.size):
         loop = src[i] == dst[i]
         if loop and drop_loops:
@@ -98,6 +98,8 @@ def deal(src, dst, weights, undirected, drop_loops, bucket_of, at, out_src, out_
             out_src[cell], out_dst[cell] = a, b
             if weights.size > 0:
                 out_weights[cell] = weights[i]
+            if out_numbers.size > 0:
+                out_numbers[cell] = number + i
 
 
 @njit(nogil=True)
@@ -119,9 +121,11 @@ def build_buckets(
     indptr,
     indices,
     out_weights,
+    out_numbers,
     src_room,
     dst_room,
     weight_room,
+    number_room,
 ):
     """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows` does, entries -1 where a file is too short.
 
@@ -131,15 +135,18 @@ def build_buckets(
     kept, merged, repeats, largest = np.int64(0), np.int64(0), False, np.int64(0)
     for k in range(sizes.size):
         n, first, last = sizes[k], cuts[k], cuts[k + 1]
-        src, dst, weights = src_room[:n], dst_room[:n], weight_room[:n]
-        for column in range(3 if weights.size > 0 else 2):
-            item, to = (
-                (src.itemsize, (src if column == 0 else dst).ctypes.data) if column < 2 else (4, weights.ctypes.data)
-            )
+        src, dst, weights, numbers = src_room[:n], dst_room[:n], weight_room[:n], number_room[:n]
+        for column in range(2 + (weights.size > 0) + (numbers.size > 0)):
+            if column < 2:
+                item, to = src.itemsize, (src if column == 0 else dst).ctypes.data
+            elif column == 2 and weights.size > 0:
+                item, to = 4, weights.ctypes.data
+            else:
+                item, to = 8, numbers.ctypes.data
             if not gather(addresses[column], handles[column], ends[k], ends[k + 1], item, to):
                 return np.int64(-1), merged, repeats, largest
         starts = indptr[first - cuts[0] : last - cuts[0] + 1]
-        found = build_rows(src, dst, weights, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n])  # fmt: skip
+        found = build_rows(src, dst, weights, numbers, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n], out_numbers[kept : kept + n])  # fmt: skip
         for row in range(starts.size):
             starts[row] += kept
         kept, merged = kept + found[0], merged + found[1]
@@ -148,7 +155,9 @@ def build_buckets(
 
 
 @inner
-def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, indices, out_weights):
+def build_rows(
+    src, dst, weights, numbers, first, rows, vertices, duplicates, indptr, indices, out_weights, out_numbers
+):
     """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
 
     Outputs hold as many entries as ``src``, which is used up.
@@ -159,17 +168,19 @@ def build_rows(src, dst, weights, first, rows, vertices, duplicates, indptr, ind
     passes = -(-bits // DIGIT_BITS)
     width = -(-bits // passes)
     other_src, other_dst, other_weights = np.empty_like(src), np.empty_like(dst), np.empty_like(weights)
+    other_numbers = np.empty_like(numbers)
     for k in range(passes):
-        sort_by_digit(src, dst, weights, k * width, width, other_src, other_dst, other_weights)
+        sort_by_digit(src, dst, weights, numbers, k * width, width, other_src, other_dst, other_weights, other_numbers)
         src, other_src = other_src, src
         dst, other_dst = other_dst, dst
         weights, other_weights = other_weights, weights
-    sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights)
-    return merge_repeats(duplicates, indptr, indices, out_weights)
+        numbers, other_numbers = other_numbers, numbers
+    sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_weights, out_numbers)
+    return merge_repeats(duplicates, indptr, indices, out_weights, out_numbers)
 
 
 @inner
-def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights):
+def sort_by_digit(src, dst, weights, numbers, shift, width, out_src, out_dst, out_weights, out_numbers):
     """Sort edges by the bits shift .. shift + width - 1 of the target; stable."""
     mask = (1 << width) - 1
     at = np.zeros(mask + 2, np.int64)
@@ -184,10 +195,12 @@ def sort_by_digit(src, dst, weights, shift, width, out_src, out_dst, out_weights
         out_src[cell], out_dst[cell] = src[i], dst[i]
         if weights.size > 0:
             out_weights[cell] = weights[i]
+        if numbers.size > 0:
+            out_numbers[cell] = numbers[i]
 
 
 @inner
-def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
+def sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_weights, out_numbers):
     """Sort edges by source and cut them into rows by ``indptr``; stable."""
     indptr[:] = 0
     for i in range(src.size):
@@ -201,10 +214,12 @@ def sort_by_row(src, dst, weights, first, rows, indptr, indices, out_weights):
         indices[cell] = dst[i]
         if weights.size > 0:
             out_weights[cell] = weights[i]
+        if numbers.size > 0:
+            out_numbers[cell] = numbers[i]
 
 
 @inner
-def merge_repeats(duplicates, indptr, indices, weights):
+def merge_repeats(duplicates, indptr, indices, weights, numbers):
     """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
     kept, high, left, largest = 0, 0, False, 0
     for v in range(indptr.size - 1):
@@ -220,6 +235,8 @@ def merge_repeats(duplicates, indptr, indices, weights):
             indices[kept] = indices[i]
             if weights.size > 0:
                 weights[kept] = total if duplicates == SUM else weights[i]
+            if numbers.size > 0:
+                numbers[kept] = numbers[i]
             kept += 1
             i = j
         indptr[v + 1] = kept

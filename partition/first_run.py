@@ -37,14 +37,10 @@ def deal_edges() -> None:
 def build_rows() -> None:
     """Make a row without edges."""
     addresses, handles = np.zeros((2, 1), np.int64), np.zeros((2, 1), np.int32)
-    size, ids, none, indptr = (
-        np.zeros(1, np.int64),
-        np.empty(0, np.uint32),
-        np.empty(0, np.float32),
-        np.empty(2, np.int64),
-    )
+    size, ids, indptr = np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(2, np.int64)
+    none = buckets.NO_WEIGHTS, buckets.NO_NUMBERS
     csr.build_buckets(
-        addresses, handles, addresses, size, np.array([0, 1]), 1, csr.FIRST, indptr, ids, none, ids, ids, none
+        addresses, handles, addresses, size, np.array([0, 1]), 1, csr.FIRST, indptr, ids, *none, ids, ids, *none
     )
 
 

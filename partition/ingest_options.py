@@ -20,6 +20,7 @@ CHOICES = {
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
     "method": METHODS,
+    "partitioner": ("range", "random", "biased-random", "metis", "lp"),
 }
 
 
@@ -63,6 +64,12 @@ class IngestOptions:
     """How clusters are made: by ``metis``, by ``lp`` (label propagation), or ``random``."""
     cluster_seed: int = 0
     """Seed of the clusters, where their method draws anything."""
+    partitioner: str = "range"
+    """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew, and original ids stay as they are."""
+    partitioner_seed: int = 0
+    """Seed of the partitioner, where it draws anything."""
+    edge_ids: bool = False
+    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for ``csaw.partition.read_edge_ids``."""
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
@@ -75,6 +82,7 @@ class IngestOptions:
         _ = self.wishes  # raises OptionError for a wish that no column can have
         _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
         _check_whole("--cluster-seed", self.cluster_seed, "at least 0", 0)
+        _check_whole("--partitioner-seed", self.partitioner_seed, "at least 0", 0)
         for flag, value, said in (
             ("--partition-size", self.partition_bytes, "at least 1 byte"),
             ("--partitions", self.partitions, "at least 1"),

@@ -8,8 +8,11 @@ bytes each) or of the id range, what the threads have in work in any case (about
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +86,40 @@ def _ingested(
     with Draft(
         out, GRAPH, overwrite=options.overwrite
     ) as draft:  # from now on, so that of two writers one ends at once
+        if options.partitioner != "range":
+            return _partitioned(name, rows, draft, options, crew, budget, files)
         made = _Ingest(name, rows, options, crew, budget, files)
         try:
             return made.run(draft)
         finally:
             made.raw.close()
             made.dealt.close()
+
+
+def _partitioned(name: str, rows: Any, draft: Draft, options: IngestOptions, *more: Any) -> GraphStore:
+    """The store of a partitioner, by way of one in order of the ids, which stands beside it meanwhile."""
+    from csaw.partition.partitioners import partitioned
+
+    place = draft.path.with_name(f".{draft.path.name}.csaw-by-range")
+    try:
+        plain = _ingested(
+            name, rows, place, replace(options, partitioner="range", clusters=None, overwrite=True), *more
+        )
+        clusters = None if options.clusters is None else partial(_clusters, options)
+        return partitioned(plain, draft, options, _partition_bytes(options), clusters)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _partition_bytes(options: IngestOptions) -> int:
+    return options.partition_bytes or min(256 << 20, max(_memory(options) // 8, 1 << 20))
+
+
+def _clusters(options: IngestOptions, draft: GraphStore) -> tuple[np.ndarray, dict[str, Any]]:
+    """The cluster of each vertex, and how they were made."""
+    assert options.clusters is not None
+    made = {"count": options.clusters, "method": options.method, "seed": options.cluster_seed}
+    return make_clusters(draft, options.clusters, options.method, options.cluster_seed), made
 
 
 def _check_out(out: str | Path, options: IngestOptions) -> None:
@@ -130,15 +161,17 @@ class _Ingest:
 
     def run(self, out: Draft) -> GraphStore:
         numbering = self._read()
-        entries = self.raw.rows * (2 if self.undirected else 1)
+        self.raw_rows = self.raw.rows
+        entries = self.raw_rows * (2 if self.undirected else 1)
         sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
         buckets = Buckets(
             numbering, entries, sample, self.crew, undirected=self.undirected, drop_loops=self.options.self_loops == "drop",
-            weighted=self.weighted,
+            weighted=self.weighted, numbered=self.options.edge_ids,
         )  # fmt: skip
         buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
         with StoreWriter(
-            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew
+            out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
+            input_rows=self.raw_rows if self.options.edge_ids else None,
         ) as writer:  # fmt: skip
             self._write(writer, buckets)
             report = self._report(buckets, writer)
@@ -146,15 +179,8 @@ class _Ingest:
                 directed=not self.undirected,
                 vertex_ids=numbering.vertex_ids,
                 report=lambda draft: report | {"reciprocity": reciprocity(draft)},
-                clusters=None if self.options.clusters is None else self._clusters,
+                clusters=None if self.options.clusters is None else partial(_clusters, self.options),
             )
-
-    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, dict[str, Any]]:
-        """The cluster of each vertex, and how they were made."""
-        wish = self.options
-        assert wish.clusters is not None
-        made = {"count": wish.clusters, "method": wish.method, "seed": wish.cluster_seed}
-        return make_clusters(draft, wish.clusters, wish.method, wish.cluster_seed), made
 
     def _read(self) -> Any:
         """Read all rows into the spool and return the numbering of their ids."""
@@ -187,11 +213,11 @@ class _Ingest:
         """Write the partitions in order. They were cut before repeated edges are merged, so they may end up smaller than planned."""
         indptr = np.concatenate([[0], np.cumsum(buckets.degrees)])
         item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
-        limit = self.options.partition_bytes or min(256 << 20, max(self.memory // 8, 1 << 20))
+        limit = _partition_bytes(self.options)
         count = partition_count(int(indptr[-1]), indptr.size - 1, item, self.options.partitions, limit)
         cuts = cut_points(indptr, count, self.options.balance)
         for rows, facts, ends in cut_rows(self._built(buckets), cuts):
-            writer.extend(rows.indptr, rows.indices, rows.weights, facts)
+            writer.extend(rows.indptr, rows.indices, rows.weights, facts, rows.numbers)
             if ends:
                 writer.end_partition()
             if self.options.duplicates == "error" and writer.multigraph:

@@ -2,8 +2,8 @@
 
 attributes              counts, directed, weighted, fingerprint, partitions, ingest report, and digests of the arrays and of these attributes
 clusters                int32, the cluster of each vertex; only where the store was made with clusters
-vertex_ids              original ids by dense id; absent when they are 0 .. V - 1
-partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only)
+vertex_ids              original ids by dense id; absent when they are 0 .. V - 1; rising, unless a partitioner numbered the vertices
+partitions/00000/       indptr int64 (local, from zero), indices (dense ids, sorted in a row), weights float32 (weighted only), edge_ids (see edge_ids.py)
 
 Every byte is checked when it is read. An array's files have a checksum for each block of 4 KiB in the file ``checksums`` beside its zarr.json; the
 attributes keep a digest of both, and one of themselves. A store of format version 1 has no checksums: offsets, ids and weights are still held to their ranges.
@@ -23,6 +23,7 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array
 from csaw.partition.mapped import map_array
 from csaw.partition.nodes import read_group
+from csaw.partition.original_ids import places
 from csaw.partition.replace import require_not_aside
 from csaw.partition.words import Words
 
@@ -58,7 +59,7 @@ class GraphStore:
     vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self loop once).
     directed, weighted, multigraph: whether edges have one direction, have weights, and may repeat. max_degree: most edges of a vertex.
     id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1. id_kind: type of the ids of the input.
-    partitions: vertex ranges, see Partition. fingerprint: digest of the graph. report: counts of the reading that made the store.
+    partitions: vertex ranges, see Partition; partitioner: what chose them, partitioners.py. fingerprint: digest of the graph. report: counts of the reading that made the store.
     clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
     """
 
@@ -74,6 +75,7 @@ class GraphStore:
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]
         self.report: dict[str, Any] = attributes["report"]
+        self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
         self.clusters = Clusters(**attributes["clusters"]) if "clusters" in attributes else None
         self.partitions = [Partition(number, *row) for number, row in enumerate(attributes["partitions"])]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
@@ -133,7 +135,7 @@ class GraphStore:
         """The cluster of each vertex, int32 [V]; StoreError where there are none, or others than the attributes say."""
         clusters = stored_clusters(self.path, self.clusters)
         out = np.empty(self.vertices, np.int32)
-        read_array(self._open("clusters"), out, clusters.count - 1)
+        read_array(self.array("clusters"), out, clusters.count - 1)
         return clusters.checked(self.path, out)
 
     @property
@@ -185,8 +187,8 @@ class GraphStore:
         if self.id_kind == IDENTITY:
             return 0
         if self.id_kind != STRING:
-            return self.vertices * (np.dtype(self.id_kind).itemsize + 4)
-        return self._open("vertex_ids").elements + 8 * (self.vertices + 1)
+            return self.vertices * (np.dtype(self.id_kind).itemsize + 4 + 8 * (self.partitioner != "range"))
+        return self.array("vertex_ids").elements + 8 * (self.vertices + 1)
 
     def map_ids(self) -> None:
         """From now on, leave the original ids on disk and let the system read those that are used, where their files allow it."""
@@ -200,10 +202,10 @@ class GraphStore:
         if self.id_kind == IDENTITY:
             return []
         if self.id_kind != STRING:
-            array = self._open("vertex_ids")
-            return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, rising=True)]
-        text = self._open("vertex_ids")
-        offsets = self._read_ids(self._open("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
+            array = self.array("vertex_ids")
+            return [self._read_ids(array, np.dtype(self.id_kind), self.vertices, self.partitioner == "range")]
+        text = self.array("vertex_ids")
+        offsets = self._read_ids(self.array("vertex_id_offsets"), np.dtype(np.int64), self.vertices + 1)
         return [self._read_ids(text, np.dtype(np.uint8), text.elements), offsets]
 
     def _read_ids(self, array: StoredArray, dtype: np.dtype, count: int, rising: bool = False) -> np.ndarray:
@@ -231,7 +233,7 @@ class GraphStore:
         return self._ids
 
     def vertex_ids(self) -> np.ndarray | None:
-        """Original ids by dense id, ascending: int64, uint64, or ``str`` in an array of dtype object; None when they are 0 .. V - 1."""
+        """Original ids by dense id, ascending unless a partitioner numbered the vertices: int64, uint64, or ``str`` in an array of dtype object; None when they are 0 .. V - 1."""
         ids = self.stored_ids()
         return np.asarray(ids) if isinstance(ids, Words) else ids
 
@@ -250,7 +252,7 @@ class GraphStore:
             originals, found = originals[wrong][:1].tolist(), [-1]
         else:
             originals = originals.tolist() if isinstance(originals, np.ndarray) else list(originals)
-            found = self._found(ids, originals)
+            found = places(ids, self._order, self.vertices, originals)
         for original, dense in zip(originals, found, strict=True):
             if dense < 0:
                 raise OptionError(
@@ -258,25 +260,17 @@ class GraphStore:
                 )
         return np.array(found, self.id_dtype)
 
-    def _found(self, ids: np.ndarray | Words | None, originals: list) -> list[int]:
-        """Dense ids, -1 for an id that the graph does not have."""
-        if isinstance(ids, Words):
-            return ids.find(originals)
-        if ids is not None:
-            return [self._rank(ids, int(v)) for v in originals]
-        return [int(v) if 0 <= int(v) < self.vertices else -1 for v in originals]
-
-    def _rank(self, ids: np.ndarray, original: int) -> int:
-        limits = np.iinfo(ids.dtype)
-        if not limits.min <= original <= limits.max:
-            return -1
-        place = int(np.searchsorted(ids, ids.dtype.type(original)))
-        return place if place < ids.size and int(ids[place]) == original else -1
+    @cached_property
+    def _order(self) -> np.ndarray | None:
+        """Dense ids in the order of rising original ids; None where those rise already, or are words."""
+        rise = self.partitioner == "range" or self.id_kind == STRING
+        return None if rise else np.argsort(self.id_arrays[0], kind="stable")
 
     def _array(self, number: int, name: str) -> StoredArray:
-        return self._open(array_name(number, name))
+        return self.array(array_name(number, name))
 
-    def _open(self, name: str) -> StoredArray:
+    def array(self, name: str) -> StoredArray:
+        """An array of the store by its path in it, to be read."""
         if not self.checksums:
             return open_array(self.path / name)
         if name not in self._digests:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from csaw.partition.arrays import PlainArray, growing_array
-from csaw.partition.attributes import sealed
+from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
@@ -34,11 +34,12 @@ class StoreWriter:
     """Writes a store, partition by partition in order of the vertices. ``finish`` gives the store its name. Used as a context, it cleans up after an error.
 
     ``path`` is the store's name, or a draft of it, which knows what may be replaced. With a ``crew``, its threads write and take checksums while
-    the next rows are made.
+    the next rows are made. ``input_rows``: edges of the input, where the store keeps the number that each of its edges has there.
     """
 
     def __init__(self, path: str | Path | Draft, *, vertices: int, weighted: bool, compression: str | None = None,
-                 overwrite: bool = False, crew: Crew | None = None) -> None:  # fmt: skip
+                 overwrite: bool = False, crew: Crew | None = None, input_rows: int | None = None) -> None:  # fmt: skip
+        self.input_rows = input_rows
         self.claim = path if isinstance(path, Draft) else Draft(path, GRAPH, overwrite=overwrite)
         self.path, self.draft = self.claim.path, self.claim.folder
         self.id_dtype = np.dtype(np.uint32 if vertices < 2**32 - 1 else np.uint64)
@@ -78,15 +79,21 @@ class StoreWriter:
         self.end_partition()
 
     def extend(
-        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, facts: Facts | None = None
-    ) -> None:
-        """The next rows of the partition in work, with what is known of them. The arrays must stay as they are until ``finish``."""
+        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, facts: Facts | None = None,
+        numbers: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """The next rows of the partition in work, with what is known of them; ``numbers`` int64: of the edges in the input, where the store keeps them.
+
+        The arrays must stay as they are until ``finish``.
+        """
         if not self.arrays:
             self._begin_partition()
         indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
         parts = {"indptr": indptr[1:] + self.arrays["indices"].size, "indices": indices}
         if self.weighted:
             parts["weights"] = np.asarray(weights, np.float32)
+        if self.input_rows is not None:
+            parts[EDGE_IDS] = np.asarray(numbers, np.int64)
         with full_disk_named(self.path, sum(part.nbytes for part in parts.values())):
             for name, part in parts.items():
                 self.arrays[name].extend(part)
@@ -101,6 +108,8 @@ class StoreWriter:
         dtypes = {"indptr": np.dtype(np.int64), "indices": self.id_dtype}
         if self.weighted:
             dtypes["weights"] = np.dtype(np.float32)
+        if self.input_rows is not None:
+            dtypes[EDGE_IDS] = np.dtype(np.int64)
         self.arrays = {
             name: growing_array(folder / name, dtype, self.compression, self.jobs, self._sync)
             for name, dtype in dtypes.items()
@@ -116,18 +125,20 @@ class StoreWriter:
                 self.ended[array_name(len(self.rows), name)] = array
         first = self.rows[-1][1] if self.rows else 0
         vertices, edges = self.arrays["indptr"].size - 1, self.arrays["indices"].size
-        nbytes = sum(array.size * array.dtype.itemsize for array in arrays)
+        nbytes = sum(array.size * array.dtype.itemsize for name, array in self.arrays.items() if name != EDGE_IDS)
         self.rows.append((first, first + vertices, self.edges, edges, nbytes))
         self.edges += edges
         self.arrays = {}
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]],
-               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None) -> GraphStore:  # fmt: skip
+               clusters: Callable[[GraphStore], tuple[np.ndarray, dict[str, Any]]] | None = None,
+               partitioner: dict[str, Any] | None = None) -> GraphStore:  # fmt: skip
         """Write ids and attributes, give the store its name, and open it.
 
         ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of the draft that makes the cluster of
-        each vertex, int32 [V], and gives the count, the method and the seed; None makes none.
+        each vertex, int32 [V], and gives the count, the method and the seed; None makes none. ``partitioner``: method and seed of the one that numbered the
+        vertices, so that their ids need not rise; None where they rise.
         """
         kind = "identity"
         if vertex_ids is not None:
@@ -138,7 +149,10 @@ class StoreWriter:
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
             "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
+            **({} if partitioner is None else {"partitioner": partitioner}),
         }  # fmt: skip
+        if self.input_rows is not None:
+            attributes[EDGE_IDS] = self.input_rows
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
         if clusters is not None:
@@ -159,7 +173,7 @@ class StoreWriter:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
         ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-            ids = ids.astype(np.uint64 if ids.size and int(ids[-1]) > 2**63 - 1 else np.int64)
+            ids = ids.astype(np.uint64 if ids.size and int(ids.max()) > 2**63 - 1 else np.int64)
             self._array(self.draft / "vertex_ids", ids)
             self.fingerprint.add_ids(ids)
             return ids.dtype.name

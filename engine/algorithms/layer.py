@@ -1,6 +1,7 @@
-"""Layer sampling: a fixed number of neighbors for the whole frontier (Gao et al., KDD 2018; C-SAW, section II)."""
+"""Layer sampling: a fixed number of neighbors for the whole frontier (Gao et al., KDD 2018; C-SAW, section II), and of all layers (NextDoor)."""
 
 from csaw.engine.algorithm import ChosenBias, Traversal, option
+from csaw.partition.errors import OptionError
 
 
 class Layer(ChosenBias, Traversal):
@@ -11,6 +12,21 @@ class Layer(ChosenBias, Traversal):
     depth: int = option(2, help="number of layers beyond the sources", low=0, high=65535)
     neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
     frontier_size: int = option(1, help="number of sources of an instance", low=1)
+    total: int | None = option(
+        None,
+        kind=int,
+        help="number of vertices of an instance, its sources among them, from which on it draws no further layer; none: --depth alone ends it",
+        low=1,
+        none="no such number",
+    )
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.total is not None and self.total <= self.frontier_size:
+            raise OptionError(
+                f"--total: expected more than the {self.frontier_size} sources of --frontier-size, found {self.total}"
+            )
 
     def sizes(self):
-        return (self.neighbor_size,) * self.depth
+        layers = self.depth if self.total is None else min(self.depth, self.total - self.frontier_size)
+        return (self.neighbor_size,) * layers  # each layer has a vertex that is new, or the instance ends

@@ -170,6 +170,8 @@ class Traversals:
             return None
         slot = self._new_slots(local)
         keep = self._first_visits(local, dst) if self.algorithm.visited_once else xp.arange(dst.size)
+        if self.algorithm.total is not None:
+            keep = keep[xp.diff(self.seen_ptr)[local[keep]] < self.algorithm.total]
         return self._enter(local[keep], slot[keep], dst[keep], src[keep])
 
     def _next_hop(self) -> None:

@@ -214,7 +214,7 @@ class HostNetwork(Network):
     @property
     def has_incoming(self) -> bool:
         """Whether the rows of the other direction are in memory already."""
-        return self.resident and (not self.directed or "incoming" in self.__dict__)
+        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
 
     @property
     def can_have_incoming(self) -> bool:

@@ -38,6 +38,8 @@ class Copies:
             ]
         )
         self.stream = cupy.cuda.Stream(non_blocking=True)
+        # The memory of the slots may have been given back by work that is queued still.
+        self.stream.wait_event(cupy.cuda.get_current_stream().record())
 
     def __iter__(self) -> Iterator[Block]:
         used: list[Any] = [None, None]  # events: when kernels are done with a slot

@@ -204,7 +204,7 @@ class DeviceNetwork(Network):
     @property
     def has_incoming(self) -> bool:
         """Whether the rows of the other direction are in the GPU's memory already."""
-        return self.resident and (not self.directed or "incoming" in self.__dict__)
+        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
 
     @property
     def can_have_incoming(self) -> bool:

@@ -45,7 +45,8 @@ def _undirected(network: Network) -> Findings:
 
 
 def _directed(network: Network) -> Findings:
-    ends = {"out": network.degrees, "in": network.incoming.degrees}
+    every = network.xp.ones(network.vertices, "int64")
+    ends = {"out": network.degrees, "in": network.compute("arriving_sums", values=every)}
     degrees = {name: on_host(values) for name, values in ends.items()}
     found: Findings = {}
     for there, values in ends.items():

@@ -13,7 +13,7 @@ class Pagerank(RankMeasure):
     """
 
     def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("pagerank",)
+        return ("pagerank", "arriving_sums", "neighbor_sums")
 
     def findings(self, network: Network) -> Findings:
         nowhere = network.xp.zeros(0, "int64")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.evaluation.start import start_vertex
 from csaw.engine.measure import Findings
 from csaw.engine.network import Network
 from csaw.engine.option import option
@@ -19,19 +20,23 @@ class PersonalizedPagerank(RankMeasure):
 
     paper = "Haveliwala 2002"
     by_default = False
-    rank_sources: str = option(
-        "", help="personalized PageRank: ids of its sources, separated by commas, or a file with one in each line"
+    rank_sources: str | None = option(
+        None,
+        kind=str,
+        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with one in each line",
+        none="the vertex of largest degree",
     )
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
-        self.rank_sources = "\n".join(_ids(self.rank_sources))  # a file may change, what was read of it does not
+        if self.rank_sources is not None:
+            self.rank_sources = "\n".join(_ids(self.rank_sources))  # a file may change, what was read of it does not
 
     def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("pagerank",)
+        return ("pagerank", "arriving_sums", "neighbor_sums")
 
     def findings(self, network: Network) -> Findings:
-        sources = network.xp.asarray(_dense(network, self.rank_sources.split("\n")))
+        sources = network.xp.asarray(_dense(network, self.rank_sources))
         ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=sources)
         return found("personalized pagerank", ranks)
 
@@ -47,15 +52,17 @@ def _ids(given: str) -> list[str]:
     return [word for word in map(str.strip, found) if word]
 
 
-def _dense(network: Network, ids: list[str]) -> np.ndarray:
-    """int64: the vertices with these ids, each once, rising."""
+def _dense(network: Network, given: str | None) -> np.ndarray:
+    """int64: the vertices of an option, each once, rising."""
     store = network.store
-    if ids == [""]:
+    if given is None:
+        return np.array([start_vertex(network, None, "--rank-sources")])
+    if not given:
         raise OptionError("--rank-sources: expected at least one vertex id, found none")
-    if store.id_kind == STRING:
-        return np.unique(np.asarray(store.dense_ids(ids), np.int64))
-    try:
-        numbers = [int(word) for word in ids]
-    except ValueError as error:
-        raise OptionError(f"--rank-sources: expected integers, which ids of {store.path} are: {error}") from error
-    return np.unique(np.asarray(store.dense_ids(numbers), np.int64))
+    ids: list = given.split("\n")
+    if store.id_kind != STRING:
+        try:
+            ids = [int(word) for word in ids]
+        except ValueError as error:
+            raise OptionError(f"--rank-sources: expected integers, which ids of {store.path} are: {error}") from error
+    return np.unique(np.asarray(store.dense_ids(ids), np.int64))

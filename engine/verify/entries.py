@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.law import edge_biases
+from csaw.engine.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Pool, set_tests
@@ -59,12 +60,14 @@ class Entries:
         found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for depth, src, dst in edges:
             found[depth][src].append(dst)
-        held, visited = Counter(sources), set(sources) if once else set()
+        held, visited, met = Counter(sources), set(sources) if once else set(), len(sources)
+        most = self.algorithm.total or LARGEST  # type: ignore[attr-defined]
         for depth in range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
             # the selections of a vertex that is in the frontier twice cannot be told apart
             yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
             held = Counter(dst for row in found[depth].values() for dst in row)
-            if not held:
+            met += len(held)
+            if not held or met >= most:
                 break
             visited = visited | held.keys() if once else visited
 

@@ -63,7 +63,20 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     visits = (entry_key, entry_depth) if algorithm.visited_once else (entry_key[:0], entry_depth[:0])
     pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.visited_once, pool)
     selected = np.bincount(at[at >= 0], minlength=entry_key.size)
-    wrong["sizes"] += _wrong_sizes(subject, entry_key, entry_depth, pool * times, selected, times)
+    ended = _ended(subject, group, entry_key, entry_depth)
+    wrong["sizes"] += _wrong_sizes(subject, entry_key, entry_depth, np.where(ended, 0, pool * times), selected, times)
+
+
+def _ended(subject: Subject, group: Group, key: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Whether the instance of each frontier entry (key, depth) has so many vertices by this depth that it draws nothing more."""
+    algorithm: Any = subject.algorithm
+    if algorithm.total is None:
+        return np.zeros(key.size, bool)
+    instance, levels = key // subject.view.vertices, int(depth.max(initial=0)) + 1
+    order = np.sort(instance * levels + depth)
+    upto = np.searchsorted(order, instance * levels + depth, "right") - np.searchsorted(order, instance * levels)
+    sources = np.bincount(instance[depth == 0], minlength=len(group.counts))
+    return upto + (group.source_counts - sources)[instance] >= algorithm.total
 
 
 def _frontier(group: Group, once: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -45,6 +45,22 @@ def test_findings_are_those_of_the_host(graph, measure, tmp_path):
         network.close()
 
 
+def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
+    store = LONG["larger directed"](tmp_path / "g.zarr")
+    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
+    wanted = HostNetwork(store).compute("arriving_sums", values=values)
+    longest = max(len(row) for row in pairs_of(store)[1])
+    for gpu_bytes, host_bytes in ((STATE_BYTES, 48), (4 * STATE_BYTES, 60)):
+        sizes = {
+            "gpu_memory": gpu_bytes * store.vertices + 8 * longest,
+            "memory": host_bytes * store.vertices + 8 * longest,
+        }
+        network = DeviceNetwork(store, gpu, threads=2, derived=tmp_path / "derived", **sizes)
+        assert not network.host.can_have_incoming
+        assert np.array_equal(network.compute("arriving_sums", values=network.xp.asarray(values)).get(), wanted)
+        assert "incoming" not in vars(network)
+
+
 def test_sums_of_neighbors_do_not_depend_on_where_rows_are_cut(tmp_path):
     store = hub_store(tmp_path / "g.zarr", False)
     values = np.random.default_rng(2).integers(0, 2**40, store.vertices)

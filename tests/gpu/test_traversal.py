@@ -55,3 +55,19 @@ def test_hops(tmp_path, directed):
     for host, device in each(tmp_path, directed):
         sources = np.arange(min(host.vertices, 130)) * 7 % host.vertices  # three words, some sources twice
         assert np.array_equal(on_host(device.compute("hops", sources=sources)), host.compute("hops", sources=sources))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_sums_of_weights_have_the_same_bits(tmp_path, directed):
+    for host, device in each(tmp_path, directed, weighted=True):
+        for source in {0, host.vertices - 1}:
+            assert np.array_equal(on_host(device.compute("sssp", source=source)), host.compute("sssp", source=source))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_betweenness_has_the_same_bits(tmp_path, directed):
+    for host, device in each(tmp_path, directed):
+        sources = np.arange(0, host.vertices, max(1, host.vertices // 3))
+        assert np.array_equal(
+            on_host(device.compute("betweenness", sources=sources)), host.compute("betweenness", sources=sources)
+        )

@@ -125,6 +125,8 @@ TREES = [
     ("layer", {"weighted": False, "neighbor_size": 3, "depth": 3, "frontier_size": 2}),
     ("layer", {"weighted": False, "neighbor_size": 40, "depth": 3, "frontier_size": 5}),
     ("layer", {"weighted": False, "neighbor_size": 0}),
+    ("layer", {"weighted": False, "neighbor_size": 6, "depth": 12, "frontier_size": 2, "total": 15}),
+    ("layer", {"neighbor_size": 6, "depth": 12, "frontier_size": 2, "total": 15}),
     *(("random-edge", {"neighbor_size": size, "instances": 5}) for size in (0, 3, 100, 1000)),
 ]
 BEYOND_A_BLOCK = [

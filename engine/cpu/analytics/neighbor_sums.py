@@ -7,8 +7,8 @@ from csaw.engine.cpu.network import HostNetwork
 
 
 def compute(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """int64 [V]: the sum of ``values`` over the entries of each row, in ``out`` where it is given. ``values``: int64 [V]."""
-    out = np.empty(network.vertices, np.int64) if out is None else out
+    """[V]: the sum of ``values`` over the entries of each row, in ``out`` where it is given. ``values``: int64 or float64 [V]; floats are added in the order of rows."""
+    out = np.empty(network.vertices, values.dtype) if out is None else out
     for block in network.blocks():
         network.over_rows(ranking.sum_rows, block, values, out)
     return out

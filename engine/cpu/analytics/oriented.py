@@ -46,14 +46,17 @@ class Oriented:
         self.rank, self.order = np.empty(network.vertices, kind), np.empty(network.vertices, kind)
         oriented.rank_by_degree(network.indptr, self.rank, self.order)
         self.begin = np.zeros(network.vertices + 1, np.int64)
-        for block in self.graph_blocks():
-            network.over_rows(oriented.count_lower, block, self.rank, self.begin[1:])
-        np.cumsum(self.begin, out=self.begin)
+        self._count()
         self._write()
 
     def graph_blocks(self) -> Iterator[Block]:
         """The rows of the graph."""
         return self.network.blocks()
+
+    def _count(self) -> None:  # apart from _write, which needs the memory of the last block
+        for block in self.graph_blocks():
+            self.network.over_rows(oriented.count_lower, block, self.rank, self.begin[1:])
+        np.cumsum(self.begin, out=self.begin)
 
     def _write(self) -> None:
         self.entries = np.empty(int(self.begin[-1]), self.rank.dtype)

@@ -20,9 +20,7 @@ from csaw.partition.compile import cache_dir
 from csaw.partition.errors import BudgetError
 from csaw.partition.in_memory import InMemory
 
-PIECE_SHARE = (
-    4  # one part of this many of the memory is for pieces, the others for the rows that pieces are compared with
-)
+PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
 FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run
 RANKED_BYTES = 8  # of a vertex, where its row begins while rows are written in memory
 RUN_BYTES = 64  # of a row of a run, beside its entries

@@ -4,6 +4,7 @@ Rows are oriented by degree (oriented.py). Where memory does not hold them, part
 the rows of two of its vertices alone, so for P parts every row is read (P + 1) / 2 times.
 """
 
+from collections.abc import Callable
 from contextlib import closing
 from itertools import pairwise
 from typing import Any
@@ -16,21 +17,28 @@ from csaw.engine.cpu.kernels import oriented
 from csaw.engine.cpu.kernels import triangles as kernels
 from csaw.engine.cpu.network import HostNetwork
 
-TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # edges to the middle vertices of a task; their work differs
+TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
+
+
+Count = Callable[[HostNetwork, Oriented, Rows, Rows, np.ndarray], int]
 
 
 def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
-    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for).
+    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for), by intersecting sets of neighbors.
 
     BudgetError where the network's memory does not hold the longest row.
     """
-    counts = np.zeros(network.vertices, np.int64) if each else None
-    total = 0
+    return counted(network, _intersect, each)
+
+
+def counted(network: HostNetwork, count: Count, each: bool) -> tuple[int, np.ndarray | None]:
+    """What ``compute`` returns, with a function that counts the triangles between the rows that stay and a piece."""
+    counts, total = np.zeros(network.vertices if each else 0, np.int64), 0
     with closing(orient(network, scratch=_scratch(network))) as rows:
         for fixed in rows.fixed():
             for piece in rows.pieces(fixed.first):
-                total += _intersect(network, rows, fixed, piece, counts)
-        return total, None if counts is None else counts[rows.rank]
+                total += count(network, rows, fixed, piece, counts)
+        return total, counts[rows.rank] if each else None
 
 
 def _scratch(network: HostNetwork) -> int:
@@ -39,20 +47,22 @@ def _scratch(network: HostNetwork) -> int:
     return network.threads * (network.vertices // 8 + (np.uint32().nbytes + np.int64().nbytes) * hubs + 16)
 
 
-def _intersect(network: HostNetwork, rows: Oriented, fixed: Rows, piece: Rows, counts: np.ndarray | None) -> int:
-    """Triangles with the middle vertex in ``fixed`` and the vertex of highest rank in ``piece``; each adds 1 to its vertices in ``counts``, by rank."""
+def _intersect(network: HostNetwork, rows: Oriented, fixed: Rows, piece: Rows, counts: np.ndarray) -> int:
+    """Triangles with the middle vertex in ``fixed`` and the vertex of highest rank in ``piece``; each adds 1 to its vertices in ``counts``, by rank, unless that is empty."""
     near = np.empty(piece.entries.size, np.uint16)
     network.over(lambda low, high: oriented.shorten(low, high, piece.entries, near), network.spans(near.size))
     listed = rows.sources(piece, fixed.first, fixed.last)
     given: tuple[Any, ...] = (rows.begin, fixed.entries, int(rows.begin[fixed.first]), near, piece.entries)
     given += (int(rows.begin[piece.first]), *listed)
-    pieces = max(1, min(network.threads * TASKS_OF_THREAD, listed.sources.size // EDGES_OF_TASK))
-    shares = np.linspace(0, listed.sources.size, pieces + 1)[1:-1].astype(np.int64)
-    cuts = np.searchsorted(listed.begin_in[:-1], shares)
-    bounds = (np.unique(np.concatenate([[0], cuts, [fixed.last - fixed.first]])) + fixed.first).tolist()
-    tasks = list(pairwise(bounds))
-    if counts is None:
-        return sum(int(found) for found in network.over(lambda low, high: kernels.count(low, high, *given), tasks))
-    return sum(
-        int(found) for found in network.over(lambda low, high: kernels.count_each(low, high, *given, counts), tasks)
-    )
+    tasks = tasks_of(network, listed.begin_in[:-1], fixed.first)
+    if counts.size:
+        return sum(map(int, network.over(lambda low, high: kernels.count_each(low, high, *given, counts), tasks)))
+    return sum(map(int, network.over(lambda low, high: kernels.count(low, high, *given), tasks)))
+
+
+def tasks_of(network: HostNetwork, upto: np.ndarray, first: int) -> list[tuple[int, int]]:
+    """The vertices ``first`` and on in ranges of about equal work, where ``upto`` [vertices + 1] counts edges."""
+    edges = int(upto[-1] - upto[0])
+    pieces = max(1, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK))
+    cuts = np.searchsorted(upto, upto[0] + np.linspace(0, edges, pieces + 1)[1:-1].astype(np.int64))
+    return list(pairwise((np.unique(np.concatenate([[0], cuts, [upto.size - 1]])) + first).tolist()))

@@ -51,11 +51,12 @@ def fill_lower(low, high, first, indptr, indices, rank, at, out):
             if other < mine:
                 out[end] = other
                 end += 1
-        _sort(out[at[v - first] : end])
+        sort_row(out[at[v - first] : end])
 
 
 @inner(nogil=True)
-def _sort(row):
+def sort_row(row):
+    """Sort a row in place: most are short."""
     if row.size > FEW:
         row.sort()
         return

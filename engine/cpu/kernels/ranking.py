@@ -1,4 +1,4 @@
-"""Sums over the neighbors of each vertex, and an iteration of PageRank: integers all, so that no order of adding them changes a bit.
+"""Sums over the neighbors of each vertex, and an iteration of PageRank: of integers, so that no order of adding them changes a bit.
 
 Each kernel does a range of vertices, so that threads share the work without meeting.
 """
@@ -17,7 +17,7 @@ def sum_rows(low, high, first, indptr, indices, values, out):
     The places are unsigned: Numba first asks of a signed index whether it counts from the end, which took half of the time.
     """
     for v in range(low, high):
-        total = np.int64(0)
+        total = values.dtype.type(0)
         for i in range(np.uint64(indptr[v - first]), np.uint64(indptr[v - first + 1])):
             total += values[indices[i]]
         out[v] = total
@@ -72,3 +72,15 @@ def sum_by_key(keys, values, out):
     """Add values[v] to out[keys[v]]."""
     for v in range(keys.size):
         out[keys[v]] += values[v]
+
+
+@njit(nogil=True)
+def push_rows(low, high, first, indptr, indices, values, out):
+    """Add ``values`` of each row's vertex to ``out`` of its entries among low .. high - 1: twin of sum_rows for rows of the other direction. Rows are sorted."""
+    for row in range(indptr.size - 1):
+        begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
+        if begin < end and low > 0:
+            begin += np.uint64(np.searchsorted(indices[begin:end], low))
+        while begin < end and indices[begin] < high:
+            out[indices[begin]] += values[first + row]
+            begin += np.uint64(1)

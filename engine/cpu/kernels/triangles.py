@@ -122,3 +122,33 @@ def count_each(low, high, begin, rows, base, near, far, over, begin_in, first, s
         if lowest[w]:
             atomic_add(each, np.uint64(w), lowest[w])
     return total
+
+
+@njit(nogil=True)
+def multiply(low, high, begin, rows, first, last, far, over, each):
+    """Number of triangles whose vertex of highest rank is in low .. high - 1 and whose middle vertex is in first .. last - 1.
+
+    That is the sum over the entries of the oriented graph's matrix of its square: each row of the product is made where its mask, the same row of the matrix, has
+    entries alone (Azad, Buluc and Gilbert, IPDPSW 2015). ``rows``: those of first .. last - 1. Unless ``each`` is empty, each triangle adds 1 to its vertices there.
+    """
+    mask, total = np.zeros(high // 64 + 1, np.uint64), np.uint64(0)
+    for x in range(low, high):
+        own = far[begin[x] - over : begin[x + 1] - over]
+        for w in own:
+            mask[np.uint64(w) >> np.uint64(6)] |= np.uint64(1) << (np.uint64(w) & np.uint64(63))
+        highest = np.uint64(0)
+        for y in own:
+            if first <= y < last:
+                row = rows[begin[y] - begin[first] : begin[np.int64(y) + 1] - begin[first]]
+                if each.size:
+                    found = np.uint64(_far_hits(row, mask, each))
+                    atomic_add(each, np.uint64(y), np.int64(found))
+                else:
+                    found = _hits(row, row.size, mask)
+                highest += found
+        if each.size:
+            atomic_add(each, np.uint64(x), np.int64(highest))
+        total += highest
+        for w in own:
+            mask[np.uint64(w) >> np.uint64(6)] = 0
+    return total

@@ -11,6 +11,7 @@ from csaw.engine.backend import ALL
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
 from csaw.engine.cuda.structs import struct
+from csaw.engine.option import LARGEST
 from csaw.engine.plan.selection import coin
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Trees:
         limit, rest = (np.uint64(number) for number in ((0, 0) if algorithm.geometric is None else coin(algorithm)))
         trees = struct(
             "Trees", first=self.first + low, count=count, numbers=missing, width=self.width, depths=self.sizes.size, span=span, buckets=_buckets(self.width + span),
+            total=LARGEST if algorithm.total is None else algorithm.total,
             sizes=self.sizes, limit=limit, rest=rest, sources=self.sources[low:high], **room, counts=counts, again=again, totals=totals,
         )  # fmt: skip
         kernels.launch("grow_trees", count, TREE_BLOCK, trees, np.uint64(self.backend.seed))

@@ -1,4 +1,4 @@
-// Sums over the neighbors of each vertex, and an iteration of PageRank: twins of sum_rows and settle in engine/cpu/kernels/ranking.py.
+// Sums over the neighbors of each vertex, and an iteration of PageRank: twins of sum_rows, push_rows and settle in engine/cpu/kernels/ranking.py.
 #include "lanes.cuh"
 
 // The sum of `values` over a row, by `lanes` threads, of which this is number `lane`.
@@ -43,6 +43,41 @@ extern "C" __global__ void sum_rows_hub(i64 count, const u32* rows, const i64* i
         const i64 total = row_sum<0>(part_of_row(row, threadIdx.x, blockDim.x, indptr, indices, values));
         if (threadIdx.x == 0) out[row] = total;
     }
+}
+
+// Add `value` to `out` of the entries of a row, by `lanes` threads, of which this is number `lane`.
+__device__ __forceinline__ void push_row(i64 row, int lane, int lanes, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    if (row < 0) return;
+    const unsigned long long value = (unsigned long long)values[row];
+    for (i64 i = indptr[row] + lane, end = indptr[row + 1]; i < end; i += lanes) atomicAdd(out + indices[i], value);
+}
+
+template <int LANES>
+__device__ __forceinline__ void push_rows(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    each_row<LANES>(count, rows, [&](i64 row) { push_row(row, threadIdx.x % LANES, LANES, indptr, indices, values, out); });
+}
+
+// out[u] += values[rows[k]] for each entry u of that row, for k < count. Row r of the block is at indptr[r], and its value is values[r].
+extern "C" __global__ void push_rows_2(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    push_rows<2>(count, rows, indptr, indices, values, out);
+}
+
+extern "C" __global__ void push_rows_8(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    push_rows<8>(count, rows, indptr, indices, values, out);
+}
+
+extern "C" __global__ void push_rows_32(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    push_rows<32>(count, rows, indptr, indices, values, out);
+}
+
+extern "C" __global__ void push_rows_hub(i64 count, const u32* rows, const i64* indptr, const u32* indices, const i64* values, unsigned long long* out)
+{
+    for (i64 at = blockIdx.x; at < count; at += gridDim.x) push_row(rows[at], threadIdx.x, blockDim.x, indptr, indices, values, out);
 }
 
 // Whether v is one of the rising `sources`.

@@ -10,6 +10,7 @@ struct Trees {
     i64 first, count;        // number of the batch's first instance; how many to draw
     const i64* numbers;      // which ones of the batch; null: 0, 1, 2, ...
     i64 width, depths, span, buckets;  // sources of an instance, depths, room for edges, for vertices that have been seen (a power of two)
+    i64 total;               // an instance of so many vertices draws at no further depth
     const i64* sizes;        // neighbors of an entry at each depth; -1: all
     u64 limit, rest;         // GEOMETRIC: of the coin
     const vertex_t* sources; // [batch, width]

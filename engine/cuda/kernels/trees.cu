@@ -22,7 +22,7 @@ extern "C" __global__ __launch_bounds__(TREE_BLOCK) void grow_trees(Trees t, u64
 {
     const i64 n = blockIdx.x, local = t.numbers ? t.numbers[n] : n;
     const Tree tree = tree_at(t, n, local);
-    i64 entries = EVERYWHERE ? 1 : t.width, edges = 0, dead = 0;
+    i64 entries = EVERYWHERE ? 1 : t.width, edges = 0, met = t.width, dead = 0;
     bool fits = true;
     plant(t, tree, local);
     for (i64 depth = 0; depth < t.depths && entries > 0; ++depth) {
@@ -32,6 +32,8 @@ extern "C" __global__ __launch_bounds__(TREE_BLOCK) void grow_trees(Trees t, u64
         if (!fits) break;
         entries = depth + 1 < t.depths ? next_frontier(t, tree, edges, added) : 0;
         edges += added;
+        met += entries;
+        if (met >= t.total) entries = 0;
     }
     dead = group_sum(dead);
     if (threadIdx.x > 0) return;

@@ -72,3 +72,25 @@ def test_estimates_are_right_on_the_average_and_their_errors_are(tmp_path):
     again = Hops(hops="sources", hop_sources=60, hop_seed=7).findings(network)
     assert all(again[name] == runs[7][name] for name in names)
     assert Hops(hops="sources", hop_sources=400).findings(network)["mean distance"] == exact["mean distance"]
+
+
+def test_sketches_are_near_and_say_how_near(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=900, edges=2500, directed=True)
+    network = HostNetwork(store)
+    exact = Hops(hops="exact").findings(network)
+    found = Hops(hops="sketches", hop_sketches=40).findings(network)
+    for name in ("connected pairs", "effective diameter", "mean distance"):
+        assert 0 < found[name].error < 0.08 * exact[name].value
+        assert abs(found[name].value - exact[name].value) < 4 * found[name].error + 0.03 * exact[name].value
+    assert found["longest distance"].value == exact["longest distance"].value
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_sketches_are_the_same_from_any_blocks(tmp_path, directed):
+    for store in stores(tmp_path, directed=directed):
+        found = []
+        for network in networks(store, tmp_path / "derived"):
+            found.append(network.compute("sketches", seed=3, run=1).tolist())
+            network.close()
+        assert all(one == found[0] for one in found)
+        assert found[0][0] == store.vertices

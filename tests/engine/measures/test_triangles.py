@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
 from helpers.networks import least as least_of_rows
-from helpers.networks import neighbors_of
+from helpers.networks import neighbors_of, same
 from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
@@ -17,7 +17,8 @@ from csaw.engine.cpu.analytics import spooled_rows
 from csaw.engine.cpu.analytics import triangles as analytics
 from csaw.engine.cpu.kernels import triangles as kernels
 from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.triangles import Triangles
+from csaw.engine.measure import Number
+from csaw.engine.measures.triangles import METHODS, Triangles
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import BudgetError
 
@@ -76,6 +77,69 @@ def test_counts_are_those_of_sets(tmp_path, threads):
         total, counts = network.compute("triangles")
         assert (name, total, counts.tolist()) == (name, sum(expected) // 3, expected)
         assert network.compute("triangles", each=False) == (total, None)
+
+
+@pytest.mark.parametrize("method", ["matrix", "match"])
+def test_all_methods_find_the_same(tmp_path, method):
+    for name, store in shapes(tmp_path):
+        network = HostNetwork(store, threads=2).undirected
+        expected = network.compute("triangles")
+        total, counts = network.compute(METHODS[method])
+        assert (name, total, counts.tolist()) == (name, expected[0], expected[1].tolist())
+        assert network.compute(METHODS[method], each=False) == (total, None)
+        found, wanted = (Triangles(triangles=one).findings(network) for one in (method, "auto"))
+        assert found["triangles"] == Number(wanted["triangles"].value, method)
+        assert same({**found, "triangles": None}, {**wanted, "triangles": None})
+
+
+def test_a_masked_product_is_the_same_in_any_memory(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False, partitions=3)
+    expected = HostNetwork(store, threads=2).compute("triangles")
+    network = HostNetwork(store, memory=least(HostNetwork(store, threads=2)), threads=2, derived=tmp_path)
+    total, counts = network.compute("masked_product")
+    assert total == expected[0]
+    assert np.array_equal(counts, expected[1])
+
+
+def test_estimates_are_unbiased_and_their_errors_true(tmp_path):
+    """Over 400 seeds the mean is within 4 standard errors of the truth, and the errors that are stated are those seen."""
+    store = random_store(tmp_path / "r.zarr", vertices=400, edges=3000)
+    network = HostNetwork(store, threads=1)
+    exact = Triangles().findings(network)
+    found = [Triangles(approximate=300, wedge_seed=seed).findings(network) for seed in range(400)]
+    for name in ("triangles", "transitivity", "mean clustering", "mean clustering, degree >= 2"):
+        values = np.array([one[name].value for one in found])
+        stated = np.mean([one[name].error for one in found])
+        assert abs(values.mean() - exact[name].value) < 4 * stated / np.sqrt(len(found)), name
+        assert values.std() == pytest.approx(stated, rel=0.15), name
+
+
+def test_each_wedge_is_drawn_alike():
+    """The wedge of every number is another one, and all there are."""
+    from csaw.engine.cpu.kernels.wedges import pair_of
+
+    found = [pair_of(number) for number in range(4950)]
+    assert sorted(found) == sorted((i, j) for j in range(100) for i in range(j))
+    for j in (2**20, 2**31, 3 * 10**9):
+        first = j * (j - 1) // 2
+        assert [pair_of(first - 1), pair_of(first), pair_of(first + j - 1)] == [(j - 2, j - 1), (0, j), (j - 1, j)]
+
+
+def test_estimates_are_the_same_in_any_memory(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False, partitions=3)
+    measure = Triangles(approximate=5000, wedge_seed=7)
+    expected = measure.findings(HostNetwork(store))
+    small = HostNetwork(store, memory=least_of_rows(store), threads=2)
+    assert measure.findings(small) == expected
+    assert Triangles(approximate=5000, wedge_seed=8).findings(small) != expected
+
+
+def test_estimates_of_graphs_without_wedges(tmp_path):
+    store = store_of(tmp_path / "e.zarr", [(0, 1, 1)], directed=False, vertices=5)
+    found = Triangles(approximate=10).findings(HostNetwork(store))
+    assert found["triangles"].value == 0
+    assert isnan(found["transitivity"].value)
+    assert found["mean clustering"].value == 0
 
 
 def test_ids_of_64_bits(tmp_path):
@@ -157,6 +221,7 @@ def test_findings_follow_from_the_counts(tmp_path):
         wedges = sum(comb(d, 2) for d in degrees)
         assert found["triangles"].value == sum(counts) // 3, name
         assert found["triangles of vertices"].values.tolist() == counts
+        assert found["clustering of vertices"].values.tolist() == local
         assert found["mean clustering"].value == pytest.approx(sum(local) / len(local))
         assert found["clustering"].values.tolist() == sorted(set(able))
         assert found["clustering"].counts.tolist() == [able.count(value) for value in sorted(set(able))]

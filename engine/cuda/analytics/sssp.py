@@ -1,0 +1,51 @@
+"""Shortest ways by weight from one vertex on a GPU: twin of engine/cpu/analytics/sssp.py."""
+
+import cupy
+import numpy as np
+
+from csaw.engine.contracts import Array
+from csaw.engine.cpu.analytics.bfs import any_active
+from csaw.engine.cpu.analytics.sssp import CHUNK, FEW, SOME, STEP
+from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.network import on_host
+
+
+def compute(network: DeviceNetwork, source: int) -> Array:
+    """float64 [V]: the least sum of weights along a way from ``source`` to each vertex, along directions; infinite where there is none. The same bits as on the host.
+
+    State: 12 bytes a vertex. A graph that does not fit is read once a round, without the blocks that have no vertex to go on from.
+    """
+    distance, round_of = cupy.full(network.vertices, np.inf), cupy.full(network.vertices, -1, np.int32)
+    distance[source] = 0.0
+    chunks = -(-network.vertices // CHUNK)
+    number, floor, step = 0, 0.0, _first_step(network)
+    while floor < np.inf:
+        limit, active = floor + step, cupy.zeros(chunks, np.uint8)
+        found = cupy.asarray(np.array([0, np.float64(np.inf).view(np.uint64)], np.uint64))
+        given = (distance, round_of, number, active, floor, limit, found)
+        network.kernels("sssp").over("choose", network.vertices, network.vertices, *given)
+        chosen, least = found.get()
+        if chosen:
+            number = _settle(network, distance, round_of, number, active, limit)
+        floor = limit if chosen else float(least.view(np.float64))
+        if chosen < network.vertices // FEW or limit == floor:
+            step *= 2
+    return distance
+
+
+def _first_step(network: DeviceNetwork) -> float:
+    """As on the host: a range that decides nothing but the time."""
+    weights = on_host(next(network.blocks(weights=True)).weights[:SOME]).astype(np.float64)
+    return STEP * float(weights.mean()) if weights.size and weights.any() else float("inf")
+
+
+def _settle(network: DeviceNetwork, distance: Array, round_of: Array, number: int, active: Array, limit: float) -> int:
+    """Go through rows round after round, until no distance below ``limit`` changes; the number of the next round."""
+    while (flags := active.get()).any():
+        following = cupy.zeros_like(active)
+        state = (distance, round_of, number, active, following, float(limit))
+        for block in network.blocks(weights=True, wanted=any_active(flags, CHUNK)):
+            rows = (block.first, block.last, block.indptr, block.indices, block.weights)
+            network.kernels("sssp").over("relax", block.last - block.first, *rows, *state)
+        number, active = number + 1, following
+    return number

@@ -1,0 +1,82 @@
+"""Patterns: small connected graphs that are looked for in a large one, and plans to match them vertex by vertex.
+
+A match is a set of edges of the graph that forms the pattern; edges beside them do no harm (subgraphs, not induced ones). Each is found once: of the vertices that
+a symmetry of the pattern exchanges, the first has the lowest number (Grochow and Kellis, RECOMB 2007).
+"""
+
+from functools import cache
+from itertools import combinations, permutations
+from typing import NamedTuple
+
+import numpy as np
+
+Edges = tuple[tuple[int, int], ...]
+
+
+def _path(size: int) -> Edges:
+    return tuple((v, v + 1) for v in range(size - 1))
+
+
+def _star(size: int) -> Edges:
+    return tuple((0, v) for v in range(1, size))
+
+
+def _cycle(size: int) -> Edges:
+    return (*_path(size), (0, size - 1))
+
+
+PATTERNS: dict[str, Edges] = {
+    "wedge": _path(3),
+    "triangle": _cycle(3),
+    "path4": _path(4),
+    "star4": _star(4),
+    "square": _cycle(4),
+    "paw": (*_cycle(3), (0, 3)),
+    "diamond": (*_cycle(4), (0, 2)),
+    "clique4": tuple(combinations(range(4), 2)),
+    "path5": _path(5),
+    "star5": _star(5),
+    "cycle5": _cycle(5),
+    "bowtie": (*_cycle(3), (0, 3), (3, 4), (0, 4)),
+    "house": (*_cycle(5), (1, 4)),
+    "clique5": tuple(combinations(range(5), 2)),
+}
+"""Edges of each pattern by name; the number in a name is that of its vertices."""
+
+
+class Plan(NamedTuple):
+    """How a pattern of k vertices is matched: one after the other, each beside one before.
+
+    joined: bool [k, k], whether two have an edge; after: bool [k, k], whether the second has a higher number than the first; needs: int64 [k], degrees.
+    """
+
+    joined: np.ndarray
+    after: np.ndarray
+    needs: np.ndarray
+
+
+def star_leaves(name: str) -> int:
+    """Number of leaves of a star or a wedge; 0 for other patterns."""
+    edges = PATTERNS[name]
+    return next((len(edges) for v in edges[0] if all(v in edge for edge in edges)), 0)
+
+
+@cache
+def plan(name: str) -> Plan:
+    """The plan of a pattern."""
+    edges = PATTERNS[name]
+    size = 1 + max(max(edge) for edge in edges)
+    given = np.zeros((size, size), bool)
+    for u, v in edges:
+        given[u, v] = given[v, u] = True
+    order = [int(given.sum(0).argmax())]
+    while len(order) < size:
+        left = [v for v in range(size) if v not in order]
+        order.append(max(left, key=lambda v: (given[v, order].sum(), given[v].sum())))
+    joined = given[np.ix_(order, order)]
+    symmetries = [p for p in permutations(range(size)) if np.array_equal(joined[np.ix_(p, p)], joined)]
+    after = np.zeros((size, size), bool)
+    for v in range(size):
+        after[v, list({p[v] for p in symmetries} - {v})] = True
+        symmetries = [p for p in symmetries if p[v] == v]
+    return Plan(joined, after, joined.sum(0))

@@ -1,0 +1,94 @@
+"""Triangles on a GPU are those of the host, resident and streamed, of hubs, of many and of few neighbors."""
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip
+
+gpu = device_or_skip()
+
+from helpers.graphs import random_store
+from helpers.networks import GRAPHS, same
+
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.measures.triangles import Triangles
+from csaw.partition.errors import BudgetError
+
+STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+    "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
+    "directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
+    "dense": lambda path: random_store(path, vertices=3000, edges=1_500_000, weighted=False),
+}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_findings_are_those_of_the_host(name, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    wanted = Triangles().findings(HostNetwork(store))
+    network = DeviceNetwork(store, gpu, derived=tmp_path)
+    assert same(Triangles().findings(network), wanted)
+    total, vertices = network.undirected.compute("triangles", each=False)
+    assert (total, vertices) == (wanted["triangles"].value, None)
+    network.close()
+
+
+@pytest.mark.parametrize(("hubs", "many", "long"), [(0, 8, 64), (100, 8, 64), (100, 2**40, 16), (3000, 48, 2**30)])
+def test_each_kernel_finds_all(hubs, many, long, tmp_path, monkeypatch):
+    from csaw.engine.cuda.analytics import triangles
+
+    for name, value in (("HUBS", hubs), ("MANY", many), ("LONG", long)):
+        monkeypatch.setattr(triangles, name, value)
+    for name in ("larger", "dense"):
+        store = STORES[name](tmp_path / f"{name}.zarr")
+        wanted = HostNetwork(store).compute("triangles")
+        found = DeviceNetwork(store, gpu).compute("triangles")
+        assert found[0] == wanted[0]
+        assert np.array_equal(found[1].get(), wanted[1])
+
+
+def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = HostNetwork(store).compute("triangles")
+    with pytest.raises(BudgetError) as refusal:
+        DeviceNetwork(store, gpu, gpu_memory=STATE_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
+    least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
+    for gpu_memory in (least, least + 100_000, least + 1_000_000):
+        network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
+        found = network.compute("triangles")
+        assert found[0] == wanted[0]
+        assert np.array_equal(found[1].get(), wanted[1])
+        assert network.compute("triangles", each=False)[0] == wanted[0]
+        network.close()
+
+
+def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(tmp_path):
+    import cupy
+
+    store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
+    wanted = HostNetwork(store).compute("triangles", each=False)
+    pool, gpu_memory = cupy.get_default_memory_pool(), 24 << 20
+    assert 4 * store.edges > gpu_memory - STATE_BYTES * store.vertices
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + int(1.2 * gpu_memory))  # CuPy rounds sizes up
+    try:
+        assert DeviceNetwork(store, gpu, gpu_memory=gpu_memory).compute("triangles", each=False) == wanted
+    finally:
+        pool.set_limit(size=0)
+
+
+def test_twenty_bytes_an_edge_hold_a_graph(tmp_path):
+    import cupy
+
+    from csaw.datasets.generate import generate
+
+    store = generate("rmat:scale=18,edge_factor=32,seed=1", tmp_path / "g.zarr")
+    network, pool = DeviceNetwork(store, gpu), cupy.get_default_memory_pool()
+    network.compute("triangles")  # compiles
+    network.close()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+    network = DeviceNetwork(store, gpu)
+    network.compute("triangles")
+    network.held.clear()
+    assert pool.total_bytes() - before <= 20 * store.edges // 2 + 160 * store.vertices
+    network.close()
