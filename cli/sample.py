@@ -93,34 +93,29 @@ def sample(
     """
     from csaw.cli import spread
     from csaw.engine.devices import begin_to_open
+    from csaw.engine.samples.place import check_place, partial_of
 
     _check_virtual(virtual, virtual_from, resume)
     spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
     if cluster is None:
         begin_to_open(options["device"])
-    from csaw.cli import console
-    from csaw.cli.report import print_report
-    from csaw.cli.runs import run_sections
-    from csaw.engine.samples.place import check_place, partial_of
-
     wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
     graph, place = _places(graph, out, virtual_from)
     partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too
     if not dry_run and shard is None:
         check_place(Path(place), resume=resume, overwrite=overwrite)
     if cluster is not None:
-        how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": bool(virtual_from)}
+        how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": virtual_from is not None}
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), dry_run=dry_run, as_json=as_json, **how)
         return
     job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
     if dry_run:
         _print_plan(graph, job, as_json)
-        return
-    if shard is not None:
+    elif shard is not None:
         spread.as_shard(job, place, shard, as_json)
-        return
-    results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
-    console.print_json(results) if as_json else print_report(run_sections(results, place))
+    else:
+        results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
+        _print_results(results, place, as_json)
 
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:
@@ -137,6 +132,14 @@ def _print_plan(graph: str, job: Any, as_json: bool) -> None:
 
     plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
     console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
+
+
+def _print_results(results: dict[str, Any], place: str, as_json: bool) -> None:
+    from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import run_sections
+
+    console.print_json(results) if as_json else print_report(run_sections(results, place))
 
 
 def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:
