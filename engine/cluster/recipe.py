@@ -49,6 +49,10 @@ class Recipe:
 
     def there(self, **place: Any) -> Job:
         """The job of a worker, whose ``place`` says device, threads and memory where the user did not."""
+        if (self.version, self.draws) != (VERSION, DRAWS):
+            raise StoreError(
+                f"csaw {VERSION}, whose draws are version {DRAWS}, is installed here; expected {self.version} with {self.draws}"
+            )
         device = {name: place[name] for name in ("device",) if name in place}  # chosen among those that the user named
         job = self._job({**place, **self.given, **device})
         if len(job.devices) > 1:  # which auto takes for a large graph

@@ -18,7 +18,7 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.shown import quoted
 
 MOST_SHARDS = 10**6
-SEALED = "another process has sealed the sample"
+SEALED = "another process seals the sample"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ LOOK_SECONDS = 1.0  # between looks at the workers
 REMIND_SECONDS = 60.0  # between messages that no worker is there
 SLOW, SLOW_SECONDS = 4.0, 3.0  # times a usual unit, and seconds, after which an idle worker is given the same one
 MOST_DEATHS = 3  # of a group alone in its task; each stands for several workers that died with it, as Dask counts
+MOST_FAILURES = 2  # of a unit, by errors that are none of csaw's
 RESULT_SECONDS = 10.0  # to bring a report, a few hundred bytes; then its worker has died with it
 LOST = (CancelledError, asyncio.CancelledError, TimeoutError, OSError)
 """What comes in place of a report that died with its worker, or of a task that died with its scheduler."""
@@ -41,6 +42,7 @@ class Unit:
 
     groups: Sequence[int]
     deaths: int = 0
+    failures: int = 0
     began: float = 0.0
     futures: list[Future] = field(default_factory=list)
 
@@ -58,6 +60,7 @@ class Tasks:
         self.workers: set[str] = set()
         self.looked = self.reminded = time.monotonic() - REMIND_SECONDS
         self.pace = 0.0  # seconds of a group
+        self.instances = sum(map(writer.rows, writer.done))
         self.edges = self.dead_ends = 0
         self.reports: dict[str, Report] = {}
 
@@ -89,6 +92,7 @@ class Tasks:
                 f"worker {gone[0]} is" if len(gone) == 1 else f"{len(gone)} workers are",
             )
         self.workers = workers
+        self._replace_lost()
         if able := self.workers - self.aside.keys():
             return
         if self.workers:
@@ -96,6 +100,11 @@ class Tasks:
         if now - self.reminded >= REMIND_SECONDS and not able:
             self.reminded = now
             log.info("no worker is there yet; waiting for one")
+
+    def _replace_lost(self) -> None:
+        """Have workers that are lost for good started again, where this process has started the cluster."""
+        if (cluster := self.client.cluster) is not None and len(self.workers) < len(cluster.worker_spec):
+            cluster.scale(len(cluster.worker_spec))
 
     def _lost(self) -> ClusterError:
         return ClusterError(f"the scheduler {self.client.scheduler.address} is lost; {SAFE}")
@@ -161,8 +170,18 @@ class Tasks:
             if not is_reached(self.client):
                 raise self._lost()
             self._once_more(unit)
-        else:
+        elif isinstance(outcome, CsawError) or unit.failures == MOST_FAILURES:
             raise outcome
+        else:  # of Python or of a library, which may not come again
+            unit.failures += 1
+            log.warning(
+                "groups %d to %d are drawn again: %s: %s",
+                unit.groups[0],
+                unit.groups[-1],
+                type(outcome).__name__,
+                outcome,
+            )
+            self._once_more(unit)
 
     def _done(self, unit: Unit, report: Report) -> None:
         self._cancel(unit.futures)
@@ -171,8 +190,9 @@ class Tasks:
         self.reports[report.process] = report
         self.edges, self.dead_ends = self.edges + report.edges, self.dead_ends + report.dead_ends
         self.writer.note(unit.groups)
+        self.instances += sum(map(self.writer.rows, unit.groups))
         if self.progress:
-            self.progress(sum(map(self.writer.rows, self.writer.done)))
+            self.progress(self.instances)
 
     def _once_more(self, unit: Unit) -> None:
         if not unit.futures:

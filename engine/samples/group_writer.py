@@ -12,6 +12,7 @@ A group has the same bytes whoever writes it, and each process writes under temp
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -47,7 +48,7 @@ class GroupWriter(Draft):
         super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
         self.bytes_written = 0
         self.finished = False
-        self._done: frozenset[int] = frozenset()
+        self._done: set[int] = set()
         self._counting = threading.Lock()
         self._said = b""
 
@@ -72,14 +73,14 @@ class GroupWriter(Draft):
         self.identifiers = self._identifiers(place.version_of(self.partial))
 
     @property
-    def done(self) -> frozenset[int]:
+    def done(self) -> AbstractSet[int]:
         """The groups that are known to be finished and safe."""
         return self._done
 
     def note(self, groups: Iterable[int]) -> None:
         """Count groups as done that another process has written."""
         with self._counting:
-            self._done |= set(groups)
+            self._done.update(groups)
 
     def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""

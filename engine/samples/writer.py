@@ -36,7 +36,7 @@ class SampleWriter(GroupWriter):
         with files.writing(self.partial, lambda: "choose another place for the samples"):
             try:
                 self._start(resume, overwrite)
-                self._done = self._found_groups()
+                self.note(self._found_groups())
             except BaseException:
                 if self._lock is not None:
                     with suppress(OSError):

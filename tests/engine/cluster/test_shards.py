@@ -219,7 +219,7 @@ def test_a_living_sealer_is_left_alone(tmp_path, graph, monkeypatch):
     monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
     unsealed(graph, tmp_path / "s", monkeypatch)
     with lease.Lease(tmp_path / ".s.csaw-sealing") as held:
-        assert draw(graph, tmp_path / "s", "0/2")["resumed"] == "another process has sealed the sample"
+        assert draw(graph, tmp_path / "s", "0/2")["resumed"] == "another process seals the sample"
         assert held.held
     assert not (tmp_path / "s").exists()
     seal_sample(tmp_path / "s")
