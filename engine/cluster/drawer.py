@@ -2,8 +2,10 @@
 
 import logging
 import secrets
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -116,6 +118,10 @@ class Drawing(WorkerPlugin):
         self.recipe, self.name, self.local = recipe, name, local
 
     def setup(self, worker: Worker) -> None:
+        if self.local and threading.current_thread() is threading.main_thread():
+            signal.signal(
+                signal.SIGINT, signal.SIG_IGN
+            )  # Ctrl-C is for the process that leads, which stops the workers
         limit = worker.memory_manager.memory_limit
         self.worker, self.address = f"{worker.name} ({worker.address})", worker.address
         if str(worker.name) == worker.address:

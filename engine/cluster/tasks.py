@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from distributed import Client, Future, KilledWorker
+from distributed import Client, Future, KilledWorker, LocalCluster
 
 from csaw.engine.cluster.drawer import Report, Unable, draw
 from csaw.engine.samples.group_writer import GroupWriter
@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 UNIT_SECONDS = 1.0  # of work in a task
 AHEAD = 2  # tasks of a worker: one that it draws, one that it goes on with
 LOOK_SECONDS = 1.0  # between looks at the workers
+REPLACE_SECONDS = 20.0  # after which a worker that is not there is lost for good
 REMIND_SECONDS = 60.0  # between messages that no worker is there
 SLOW, SLOW_SECONDS = 4.0, 3.0  # times a usual unit, and seconds, after which an idle worker is given the same one
 MOST_DEATHS = 3  # of a group alone in its task; each stands for several workers that died with it, as Dask counts
@@ -59,6 +60,8 @@ class Tasks:
         self.aside: dict[str, Unable] = {}
         self.workers: set[str] = set()
         self.looked = self.reminded = time.monotonic() - REMIND_SECONDS
+        self.complete = time.monotonic()
+        self.wanted = 0 if client.cluster is None else len(client.cluster.worker_spec)
         self.pace = 0.0  # seconds of a group
         self.instances = sum(map(writer.rows, writer.done))
         self.edges = self.dead_ends = 0
@@ -92,7 +95,7 @@ class Tasks:
                 f"worker {gone[0]} is" if len(gone) == 1 else f"{len(gone)} workers are",
             )
         self.workers = workers
-        self._replace_lost()
+        self._replace_lost(now)
         if able := self.workers - self.aside.keys():
             return
         if self.workers:
@@ -101,10 +104,15 @@ class Tasks:
             self.reminded = now
             log.info("no worker is there yet; waiting for one")
 
-    def _replace_lost(self) -> None:
-        """Have workers that are lost for good started again, where this process has started the cluster."""
-        if (cluster := self.client.cluster) is not None and len(self.workers) < len(cluster.worker_spec):
-            cluster.scale(len(cluster.worker_spec))
+    def _replace_lost(self, now: float) -> None:
+        """Start new workers for those that are lost for good, where this process has started the cluster. Dask itself gives up one that dies while it starts."""
+        if (cluster := self.client.cluster) is None or len(self.workers) >= self.wanted:
+            self.complete = now
+        elif now - self.complete > REPLACE_SECONDS:
+            self.complete = now
+            if isinstance(cluster, LocalCluster):  # elsewhere, a worker that is not there may wait in a queue
+                cluster.scale(len(self.workers))
+            cluster.scale(self.wanted)
 
     def _lost(self) -> ClusterError:
         return ClusterError(f"the scheduler {self.client.scheduler.address} is lost; {SAFE}")

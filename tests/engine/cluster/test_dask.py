@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 
-import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
@@ -43,7 +42,6 @@ LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
 @pytest.fixture(scope="module")
 def cluster():
     """Two workers of one thread each, in processes of their own."""
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "3s"})
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
         Client(held, set_as_default=False) as client,
@@ -146,9 +144,8 @@ def killer(client, moments, stop):
         for seconds in moments:
             if stop.wait(seconds):
                 return
-            client.cluster.scale(2)  # Dask gives up a worker that dies while it starts
-            pids = list(client.run(os.getpid, on_error="ignore").values())
-            if pids:
+            clusters.refill(client, 1)
+            if pids := list(client.run(os.getpid, on_error="ignore").values()):
                 clusters.kill(random.choice(pids))
 
     thread = threading.Thread(target=work)
@@ -165,7 +162,7 @@ def test_killed_workers_lose_nothing(tmp_path, slow, graph):
     finally:
         stop.set()
         thread.join()
-        slow.wait_for_workers(2, timeout=30)
+        clusters.refill(slow, 2)
     assert_same_files(tmp_path / "spread", tmp_path / "alone")
 
 
@@ -182,8 +179,7 @@ def test_many_killed_workers_lose_nothing(tmp_path, slow, graph, round_):
     finally:
         stop.set()
         thread.join()
-        slow.cluster.scale(2)
-        slow.wait_for_workers(2, timeout=60)
+        clusters.refill(slow, 2)
     assert_same_files(tmp_path / "spread", tmp_path / "alone")
 
 
