@@ -77,11 +77,11 @@ from csaw.cli import values
 )
 @click.option(
     "--partitioner",
-    type=click.Choice(["range", "random", "biased-random", "metis", "lp"]),
+    type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
-    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation. All but range hold the whole graph in memory once.",
+    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
 )
-@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range and lp.")
+@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
 @click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
@@ -134,12 +134,13 @@ def partition(
     from csaw.cli.graphs import describe, graph_sections
     from csaw.cli.report import print_report
     from csaw.partition import IngestOptions, ingest
+    from csaw.partition.progress import progress as shown_progress
     from csaw.partition.several import files_of
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
     files = files_of(list(inputs))
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with console.progress("reading", total, "bytes", enabled=progress) as update:
+    with shown_progress("reading", total, "bytes", enabled=progress) as update:
         store = ingest(files, out, chosen, lambda done, total: update(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:

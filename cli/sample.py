@@ -186,12 +186,12 @@ def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
-    from csaw.cli import console
     from csaw.engine.run import execute
     from csaw.engine.samples.place import partial_of
+    from csaw.partition.progress import progress
 
     try:
-        with console.progress("sampling", job.plan.request.instances, "instances") as update:
+        with progress("sampling", job.plan.request.instances, "instances") as update:
             results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
             return {key: value for key, value in results.items() if key != "plan"}
     except KeyboardInterrupt as error:

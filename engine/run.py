@@ -21,13 +21,15 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import Identifiers
+from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
-from csaw.engine.summary import cut_walks, resumed
+from csaw.engine.summary import cut_walks, resumed, short_of_target
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
@@ -93,9 +95,14 @@ def prepare(
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
+    if options.target is not None:
+        options, parameters = _with_target(options, parameters, store, algo)
     algorithm = registry.build(algo, parameters, options.edge_bias)
     algorithm.vertex_columns = read_columns(options.columns, store)
-    sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
+    joined = options.target is not None and not algorithm.sized_by
+    sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
+    if joined:
+        refuse_unfit(algorithm, sources.instances)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
         return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
@@ -112,6 +119,14 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+
+
+def _with_target(
+    options: RunOptions, parameters: dict[str, Any], store: GraphStore, algo: str
+) -> tuple[RunOptions, dict[str, Any]]:
+    """The options of a run and those of its algorithm, with the target as a number of vertices."""
+    target = vertices_wanted(options.target, store.vertices)
+    return replace(options, target=target), parameters_for(registry.find(algo), target, parameters)
 
 
 def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
@@ -171,7 +186,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
-        size, earlier = max(1, plan.batch // plan.request.group_size), len(writer.done)
+        size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
         with backends_of(job, units) as (backends, losses):
             working = Stopwatch()
@@ -187,7 +202,8 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
 
 def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: "Times", earlier: int = 0) -> dict[str, Any]:
     """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
-    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
+    sizes = draft_sizes(writer)
+    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, sizes) | short_of_target(job, sizes)
     return results | (resumed(writer, earlier) if earlier else {})
 
 
@@ -268,10 +284,10 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
 
 def manifest(job: Job) -> dict[str, Any]:
-    """The manifest of a sample store: versions, request and graph, without timings."""
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
     store = job.store
     graph = {
-        "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
+        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
         "directed": store.directed, "id_kind": store.id_kind,
     }  # fmt: skip
     return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}

@@ -20,6 +20,7 @@ from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.facts import html_facts, line
 from csaw.partition.shown import quoted
 
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
@@ -118,6 +119,20 @@ class Stream:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
         return self.parts.instances
 
+    def __repr__(self) -> str:
+        return line("csaw stream", "of " + str(self.job.store.path), [f"{len(self):,} instances of {self.job.plan.request.algorithm}", f"up to {self.job.plan.batch:,} in a batch", f"seed {self.job.plan.request.seed}", f"on {self.job.plan.device}"])  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        plan = self.job.plan
+        facts = {
+            "instances": f"{len(self):,}",
+            "algorithm": plan.request.algorithm,
+            **plan.request.parameters,
+            "seed": plan.request.seed,
+        }
+        facts |= {"instances in a batch, at most": f"{plan.batch:,}", "device": plan.device}
+        return html_facts(f"csaw stream of {self.job.store.path}", facts.items())
+
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)
 
@@ -129,7 +144,7 @@ class Stream:
     def _draw(self, parts: Parts) -> Finished:
         if not parts.instances:
             return
-        opened, size, first, last = self._open(), self.job.plan.batch, parts[0][0], parts[-1][1]
+        opened, size, first, last = self._open(), self.job.plan.at_a_time, parts[0][0], parts[-1][1]
         filled = (
             parts if parts[0][0] < parts[0][1] else parts[-1:]
         )  # an epoch with fewer instances may have one for a process that gets none of the others
@@ -169,7 +184,7 @@ class _Opened:
     def __init__(self, job: Job, *, on_device: bool) -> None:
         self.finish = _finisher(job, on_device=on_device)
         with ExitStack() as stack:
-            units = -(-job.plan.request.instances // job.plan.batch)
+            units = -(-job.plan.request.instances // job.plan.at_a_time)
             backends, self.losses = stack.enter_context(backends_of(job, units))
             self.devices = stack.enter_context(DeviceThreads(backends, job.sources))
             self.stack = stack.pop_all()

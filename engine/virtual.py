@@ -29,7 +29,7 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import group_node, write_array
 
 SOURCES = "given_sources"
-ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced")
+ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 Draw = Callable[[int, int], dict[str, np.ndarray]]
@@ -48,6 +48,8 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
         )
+    if job.store.stored.in_memory:
+        raise OptionError("--virtual: a graph in memory is gone when the sample is drawn again; make it a store with csaw.partition(graph, out), and sample that")  # fmt: skip
     check_place(path, resume=False, overwrite=overwrite)
     said = store_attributes(
         job.identifiers, layout=layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)

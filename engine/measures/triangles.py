@@ -3,7 +3,7 @@
 from math import fsum, nan, sqrt
 from typing import Any
 
-from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number
+from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
 from csaw.engine.option import option
 
@@ -29,7 +29,7 @@ class Triangles(Measure):
     approximate: int = option(
         0, help="estimate from this many random wedges, with the standard error, on the CPU; 0 counts exactly", low=0, high=2**40
     )  # fmt: skip
-    wedge_seed: int = option(0, help="seed of the random wedges", low=0)
+    seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("wedges",) if self.approximate else (METHODS[self.triangles],)
@@ -37,7 +37,7 @@ class Triangles(Measure):
     def findings(self, network: Network) -> Findings:
         simple = network.undirected
         if self.approximate:
-            drawn = simple.compute("wedges", count=self.approximate, seed=self.wedge_seed)
+            drawn = simple.compute("wedges", count=self.approximate, seed=self.seed)
             return estimated(drawn, self.approximate, network.vertices)
         total, counts = simple.compute(METHODS[self.triangles], each=True)
         method = FASTEST if self.triangles == AUTO else self.triangles

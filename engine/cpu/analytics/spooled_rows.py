@@ -80,6 +80,8 @@ class SpooledRows(Oriented):
                 self._write_run(block, first, last)
                 first = last
         self._close_small()
+        largest = int(np.diff(self.begin[self.cuts]).max(initial=0))
+        self.buffers = [np.empty(largest, self.rank.dtype) for _ in range(2)]  # one is read while the other is in use
 
     def _write_run(self, block: Block, first: int, last: int) -> None:
         ranks = self.rank[first:last].astype(np.int64)
@@ -129,9 +131,7 @@ class SpooledRows(Oriented):
 
     def pieces(self, first: int) -> Iterator[Rows]:
         numbers = range(int(np.searchsorted(self.cuts, first, side="right")) - 1, len(self.cuts) - 1)
-        largest = int(np.diff(self.begin[self.cuts]).max(initial=0))
-        buffers = [np.empty(largest, self.rank.dtype) for _ in range(2)]
-        coming = None
+        buffers, coming = self.buffers, None
         for turn, number in enumerate(numbers):
             piece = coming.result() if coming else self._read(number, buffers[0])
             following = numbers[turn + 1 : turn + 2]
