@@ -77,12 +77,13 @@ def as_shard(job: Any, out: str, shard: str, as_json: bool) -> None:
 def _progress(out: str, safe: str) -> Iterator[tuple[Any, Any]]:
     """A function that says the number of instances, and one that says how many of them are drawn. Ctrl-C says how to go on."""
     from csaw.engine.samples.place import partial_of
+    from csaw.partition.progress import progress
 
     with ExitStack() as stack:
         shown: list[Any] = []
 
         def begin(instances: int) -> None:
-            shown.append(stack.enter_context(console.progress("sampling", instances, "instances")))
+            shown.append(stack.enter_context(progress("sampling", instances, "instances")))
 
         try:
             yield begin, lambda done: shown[0](done)
