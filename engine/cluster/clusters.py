@@ -52,7 +52,11 @@ class Cluster:
 def begin(cluster: Cluster) -> None:
     """In an MPI job, split its processes: the first one schedules, the second one goes on here, and the others become workers, for which this call does not return."""
     if cluster.kind == "mpi":
-        _library("dask_mpi", "dask-mpi").initialize(nthreads=1, nanny=False, dashboard=False)
+        library = _library("dask_mpi", "dask-mpi")
+        logging.getLogger("distributed").setLevel(
+            logging.CRITICAL
+        )  # workers report that their scheduler ends as an error
+        library.initialize(nthreads=1, nanny=False, dashboard=False)
 
 
 @contextmanager
@@ -79,7 +83,7 @@ def _quiet() -> Iterator[None]:
     """Let Dask log errors alone: what becomes of workers is said by the run."""
     logger = logging.getLogger("distributed")
     level = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(max(level, logging.ERROR))
     try:
         yield
     finally:
