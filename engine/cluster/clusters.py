@@ -90,18 +90,22 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _closed(client: Any) -> None:
+def _closed(held: Any) -> None:
+    """Close a client or a cluster. What goes wrong then, as where a worker has just died, changes nothing of the run."""
     try:
-        client.close(timeout=5)
-    except (OSError, TimeoutError) as error:
-        log.debug("the client of the cluster did not close: %s", error)
+        held.close(timeout=10)
+    except (OSError, TimeoutError, RuntimeError, LookupError, AttributeError) as error:
+        log.debug("the cluster did not close: %r", error)
 
 
 def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
     if cluster.kind == "local":
-        return distributed.Client(stack.enter_context(_local(distributed, cluster.workers)), set_as_default=False)
+        started = _local(distributed, cluster.workers)
+        stack.callback(_closed, started)
+        return distributed.Client(started, set_as_default=False)
     if cluster.kind in JOBS:
-        started = stack.enter_context(getattr(_library("dask_jobqueue", "dask-jobqueue>=0.9"), JOBS[cluster.kind])())
+        started = getattr(_library("dask_jobqueue", "dask-jobqueue>=0.9"), JOBS[cluster.kind])()
+        stack.callback(_closed, started)
         started.scale(jobs=cluster.workers)
         log.info("asked %s for %d jobs; each is to run one worker", cluster.kind, cluster.workers)
         return distributed.Client(started, set_as_default=False)
