@@ -77,11 +77,11 @@ from csaw.cli import values
 )
 @click.option(
     "--partitioner",
-    type=click.Choice(["range", "random", "biased-random", "metis", "lp"]),
+    type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
-    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation. All but range hold the whole graph in memory once.",
+    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or with few edges between partitions, by METIS (pip install 'csaw[metis]') or label propagation; or by degree, which makes csaw evaluate faster. All but range hold the whole graph in memory once.",
 )
-@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range and lp.")
+@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
 @click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),

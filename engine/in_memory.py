@@ -10,10 +10,12 @@ from csaw.engine.draw import draw_batches
 from csaw.engine.ends import may_end
 from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.machine import available_bytes
-from csaw.engine.run import Job, cut_walks, manifest, rate
+from csaw.engine.run import Job, manifest, rate
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.kept import KeptSamples
+from csaw.engine.summary import cut_walks, short_of_target
+from csaw.engine.summary import cut_walks, short_of_target
 from csaw.engine.version import VERSION
 from csaw.partition.errors import BudgetError
 
@@ -46,5 +48,5 @@ def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) 
         job.identifiers, layout=plan.sample_layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)
     )  # fmt: skip
     samples = KeptSamples(said, batches, job.identifiers.words, plain(results))
-    samples.results.update(cut_walks(job, samples.sizes))
+    samples.results.update(cut_walks(job, samples.sizes) | short_of_target(job, samples.sizes))
     return samples

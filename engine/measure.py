@@ -11,7 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from csaw.engine.option import Option, options_of
+from csaw.engine.option import Option, option, options_of
 from csaw.partition.errors import OptionError, UnknownNameError
 from csaw.partition.shown import quoted
 
@@ -58,11 +58,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class Column:
-    """A number for each vertex, [V], in the order of dense ids. ``is_label``: it names a group of vertices, so that it is neither compared nor averaged."""
+    """A number for each vertex, [V], in the order of dense ids.
+
+    ``kind``: of a ``rank``, samples are compared by the vertices of the largest numbers; of a ``value``, by its distribution over visits alone; a ``label``, which names a
+    group of vertices, is not compared.
+    """
 
     values: "np.ndarray"
     method: str = ""
-    is_label: bool = False
+    kind: str = "rank"
 
 
 Finding = Number | Distribution | Curve | Column
@@ -78,6 +82,9 @@ class Measure:
     paper: ClassVar[str] = ""
     by_default: ClassVar[bool] = True
     """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by name."""
+
+    reads_weights: ClassVar[bool] = False
+    """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
 
     def __init__(self, **values: Any) -> None:
         for name, declared in self.options().items():
@@ -104,6 +111,13 @@ class Measure:
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""
         raise NotImplementedError
+
+
+def seed_option() -> Any:
+    """The option of measures that draw at random; all of them have it in common."""
+    return option(
+        0, help="seed of all that measures draw at random: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
+    )
 
 
 def names() -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.partition import GraphStore
+from csaw.partition.errors import BudgetError
 from csaw.partition.recut import Recut
 
 Wanted = Callable[[int, int], bool]
@@ -53,6 +54,12 @@ class Network(ABC):
     directed: bool
     weighted: bool
     id_dtype: np.dtype
+    held: dict[bool, Block]
+    """The block of all rows of a resident network, once it was read, without weights (False) or with them."""
+    state_bytes: ClassVar[int]
+    """Bytes that may be kept of each vertex: offsets, degrees, and what a measure keeps."""
+    flag: ClassVar[str]
+    """The option of the budget."""
 
     @cached_property
     @abstractmethod
@@ -61,23 +68,56 @@ class Network(ABC):
 
     @property
     @abstractmethod
-    def resident(self) -> bool:
-        """Whether all rows are one block that stays in memory."""
-
-    @property
-    @abstractmethod
     def budget(self) -> int:
         """Bytes of the device's memory that may be used."""
 
     @property
     @abstractmethod
+    def offsets(self) -> np.ndarray:
+        """int64 [V + 1], in host memory: where each row begins among all entries."""
+
+    @property
     def edge_bytes(self) -> int:
         """Bytes of an entry of a row with its weight, if the graph has weights."""
+        return self.id_dtype.itemsize + 4 * self.weighted
+
+    @property
+    def room(self) -> int:
+        """Bytes for rows, beside what is kept of all vertices."""
+        return self.budget - self.state_bytes * self.vertices
+
+    @property
+    def resident(self) -> bool:
+        """Whether all rows are one block that stays in memory."""
+        return bool(self.held) or self.edges * self.edge_bytes <= self.room
+
+    def require_least(self) -> None:
+        """BudgetError unless the memory holds two rows and what is kept of all vertices."""
+        longest = max(self.store.max_degree, 1)
+        least = self.state_bytes * self.vertices + 2 * self.edge_bytes * longest
+        if self.budget < least:
+            raise BudgetError(
+                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
+                f"and {self.budget:,} are allowed; raise {self.flag} to {least:,}"
+            )
 
     @cached_property
-    @abstractmethod
     def cut(self) -> Recut:
-        """The store in blocks of which two fit the budget."""
+        """The store in blocks of which two fit. Errors as of ``require_least``."""
+        self.require_least()
+        most = self.room // (2 * self.edge_bytes)
+        begins, vertex = [], 0
+        while vertex < self.vertices:
+            edge = int(self.offsets[vertex])
+            begins.append((vertex, edge))
+            vertex = int(np.searchsorted(self.offsets, edge + most, side="right")) - 1
+        return Recut(self.store, begins)
+
+    def numbers(self, wanted: Wanted | None) -> list[int]:
+        """The blocks of ``cut`` that are wanted."""
+        return [
+            part.number for part in self.cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
+        ]
 
     @abstractmethod
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:

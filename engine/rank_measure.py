@@ -35,7 +35,8 @@ def found(name: str, ranks: Ranks) -> Findings:
 
 
 def binned(units: np.ndarray, label: str) -> Distribution:
-    """The distribution of ranks in multiples of their mean, each rounded down to a number with three bits after the first."""
+    """The distribution of ranks in multiples of their mean. Each stands for the eighth of a doubling that it is in, by the middle of that; 0 for itself."""
     fractions, exponents = np.frexp(units * (units.size / UNITS))
-    values, counts = np.unique(np.ldexp(np.floor(fractions * 2 * BINS) / (2 * BINS), exponents), return_counts=True)
+    middles = np.where(units > 0, (np.floor(fractions * 2 * BINS) + 0.5) / (2 * BINS), 0.0)
+    values, counts = np.unique(np.ldexp(middles, exponents), return_counts=True)
     return Distribution(values, counts, label)

@@ -2,8 +2,8 @@
 
 A vertex passes a whole number of units along each of its edges: damping times its rank by its degree, rounded down. What is not passed, which is the share of
 random jumps, the ranks of vertices without edges and the remainders of divisions, goes in equal parts to all vertices, or to the sources of a personalized
-PageRank. Units are neither made nor lost, and sums of integers do not depend on their order, so that ranks have the same bits whatever the threads, blocks
-and device.
+PageRank; what cannot be parted equally, fewer units than there are vertices, waits for the next iteration. Units are neither made nor lost, and sums of integers do
+not depend on their order, so that ranks have the same bits whatever the threads, blocks and device.
 """
 
 import math
@@ -15,6 +15,7 @@ from csaw.engine.contracts import Array
 from csaw.engine.network import Network
 
 UNITS = 1 << 62
+FLOATS = UNITS >> 51  # units by which products of 64-bit floats may be off, together
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,10 @@ def converged(network: Network, settle: Callable[..., tuple[int, int]], *, dampi
         base = (UNITS - passed) // jumps_to
         change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
         iterations += 1
-    error = (network.edges + 2 * vertices) / UNITS / (1 - damping)
+    misplaced = (
+        network.edges + vertices + FLOATS
+    )  # units of an iteration at most: less than one of an entry and of a vertex is rounded down
+    error = 2 * misplaced / UNITS / (1 - damping)
     return Ranks(ranks, iterations, change / UNITS if vertices else 0.0, error)
 
 

@@ -20,7 +20,7 @@ CHOICES = {
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
     "method": METHODS,
-    "partitioner": ("range", "random", "biased-random", "metis", "lp"),
+    "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
 }
 
 

@@ -5,6 +5,7 @@ random           a random order, cut into equal parts
 biased-random    vertices in a random order, each to a random partition, with chances by the number of its neighbors there (Pan, Wang, Wu, Yang and Owens,
                  Multi-GPU Graph Analytics, IPDPS 2017)
 metis, lp        few edges between partitions: clusters.py has the methods
+degree           vertices of many edges first, cut into parts of equal edges: what measures read most lies together (docs/evaluation.md has what they gain)
 """
 
 from typing import Any
@@ -18,19 +19,24 @@ from csaw.partition.ingest_options import IngestOptions
 from csaw.partition.replace import Draft
 from csaw.partition.store import GraphStore
 from csaw.partition.words import Words
-from csaw.partition.write import StoreWriter, partition_count
+from csaw.partition.write import StoreWriter, cut_points, partition_count
 
 
 def partitioned(plain: GraphStore, out: Draft, options: IngestOptions, count_for: int, clusters: Any) -> GraphStore:
     """The graph of ``plain`` as the store ``out``, in the partitions of ``options.partitioner``; the whole graph is in memory meanwhile.
 
-    Dense ids go through the partitions in turn, and within one through the ids of the input as they rise; original ids stay what they are. ``count_for``:
+    Dense ids go through the partitions in turn, and within one through the ids of the input as they rise (by degree, through vertices of fewer and fewer entries);
+    original ids stay what they are. ``count_for``:
     most bytes of a partition, where the options do not give their number. ``clusters``: as of ``StoreWriter.finish``.
     """
     item = plain.id_dtype.itemsize + 4 * plain.weighted
     count = partition_count(plain.edges, plain.vertices, item, options.partitions, count_for)
-    parts = partition_of(plain, min(count, max(plain.vertices, 1)), options.partitioner, options.partitioner_seed)
-    order = np.argsort(parts, kind="stable")
+    count = min(count, max(plain.vertices, 1))
+    if options.partitioner == "degree":
+        order, parts = by_degree(plain, count)
+    else:
+        parts = partition_of(plain, count, options.partitioner, options.partitioner_seed)
+        order = np.argsort(parts, kind="stable")
     ranks = np.empty_like(order)
     ranks[order] = np.arange(order.size)
     graph, numbers = plain.load(), read_edge_ids(plain) if options.edge_ids else None
@@ -50,6 +56,16 @@ def partitioned(plain: GraphStore, out: Draft, options: IngestOptions, count_for
             clusters=clusters,
             partitioner={"method": options.partitioner, "seed": options.partitioner_seed},
         )
+
+
+def by_degree(store: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices by the number of their entries, most first and of equal ones the smallest first, and the partition of each vertex: int64 [V] both."""
+    degrees = np.diff(store.read_indptr())
+    order = np.argsort(-degrees, kind="stable")
+    cuts = cut_points(np.concatenate([[0], np.cumsum(degrees[order])]), count)
+    parts = np.empty_like(order)
+    parts[order] = np.repeat(np.arange(cuts.size - 1), np.diff(cuts))
+    return order, parts
 
 
 def partition_of(store: Any, count: int, partitioner: str, seed: int) -> np.ndarray:

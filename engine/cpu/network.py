@@ -12,7 +12,6 @@ import numpy as np
 from csaw.engine.cpu.kernels import adjacency
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
-from csaw.partition.errors import BudgetError
 from csaw.partition.parallel import processors
 from csaw.partition.recut import Recut
 
@@ -28,7 +27,7 @@ class HostNetwork(Network):
     BudgetError, with the bytes needed, where the memory does not hold two rows and what is kept of all vertices.
     """
 
-    device = "cpu"
+    device, flag, state_bytes = "cpu", "--memory", STATE_BYTES
     xp = np
 
     def __init__(
@@ -41,9 +40,9 @@ class HostNetwork(Network):
         self.vertices, self.edges = store.vertices, store.edges
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(store.id_dtype)
-        self.held: dict[bool, Block] = {}  # the block of all rows, without weights or with them
+        self.held = {}
         if not self.resident:
-            self._require_least()
+            self.require_least()
 
     @classmethod
     def of_arrays(
@@ -73,42 +72,19 @@ class HostNetwork(Network):
         return np.diff(self.indptr)
 
     @property
-    def edge_bytes(self) -> int:
-        """Bytes of an entry of a row with its weight, if the graph has weights."""
-        return self.id_dtype.itemsize + 4 * self.weighted
-
-    @property
     def budget(self) -> int:
         return self.memory
 
     @property
-    def room(self) -> int:
-        """Bytes for rows, beside what is kept of all vertices."""
-        return self.memory - STATE_BYTES * self.vertices
-
-    @property
-    def resident(self) -> bool:
-        return bool(self.held) or self.edges * self.edge_bytes <= self.room
-
-    def _require_least(self) -> None:
-        """BudgetError unless the memory holds two rows and what is kept of all vertices."""
-        longest = max(self.store.max_degree, 1)
-        least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * longest
-        if self.memory < least:
-            raise BudgetError(
-                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} neighbors, "
-                f"and {self.memory:,} are allowed; raise --memory to {least:,}"
-            )
+    def offsets(self) -> np.ndarray:
+        return self.indptr
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
             yield self._whole(weights)
             return
-        cut = self.cut
-        numbers = [
-            part.number for part in cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
-        ]
-        largest = max((cut.partitions[number].edges for number in numbers), default=0)
+        numbers = self.numbers(wanted)
+        largest = max((self.cut.partitions[number].edges for number in numbers), default=0)
         buffers = [
             (np.empty(largest, self.id_dtype), np.empty(largest, np.float32) if weights else None) for _ in range(2)
         ]
@@ -138,17 +114,6 @@ class HostNetwork(Network):
         self.cut.read_partition(number, indices, weights)
         offsets = self.indptr[part.first_vertex : part.last_vertex + 1] - part.first_edge
         return Block(part.first_vertex, part.last_vertex, offsets, indices, weights)
-
-    @cached_property
-    def cut(self) -> Recut:
-        """The store in blocks of which two fit."""
-        most = self.room // (2 * self.edge_bytes)
-        begins, vertex = [], 0
-        while vertex < self.vertices:
-            edge = int(self.indptr[vertex])
-            begins.append((vertex, edge))
-            vertex = int(np.searchsorted(self.indptr, edge + most, side="right")) - 1
-        return Recut(self.store, begins)
 
     # Work
 

@@ -21,8 +21,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.row_classes import RowClasses
 from csaw.engine.network import Block, Network, Wanted
-from csaw.partition.errors import BudgetError, DeviceError
-from csaw.partition.recut import Recut
+from csaw.partition.errors import DeviceError
 
 STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
@@ -37,7 +36,7 @@ class DeviceNetwork(Network):
     vertices do not fit; DeviceError for a graph of 2^32 vertices or more.
     """
 
-    device = "cuda"
+    device, flag, state_bytes = "cuda", "--gpu-memory", STATE_BYTES
     xp = cupy
 
     def __init__(
@@ -60,7 +59,7 @@ class DeviceNetwork(Network):
         self.vertices, self.edges = store.vertices, store.edges
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(np.uint32)
-        self.held: dict[bool, Block] = {}  # the block of all rows, without weights or with them
+        self.held = {}
         self.loaded: dict[str, Kernels] = {}
 
     @cached_property
@@ -78,22 +77,12 @@ class DeviceNetwork(Network):
         return cupy.diff(self.indptr)
 
     @property
-    def edge_bytes(self) -> int:
-        """Bytes of an entry of a row with its weight, if the graph has weights."""
-        return 4 + 4 * self.weighted
-
-    @property
     def budget(self) -> int:
         return self.gpu_memory
 
     @property
-    def room(self) -> int:
-        """Bytes of the GPU's memory for rows, beside what is kept of all vertices."""
-        return self.gpu_memory - STATE_BYTES * self.vertices
-
-    @property
-    def resident(self) -> bool:
-        return bool(self.held) or self.edges * self.edge_bytes <= self.room
+    def offsets(self) -> np.ndarray:
+        return self.host.indptr
 
     def kernels(self, file: str, **constants: int) -> Kernels:
         """The kernels of a file of engine/cuda/kernels, compiled with these constants; of ``lists.cu`` with the name ``lists``."""
@@ -114,10 +103,7 @@ class DeviceNetwork(Network):
         if self.resident:
             yield self._whole(weights)
             return
-        numbers = [
-            part.number for part in self.cut.partitions if wanted is None or wanted(part.first_vertex, part.last_vertex)
-        ]
-        yield from Copies(self, numbers, weights)
+        yield from Copies(self, self.numbers(wanted), weights)
 
     def _whole(self, weights: bool) -> Block:
         if True in self.held:  # with weights, which do no harm
@@ -131,23 +117,6 @@ class DeviceNetwork(Network):
                 staging.upload(part, indices[span], None if heavy is None else heavy[span])
             self.held[weights] = Block(0, self.vertices, self.indptr, indices, heavy)
         return self.held[weights]
-
-    @cached_property
-    def cut(self) -> Recut:
-        """The store in blocks of which two fit."""
-        most, longest = self.room // (2 * self.edge_bytes), self.store.max_degree
-        if most < max(longest, 1):
-            least = STATE_BYTES * self.vertices + 2 * self.edge_bytes * max(longest, 1)
-            raise BudgetError(
-                f"{self.store.path}: {least:,} bytes of the GPU are needed for what is kept of {self.vertices:,} vertices and for two rows of {longest:,} "
-                f"neighbors, and {self.gpu_memory:,} are allowed; raise --gpu-memory to {least:,}"
-            )
-        indptr, begins, vertex = self.host.indptr, [], 0
-        while vertex < self.vertices:
-            edge = int(indptr[vertex])
-            begins.append((vertex, edge))
-            vertex = int(np.searchsorted(indptr, edge + most, side="right")) - 1
-        return Recut(self.store, begins)
 
     @cached_property
     def host_copy(self) -> tuple[np.ndarray, np.ndarray | None] | None:

@@ -157,7 +157,7 @@ def _compared(
         graph = sampled.drawn(held, host) if wish.as_ == "drawn" else sampled.induced(held, host)
         found: Findings = {}
         for one in measures:
-            found |= one.findings(graph.network)
+            found |= {} if one.reads_weights else one.findings(graph.network)
         graph.network.close()
         out.findings.append((found, graph.vertices))
     out.rows = compared(out.path, profile, out.findings, distances.distance)

@@ -12,7 +12,10 @@ from csaw.partition.errors import MissingDependencyError, StoreError
 COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Of the graph, then of its samples: told apart by readers who see colors differently (Okabe and Ito)."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INCHES = (6.0, 4.2)
+INCHES = (6.4, 4.2)
+FEW, MANY, BINS = 40, 60, 10
+"""Points up to which they are marked, points of a curve from which it is drawn by bins, and bins for each factor of ten."""
+APART = 0.06  # least distance of two names, as a share of the axis
 
 
 def check() -> None:
@@ -58,44 +61,58 @@ def _lines(found: Any, name: str) -> list[tuple[str, Finding]]:
 
 
 def _figure(name: str, lines: list[tuple[str, Finding]]) -> Any:
+    """The lines in one figure, each named at the right where it ends, in its color."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=INCHES, layout="constrained")
     axis = figure.subplots()
-    for number, (label, finding) in enumerate(lines):
-        x, y, labels = _points(finding)
-        style: dict[str, Any] = {
-            "color": COLORS[number % len(COLORS)],
-            "marker": MARKERS[number % len(MARKERS)],
-            "markersize": 3.5,
-            "linewidth": 1.2,
-        }
-        axis.plot(x, y, label=label, **style)
-        if x.size:  # named beside the line's end, so that no legend has to be searched
-            axis.annotate(
-                label,
-                (x[-1], y[-1]),
-                xytext=(4, 4 + 9 * (number % 3)),
-                textcoords="offset points",
-                color=style["color"],
-                fontsize=8,
-            )
-    axis.set(xlabel=labels[0], ylabel=labels[1], title=name)
+    drawn = [(label, *_points(finding)) for label, finding in lines]
+    for number, (_, x, y, _) in enumerate(drawn):
+        marker = MARKERS[number % len(MARKERS)] if x.size <= FEW else None
+        axis.plot(x, y, color=_color(number), marker=marker, markersize=4, linewidth=1.5)
+    axis.set(xlabel=drawn[0][3][0], ylabel=drawn[0][3][1], title=name)
     for which, values in (
-        ("x", [p for _, f in lines for p in _points(f)[0]]),
-        ("y", [p for _, f in lines for p in _points(f)[1]]),
+        ("x", np.concatenate([one[1] for one in drawn])),
+        ("y", np.concatenate([one[2] for one in drawn])),
     ):
-        if _is_wide(np.array(values)):
-            axis.set(**{f"{which}scale": "symlog" if min(values) <= 0 else "log"})
-    axis.legend(fontsize=8)
+        if _is_wide(values):
+            axis.set(**{f"{which}scale": "symlog" if values.min() <= 0 else "log"})
     axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    _name_lines(axis, drawn)
     return figure
 
 
+def _color(number: int) -> str:
+    return COLORS[number % len(COLORS)]
+
+
+def _name_lines(axis: Any, drawn: list[tuple[str, np.ndarray, np.ndarray, tuple[str, str]]]) -> None:
+    """Write the names beside the right end of the axis, at the heights where lines end, and no two on top of each other."""
+    shown = [
+        (axis.transAxes.inverted().transform(axis.transData.transform((x[-1], y[-1])))[1], k)
+        for k, (_, x, y, _) in enumerate(drawn)
+        if x.size
+    ]
+    heights: list[float] = []
+    for height, _ in sorted(shown):
+        heights.append(max(float(height), heights[-1] + APART if heights else -1.0))
+    over = max(heights[-1] - 1.0, 0.0) if heights else 0.0
+    for (_, number), height in zip(sorted(shown), heights, strict=True):
+        name, color = drawn[number][0], _color(number)
+        axis.text(1.02, height - over, name, transform=axis.transAxes, color=color, fontsize=9, va="center")
+
+
 def _points(finding: Finding) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
-    """Points of a curve; of a distribution the share of values that are at least x, which needs no bins."""
+    """Points of a curve, as means of bins where there are many; of a distribution the share of values that are at least x, which needs no bins."""
     if isinstance(finding, Curve):
-        return finding.x, finding.y, finding.labels
+        x, y = np.asarray(finding.x, np.float64), np.asarray(finding.y, np.float64)
+        if x.size <= MANY or x.min() <= 0:
+            return x, y, finding.labels
+        place = np.floor(np.log10(x) * BINS)
+        found = np.unique(place)
+        means = [[10 ** np.log10(x[place == one]).mean(), y[place == one].mean()] for one in found]
+        return *np.array(means).T, (finding.labels[0], f"{finding.labels[1]} (means of {BINS} bins a decade)")  # type: ignore[return-value]
     assert isinstance(finding, Distribution)
     above = np.cumsum(finding.counts[::-1], dtype=np.float64)[::-1]
     return (

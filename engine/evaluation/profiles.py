@@ -59,7 +59,7 @@ def keep(fingerprint: str, measure: Measure, findings: Findings) -> None:
 
 def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """A finding as plain data, in which the name of an array stands for it; the array goes to ``arrays``."""
-    said: dict[str, Any] = {"kind": type(finding).__name__}
+    said: dict[str, Any] = {"is": type(finding).__name__}
     for name, value in vars(finding).items():
         if isinstance(value, np.ndarray):
             arrays[f"{number}_{name}"] = value
@@ -71,13 +71,11 @@ def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> 
 
 def _read(said: dict[str, Any], held: Any) -> Finding:
     values = {
-        name: held[value["array"]] if isinstance(value, dict) else value
-        for name, value in said.items()
-        if name != "kind"
+        name: held[value["array"]] if isinstance(value, dict) else value for name, value in said.items() if name != "is"
     }
     if "labels" in values:
         values["labels"] = tuple(values["labels"])
-    return KINDS[said["kind"]](**values)
+    return KINDS[said["is"]](**values)
 
 
 def findings_of(networks: "Networks", fingerprint: str, wanted: Measure, *, refresh: bool) -> Findings:

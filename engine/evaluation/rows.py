@@ -57,7 +57,7 @@ def compared(path: str, profile: Findings, found: list[tuple[Findings, np.ndarra
     rows = []
     for name, graph in profile.items():
         mine = [(findings[name], vertices) for findings, vertices in found if type(findings.get(name)) is type(graph)]
-        if not mine or (isinstance(graph, Column) and graph.is_label):
+        if not mine or (isinstance(graph, Column) and graph.kind != "rank"):
             continue
         values, apart = [value_of(one) for one, _ in mine], [distance(graph, one, vertices) for one, vertices in mine]
         own = _error_of(mine[0][0]) if len(mine) == 1 else standard_error(values)

@@ -1,7 +1,7 @@
 """Samples as graphs: what was drawn, or what lies among the sampled vertices; and the vertices that were visited, as often as they were."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from csaw.engine import registry
 from csaw.engine.algorithm import Traversal
 from csaw.engine.cpu.kernels import among
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.evaluation.members import Members
 from csaw.engine.network import Network
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edges_between
@@ -121,7 +122,7 @@ def takes_steps(samples: Samples) -> bool:
 
 def drawn(found: Held, network: Network) -> Sampled:
     """The graph of the edges that were drawn: directed as the graph is."""
-    return _numbered(found.vertices, found.src, found.dst, directed=network.directed)
+    return _named(_numbered(found.vertices, found.src, found.dst, directed=network.directed), network, found.vertices)
 
 
 def induced(found: Held, network: HostNetwork) -> Sampled:
@@ -135,10 +136,11 @@ def induced(found: Held, network: HostNetwork) -> Sampled:
         )
         rows.append(some)
     indices = np.concatenate([np.empty(0, np.int64), *rows])
-    return Sampled(HostNetwork.of_arrays(np.cumsum(counts), indices, directed=network.directed, like=network), vertices)
+    made = HostNetwork.of_arrays(np.cumsum(counts), indices, directed=network.directed, like=network)
+    return _named(made, network, vertices)
 
 
-def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directed: bool) -> Sampled:
+def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directed: bool) -> HostNetwork:
     """The graph of edges, each once, among ``vertices``; without direction each stands in both rows."""
     src, dst = np.searchsorted(vertices, src), np.searchsorted(vertices, dst)
     if not directed:
@@ -146,4 +148,10 @@ def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directe
     keys = np.unique(src * np.int64(max(vertices.size, 1)) + dst)
     src, dst = keys // max(vertices.size, 1), keys % max(vertices.size, 1)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=vertices.size))]).astype(np.int64)
-    return Sampled(HostNetwork.of_arrays(indptr, dst, directed=directed), vertices)
+    return HostNetwork.of_arrays(indptr, dst, directed=directed)
+
+
+def _named(made: HostNetwork, network: Network, vertices: np.ndarray) -> Sampled:
+    """The sample whose vertices have the ids that they have in the graph."""
+    made.store = cast(Any, Members(made.store, network.store, vertices))
+    return Sampled(made, vertices)

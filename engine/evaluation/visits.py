@@ -59,7 +59,7 @@ class Visits:
         self.columns = {
             name: one.values.astype(np.float64)
             for name, one in profile.items()
-            if isinstance(one, Column) and not one.is_label
+            if isinstance(one, Column) and one.kind != "label"
         }
         self.chance = chances(samples, host) if wish.estimate else np.ones(host.vertices)
         self.weight = np.divide(1.0, self.chance, out=np.zeros(host.vertices), where=self.chance > 0.0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.evaluation.start import random_vertices
-from csaw.engine.measure import Column, Findings, Measure, Number
+from csaw.engine.measure import Column, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
 from csaw.engine.option import option
 from csaw.partition.errors import OptionError
@@ -22,7 +22,7 @@ class Betweenness(Measure):
     betweenness_sources: int = option(
         64, help="random vertices from which ways are taken, drawn without repeats", low=1
     )
-    betweenness_seed: int = option(0, help="seed of the random sources of betweenness", low=0)
+    seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("betweenness",)
@@ -30,7 +30,7 @@ class Betweenness(Measure):
     def findings(self, network: Network) -> Findings:
         count = min(self.betweenness_sources, network.vertices)
         exact = count == network.vertices
-        sources = np.arange(count) if exact else random_vertices(network, count, self.betweenness_seed)
+        sources = np.arange(count) if exact else random_vertices(network, count, self.seed)
         found = on_host(network.compute("betweenness", sources=sources))
         if not np.isfinite(found).all():
             raise OptionError(

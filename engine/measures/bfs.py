@@ -35,5 +35,5 @@ class Bfs(Measure):
             "reached": Number(int(counts.sum())),
             "share reached": Number(float(counts.sum() / network.vertices)),
             "eccentricity": Number(counts.size - 1),
-            "bfs": Column(distance),
+            "bfs": Column(distance, kind="value"),
         }

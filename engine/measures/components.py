@@ -33,5 +33,5 @@ def _of(name: str, smallest: np.ndarray) -> Findings:
         f"largest {name}": Number(largest),
         f"share in largest {name}": Number(largest / smallest.size if smallest.size else float("nan")),
         f"{name} size": Distribution(sizes, times, f"vertices of a {name}"),
-        name: Column(smallest, is_label=True),
+        name: Column(smallest, kind="label"),
     }

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from csaw.engine.evaluation.start import random_vertices
-from csaw.engine.measure import Curve, Distribution, Findings, Measure, Number
+from csaw.engine.measure import Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network
 from csaw.engine.option import option
 
@@ -41,7 +41,7 @@ class Hops(Measure):
     hop_sketches: int = option(
         8, help="independent sketches, from whose spread the error is known", low=2, high=1 << 16
     )
-    hop_seed: int = option(0, help="seed of the random sources and of sketches", low=0)
+    seed: int = seed_option()
     undirected_hops: bool = option(False, help="take distances without the directions of a directed graph")
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -50,11 +50,11 @@ class Hops(Measure):
     def findings(self, network: Network) -> Findings:
         graph = network.undirected if self.undirected_hops and network.directed else network
         if self.hops == "sketches":
-            runs = _sketched(graph, self.hop_seed, self.hop_sketches)
+            runs = _sketched(graph, self.seed, self.hop_sketches)
             return _with_errors(runs.mean(0), f"{self.hop_sketches} sketches", runs, _spread)
         if self._exact(graph):
             return _findings(_all(graph), "exact")
-        counts = _table(graph, random_vertices(graph, self.hop_sources, self.hop_seed))
+        counts = _table(graph, random_vertices(graph, self.hop_sources, self.seed))
         scale = graph.vertices / self.hop_sources
         rest = (counts.sum(0) - counts) * graph.vertices / (self.hop_sources - 1)  # without each source in turn
         method = f"{self.hop_sources} random sources"

@@ -17,7 +17,7 @@ class Patterns(Measure):
     """
 
     paper = "Grochow and Kellis, RECOMB 2007"
-    by_default, on_gpu = False, False
+    by_default = False
     pattern: str = option(
         "wedge,triangle,square,diamond,clique4", help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}"
     )
@@ -27,6 +27,9 @@ class Patterns(Measure):
         for name in self.wanted:
             if name not in PATTERNS:
                 raise OptionError(f"--pattern: no pattern called {quoted(name)}; there are {', '.join(PATTERNS)}")
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("patterns",)
 
     @property
     def wanted(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class Sssp(Measure):
 
     paper = "Meyer and Sanders, Journal of Algorithms 49(1), 2003 (delta-stepping)"
     by_default = False
+    reads_weights = True
 
     sssp_source: Any = option(
         None,
@@ -41,5 +42,5 @@ class Sssp(Measure):
             "weight from source": Distribution(values, counts, "weight of the way from the source"),
             "reached by weight": Number(int(counts.sum())),
             "largest weight from source": Number(float(values[-1])),
-            "sssp": Column(distance),
+            "sssp": Column(distance, kind="value"),
         }

@@ -3,11 +3,13 @@
 from math import fsum, nan, sqrt
 from typing import Any
 
-from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number
+from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
 from csaw.engine.option import option
 
-AUTO, METHODS, SAMPLED = "auto", ("intersect", "matrix", "match"), "wedge sampling"
+AUTO, FASTEST, SAMPLED = "auto", "intersect", "wedge sampling"
+METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
+"""What computes each choice of ``--triangles``."""
 
 
 class Triangles(Measure):
@@ -18,33 +20,27 @@ class Triangles(Measure):
     vertices out, as SNAP's table does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the wedges.
     """
 
-    def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("triangles",)
-
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
         help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give the same numbers; auto takes the fastest, intersect",
-        choices=(AUTO, *METHODS),
+        choices=tuple(METHODS),
     )
-
     approximate: int = option(
         0, help="estimate from this many random wedges, with the standard error, on the CPU; 0 counts exactly", low=0, high=2**40
     )  # fmt: skip
-    wedge_seed: int = option(0, help="seed of the random wedges", low=0)
+    seed: int = seed_option()
 
-    def __init__(self, **values: Any) -> None:
-        super().__init__(**values)
-        self.on_gpu = self.triangles in (AUTO, METHODS[0]) and not self.approximate
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("wedges",) if self.approximate else (METHODS[self.triangles],)
 
     def findings(self, network: Network) -> Findings:
         simple = network.undirected
         if self.approximate:
-            drawn = simple.compute("wedges", count=self.approximate, seed=self.wedge_seed)
+            drawn = simple.compute("wedges", count=self.approximate, seed=self.seed)
             return estimated(drawn, self.approximate, network.vertices)
-        wanted = {} if self.on_gpu else {"method": self.triangles}
-        total, counts = simple.compute("triangles", each=True, **wanted)
-        method = METHODS[0] if self.triangles == AUTO else self.triangles
+        total, counts = simple.compute(METHODS[self.triangles], each=True)
+        method = FASTEST if self.triangles == AUTO else self.triangles
         return {"triangles": Number(total, method)} | clustering(network.xp, simple.degrees, counts, total)
 
 
@@ -72,7 +68,8 @@ def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
     able = present >= 2
     means = triangles[able] / (of_degree[able] * pairs[able])
     together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
-    values, often = (on_host(one) for one in _local(xp, degrees, counts))
+    local = counts / xp.maximum(degrees * (degrees - 1) // 2, 1)
+    values, often = (on_host(one) for one in _often(xp, local, degrees))
     return {
         "transitivity": Number(3 * total / wedges if wedges else nan),
         "mean clustering": Number(together / degrees.size if degrees.size else nan),
@@ -80,6 +77,7 @@ def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
         "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
         "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
         "triangles of vertices": Column(on_host(counts)),
+        "clustering of vertices": Column(on_host(local)),
     }
 
 
@@ -91,12 +89,10 @@ def _by_degree(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any, Any]:
     return present, often[present], together[present].astype(xp.int64)
 
 
-def _local(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any]:
-    """The clusterings that occur among vertices of degree 2 and more, and how often each does."""
-    closed = counts > 0
-    d = degrees[closed]
-    values, often = xp.unique(counts[closed] / (d * (d - 1) // 2), return_counts=True)
-    none = int((degrees >= 2).sum()) - int(d.size)
+def _often(xp: Any, local: Any, degrees: Any) -> tuple[Any, Any]:
+    """The clusterings that occur among vertices of degree 2 and more, and how often each does. Most are 0, and need no sorting."""
+    values, often = xp.unique(local[local > 0], return_counts=True)
+    none = int(((degrees >= 2) & (local == 0)).sum())
     if not none:
         return values, often
     return xp.concatenate([xp.zeros(1), values]), xp.concatenate([xp.array([none]), often])

@@ -41,9 +41,10 @@ def commands(text):
     ]
 
 
-def test_every_command_of_the_readme_runs(tmp_path):
+@pytest.mark.parametrize("pages", ["README.md", "docs/quickstart.md docs/guides/samples.md"])
+def test_every_command_of_a_page_runs(tmp_path, pages):
     (tmp_path / "graph.txt.gz").write_bytes((ROOT / "datasets" / "example.txt.gz").read_bytes())
-    found = commands((ROOT / "README.md").read_text())
+    found = [line for page in pages.split() for line in commands((ROOT / page).read_text())]
     assert len(found) >= 8
     for line in found:
         done = csaw(*shlex.split(line)[1:], cwd=tmp_path)

@@ -289,3 +289,29 @@ def test_visits_are_counted_as_often_as_they_were(tmp_path):
     ]
     assert row.sample == pytest.approx(np.mean(met))
     assert row.distance == pytest.approx(ks_2samp(met, degree).statistic)
+
+
+def test_a_measure_of_weights_is_of_the_graph_alone(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=80, edges=700)
+    sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=5)
+    found = evaluate(store, [tmp_path / "s.zarr"], measures="sssp,bfs,components")
+    assert "largest weight from source" in found.profile
+    rows = {row.finding for row in found.rows()}
+    assert "reached by weight" not in rows
+    assert {"eccentricity", "components"} <= rows
+    assert not {"bfs", "sssp", "component"} & rows  # numbers of vertices by which none ranks first
+
+
+def test_measures_that_draw_share_one_seed(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=500, edges=7000, weighted=False)
+    options = {
+        "measures": "hops,betweenness,triangles",
+        "hops": "sources",
+        "hop_sources": 20,
+        "betweenness_sources": 5,
+        "approximate": 200,
+    }
+    one, again, other = (evaluate(store, seed=seed, **options).profile for seed in (1, 1, 2))
+    for name in ("mean distance", "triangles"):
+        assert one[name] == again[name]
+        assert one[name] != other[name]

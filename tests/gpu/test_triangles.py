@@ -61,6 +61,21 @@ def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
         network.close()
 
 
+def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(tmp_path):
+    import cupy
+
+    store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=4_000_000, weighted=False)
+    wanted = HostNetwork(store).compute("triangles", each=False)
+    pool, gpu_memory = cupy.get_default_memory_pool(), 24 << 20
+    assert 4 * store.edges > gpu_memory - STATE_BYTES * store.vertices
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + int(1.2 * gpu_memory))  # CuPy rounds sizes up
+    try:
+        assert DeviceNetwork(store, gpu, gpu_memory=gpu_memory).compute("triangles", each=False) == wanted
+    finally:
+        pool.set_limit(size=0)
+
+
 def test_twenty_bytes_an_edge_hold_a_graph(tmp_path):
     import cupy
 

@@ -77,6 +77,7 @@ SHAPES = {  # edges and number of vertices
     "a star": ([(7, v) for v in range(200) if v != 7], 203),
     "a clique": ([(u, v) for u in range(20) for v in range(20) if u != v], 20),
     "repeats": ([(0, 1)] * 5 + [(1, 2)] * 3 + [(2, 2)] * 2, 4),
+    "a clique with a tail": ([(u, v) for u in range(40) for v in range(u)] + [(v, v + 1) for v in range(39, 150)], 151),
     "two cliques and a bridge": (
         [(u, v) for a in (0, 70) for u in range(a, a + 8) for v in range(a, u)] + [(3, 75)],
         90,

@@ -15,7 +15,7 @@ from csaw.partition.check import check_store
 from csaw.partition.errors import OptionError
 from csaw.partition.partitioners import partition_of
 
-PARTITIONERS = ["random", "biased-random", "metis", "lp"]
+PARTITIONERS = ["random", "biased-random", "metis", "lp", "degree"]
 
 
 @pytest.fixture(params=PARTITIONERS)
@@ -61,6 +61,8 @@ def test_the_edges_are_the_same_by_original_ids(partitioner, words, tmp_path):
 
 
 def test_ranges_are_the_partitions(partitioner, tmp_path):
+    if partitioner == "degree":
+        pytest.skip("cuts an order, which test_by_degree_rows_become_shorter tests")
     plain = made(tmp_path, "plain.zarr", lines())
     store = made(tmp_path, "parted.zarr", lines(), partitioner=partitioner, partitioner_seed=5, partitions=3)
     parts = partition_of(plain, 3, partitioner, 5)
@@ -143,3 +145,14 @@ def test_the_command_says_the_partitioner_and_earlier_readers_are_kept_out(tmp_p
         assert ("partitioner" in attributes) == (partitioner != "range")
         info = CliRunner().invoke(cli, ["info", str(tmp_path / "g.zarr")])
         assert f"partitioner                    {partitioner}" in info.output
+
+
+def test_by_degree_rows_become_shorter(tmp_path):
+    store = made(tmp_path, "g.zarr", lines(), partitioner="degree", partitions=4)
+    degrees = np.diff(store.read_indptr())
+    assert (degrees[1:] <= degrees[:-1]).all()
+    assert len(store.partitions) == 4
+    assert max(part.edges for part in store.partitions) < 2 * min(part.edges for part in store.partitions)
+    ids = store.vertex_ids()
+    ties = degrees[1:] == degrees[:-1]
+    assert (ids[1:][ties] > ids[:-1][ties]).all()

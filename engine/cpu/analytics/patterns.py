@@ -23,20 +23,12 @@ def compute(network: HostNetwork, *, names: tuple[str, ...]) -> list[int]:
             degrees, often = np.unique(network.degrees, return_counts=True)
             found.append(sum(comb(d, leaves) * n for d, n in zip(degrees.tolist(), often.tolist(), strict=True)))
             continue
-        rows = _relabelled(network)[:2] if rows is None else rows
-        found.append(_matches(network, name, *rows, np.empty(0, np.int64)))
+        rows = relabelled(network)[:2] if rows is None else rows
+        found.append(matches(network, name, *rows, np.empty(0, np.int64)))
     return found
 
 
-def triangles(network: HostNetwork, each: bool) -> tuple[int, np.ndarray | None]:
-    """The number of triangles by matching, and those of ``each`` vertex, int64 [V]. BudgetError as of ``compute``."""
-    indptr, indices, label = _relabelled(network)
-    counts = np.zeros(network.vertices if each else 0, np.int64)
-    total = _matches(network, "triangle", indptr, indices, counts)
-    return total, counts[label] if each else None
-
-
-def _relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, indices and labels, where labels rise with degrees: then few neighbors of a vertex have a higher one."""
     needed = 2 * network.edges * network.id_dtype.itemsize
     if not network.resident or needed > network.room:
@@ -55,7 +47,8 @@ def _relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return indptr, indices, label
 
 
-def _matches(network: HostNetwork, name: str, indptr: np.ndarray, indices: np.ndarray, each: np.ndarray) -> int:
+def matches(network: HostNetwork, name: str, indptr: np.ndarray, indices: np.ndarray, each: np.ndarray) -> int:
+    """Number of matches of a pattern in relabelled rows; those of each vertex are added to ``each``, by label, unless that is empty."""
     pieces = network.threads * TASKS_OF_THREAD
     cuts = np.unique(np.searchsorted(indptr, np.linspace(0, indices.size, pieces + 1).astype(np.int64)[1:-1]))
     bounds = [0, *(cut for cut in cuts.tolist() if 0 < cut < network.vertices), network.vertices]

@@ -11,7 +11,7 @@ def compute(network: HostNetwork, seed: int, run: int) -> np.ndarray:
 
     State: 32 bytes a vertex. The first number is exact.
     """
-    registers, following = (np.empty((network.vertices, kernels.REGISTERS), np.uint8) for _ in range(2))
+    registers, following = (np.empty((network.vertices, 2), np.uint64) for _ in range(2))
     given = (np.uint64(seed), np.uint64(run), registers)
     network.over(lambda low, high: kernels.begin(low, high, *given), network.spans(network.vertices))
     pairs, changed = [float(network.vertices)], network.edges > 0

@@ -20,9 +20,7 @@ from csaw.partition.compile import cache_dir
 from csaw.partition.errors import BudgetError
 from csaw.partition.in_memory import InMemory
 
-PIECE_SHARE = (
-    4  # one part of this many of the memory is for pieces, the others for the rows that pieces are compared with
-)
+PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
 FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run
 RANKED_BYTES = 8  # of a vertex, where its row begins while rows are written in memory
 RUN_BYTES = 64  # of a row of a run, beside its entries
@@ -82,6 +80,8 @@ class SpooledRows(Oriented):
                 self._write_run(block, first, last)
                 first = last
         self._close_small()
+        largest = int(np.diff(self.begin[self.cuts]).max(initial=0))
+        self.buffers = [np.empty(largest, self.rank.dtype) for _ in range(2)]  # one is read while the other is in use
 
     def _write_run(self, block: Block, first: int, last: int) -> None:
         ranks = self.rank[first:last].astype(np.int64)
@@ -131,9 +131,7 @@ class SpooledRows(Oriented):
 
     def pieces(self, first: int) -> Iterator[Rows]:
         numbers = range(int(np.searchsorted(self.cuts, first, side="right")) - 1, len(self.cuts) - 1)
-        largest = int(np.diff(self.begin[self.cuts]).max(initial=0))
-        buffers = [np.empty(largest, self.rank.dtype) for _ in range(2)]
-        coming = None
+        buffers, coming = self.buffers, None
         for turn, number in enumerate(numbers):
             piece = coming.result() if coming else self._read(number, buffers[0])
             following = numbers[turn + 1 : turn + 2]

@@ -4,13 +4,13 @@ Rows are oriented by degree (oriented.py). Where memory does not hold them, part
 the rows of two of its vertices alone, so for P parts every row is read (P + 1) / 2 times.
 """
 
+from collections.abc import Callable
 from contextlib import closing
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.cpu.analytics import patterns
 from csaw.engine.cpu.analytics.oriented import Oriented, Rows
 from csaw.engine.cpu.analytics.spooled_rows import orient
 from csaw.engine.cpu.kernels import oriented
@@ -20,16 +20,20 @@ from csaw.engine.cpu.network import HostNetwork
 TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
 
 
-def compute(network: HostNetwork, *, each: bool = True, method: str = "intersect") -> tuple[int, np.ndarray | None]:
-    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for).
+Count = Callable[[HostNetwork, Oriented, Rows, Rows, np.ndarray], int]
 
-    method: intersect sets, multiply a masked matrix, or match a pattern (Wang, Wang, Yang and Owens, IA3 2016): three ways to the same numbers.
-    BudgetError where the network's memory does not hold the longest row, or to match, the graph twice.
+
+def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
+    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for), by intersecting sets of neighbors.
+
+    BudgetError where the network's memory does not hold the longest row.
     """
-    if method == "match":
-        return patterns.triangles(network, each)
-    counts = np.zeros(network.vertices if each else 0, np.int64)
-    count, total = {"intersect": _intersect, "matrix": _multiply}[method], 0
+    return counted(network, _intersect, each)
+
+
+def counted(network: HostNetwork, count: Count, each: bool) -> tuple[int, np.ndarray | None]:
+    """What ``compute`` returns, with a function that counts the triangles between the rows that stay and a piece."""
+    counts, total = np.zeros(network.vertices if each else 0, np.int64), 0
     with closing(orient(network, scratch=_scratch(network))) as rows:
         for fixed in rows.fixed():
             for piece in rows.pieces(fixed.first):
@@ -50,21 +54,13 @@ def _intersect(network: HostNetwork, rows: Oriented, fixed: Rows, piece: Rows, c
     listed = rows.sources(piece, fixed.first, fixed.last)
     given: tuple[Any, ...] = (rows.begin, fixed.entries, int(rows.begin[fixed.first]), near, piece.entries)
     given += (int(rows.begin[piece.first]), *listed)
-    tasks = _tasks(network, listed.begin_in[:-1], fixed.first)
+    tasks = tasks_of(network, listed.begin_in[:-1], fixed.first)
     if counts.size:
         return sum(map(int, network.over(lambda low, high: kernels.count_each(low, high, *given, counts), tasks)))
     return sum(map(int, network.over(lambda low, high: kernels.count(low, high, *given), tasks)))
 
 
-def _multiply(network: HostNetwork, rows: Oriented, fixed: Rows, piece: Rows, counts: np.ndarray) -> int:
-    """As ``_intersect``, by rows of a masked product."""
-    upto = rows.begin[piece.first : piece.last + 1]
-    given = (rows.begin, fixed.entries, fixed.first, fixed.last, piece.entries, int(upto[0]), counts)
-    tasks = _tasks(network, upto, piece.first)
-    return sum(map(int, network.over(lambda low, high: kernels.multiply(low, high, *given), tasks)))
-
-
-def _tasks(network: HostNetwork, upto: np.ndarray, first: int) -> list[tuple[int, int]]:
+def tasks_of(network: HostNetwork, upto: np.ndarray, first: int) -> list[tuple[int, int]]:
     """The vertices ``first`` and on in ranges of about equal work, where ``upto`` [vertices + 1] counts edges."""
     edges = int(upto[-1] - upto[0])
     pieces = max(1, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK))

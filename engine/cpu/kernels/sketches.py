@@ -1,20 +1,21 @@
 """Sketches of the vertices that each vertex reaches: HyperLogLog counters of 16 registers (Flajolet et al., AofA 2007), joined along edges (Boldi, Rosa and Vigna, WWW 2011, HyperANF).
 
-``registers`` uint8 [V, 16]. A sum of 2^-register is taken in units of 2^-LARGEST, and an estimate in sixteenths of a vertex, both in integers: sums do not depend on their order.
+``registers`` uint64 [V, 2]: a byte for each, below 128. A sum of 2^-register is taken in units of 2^-LARGEST, and an estimate in sixteenths of a vertex, both in integers: sums do not depend on their order.
 """
 
 import math
 
 import numpy as np
-from numba import uint64
+from numba import int64, uint64
 
 from csaw.engine.random import draw64
-from csaw.partition.compile import njit
+from csaw.partition.compile import inner, njit
 
 REGISTERS, LARGEST = 16, 56
 ALPHA = 0.673  # of 16 registers (Flajolet et al., figure 3)
 SKETCH_SLOT = np.uint64(0xFFFFFFFD)  # below the slots whose draws choose and shuffle sources
 UNIT = 16  # of an estimate
+HIGH = uint64(0x8080808080808080)
 FEW = np.array(
     [0.0] + [REGISTERS * math.log(REGISTERS / empty) for empty in range(1, REGISTERS + 1)]
 )  # by empty registers: linear counting
@@ -25,11 +26,12 @@ def begin(low, high, seed, run, registers):
     """Sketches of each vertex of low .. high - 1 alone: its register is the high 4 of 64 random bits, and the value the place of the first one in the rest. Returns 0."""
     for v in range(low, high):
         word = draw64(seed, uint64(v), SKETCH_SLOT, run)
-        value = 1
-        while value < LARGEST and not word >> uint64(60 - value) & uint64(1):
-            value += 1
-        registers[v, :] = 0
-        registers[v, word >> uint64(60)] = value
+        value = uint64(1)
+        while value < LARGEST and not word >> (uint64(60) - value) & uint64(1):
+            value += uint64(1)
+        place = word >> uint64(60)
+        registers[v, 0] = registers[v, 1] = uint64(0)
+        registers[v, place >> uint64(3)] = value << (uint64(8) * (place & uint64(7)))
     return 0
 
 
@@ -38,25 +40,33 @@ def join(low, high, first, indptr, indices, registers, following):
     """following[v], for v of low .. high - 1: the sketch of v joined with those of its neighbors. Returns the estimates, and whether any sketch has changed."""
     total, changed = 0, False
     for v in range(low, high):
-        own = following[v]
-        own[:] = registers[v]
+        one, other = registers[v, 0], registers[v, 1]
         for i in range(indptr[v - first], indptr[v - first + 1]):
-            other = registers[indices[i]]
-            for j in range(REGISTERS):
-                own[j] = max(own[j], other[j])
-        for j in range(REGISTERS):
-            changed |= own[j] != registers[v, j]
-        total += estimate(own)
+            one = larger(one, registers[indices[i], 0])
+            other = larger(other, registers[indices[i], 1])
+        changed |= one != registers[v, 0] or other != registers[v, 1]
+        following[v, 0], following[v, 1] = one, other
+        total += estimate(one, other)
     return total, changed
 
 
-@njit(nogil=True)
-def estimate(own):
+@inner(nogil=True)
+def larger(one, other):
+    """The larger of each of the eight bytes of two words; bytes are below 128."""
+    is_first = ((one | HIGH) - other) & HIGH  # the high bit of a byte stays where nothing above it is borrowed
+    mask = is_first | (is_first - (is_first >> uint64(7)))
+    return (one & mask) | (other & ~mask)
+
+
+@inner(nogil=True)
+def estimate(one, other):
     """How many vertices a sketch has met, in units."""
     inverse, empty = 0, 0
-    for value in own:
-        inverse += 1 << (LARGEST - value)
-        empty += value == 0
+    for word in (one, other):
+        for byte in range(8):
+            value = int64(word >> uint64(8 * byte) & uint64(0xFF))
+            inverse += 1 << (LARGEST - value)
+            empty += value == 0
     found = ALPHA * REGISTERS * REGISTERS * 2.0**LARGEST / inverse
     if found <= 2.5 * REGISTERS and empty:
         found = FEW[empty]

@@ -4,7 +4,7 @@ Where that does not fit, parts of the rows stay on the GPU while all blocks of r
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
@@ -50,8 +50,11 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     """
     rank, size = _rank(network), network.vertices if each else 0
     counts = Counts(*(cupy.zeros(size, np.uint64) for size in (1, size, size)))
-    for middles, others in _pairs(network, rank):
-        _count(network, rank, middles, others, counts)
+    if network.resident and ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices <= network.room:
+        whole = _split(network, rank, next(iter(network.blocks())))
+        _count(network, rank, whole, whole, counts)
+    else:
+        _stream(network, rank, counts)
     vertices = (counts.by_vertex + counts.by_rank[rank]).astype(np.int64) if each else None
     return int(counts.total[0]), vertices
 
@@ -64,35 +67,38 @@ def _rank(network: DeviceNetwork) -> Array:
     return rank
 
 
-def _pairs(network: DeviceNetwork, rank: Array) -> Iterator[tuple[Part, Part]]:
-    """Parts whose vertices are in the middle of triangles with the others, in pairs that hold all triangles together."""
-    if network.resident and ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices <= network.room:
-        whole = _split(network, rank, next(iter(network.blocks())))
-        yield whole, whole
-        return
-    network.held.clear()
-    stream = _narrow(network)
+def _stream(network: DeviceNetwork, rank: Array, counts: Counts) -> None:
+    """Count with each range of rows in the middle of triangles in turn, while all blocks pass by."""
+    store, room = network.store, network.room
+    if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
+        store, room = network.host.undirected.store, room - 4 * network.edges
+    else:
+        network.held.clear()
+    stream = _narrow(network, store, room)
     try:
-        for first, last in _ranges(stream, network.room // 2 // 4):
-            middles = _joined(network, stream, rank, first, last)
-            for block in stream.blocks():
-                yield middles, _split(network, rank, block)
+        for first, last in _ranges(stream, room // 2 // 4):
+            _pass(network, stream, rank, first, last, counts)
     finally:
         stream.close()
 
 
-def _narrow(network: DeviceNetwork) -> DeviceNetwork:
-    """The same graph in blocks of which two take a part of the memory. BudgetError where they do not fit."""
-    fetched = network.room // FETCH_SHARE
-    least = 2 * network.edge_bytes * max(network.store.max_degree, 1)
-    if fetched < least:
-        needed = network.gpu_memory - network.room + FETCH_SHARE * least
+def _pass(network: DeviceNetwork, stream: DeviceNetwork, rank: Array, first: int, last: int, counts: Counts) -> None:
+    middles = _joined(network, stream, rank, first, last)
+    for block in stream.blocks():
+        _count(network, rank, middles, _split(network, rank, block), counts)
+
+
+def _narrow(network: DeviceNetwork, store: Any, room: int) -> DeviceNetwork:
+    """The graph of ``store`` in blocks of which two take a part of ``room``. BudgetError where they do not fit."""
+    least = 2 * network.edge_bytes * max(store.max_degree, 1)
+    if room // FETCH_SHARE < least:
+        needed = network.gpu_memory - room + FETCH_SHARE * least
         raise BudgetError(
             f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of {network.vertices:,} vertices and for rows of "
-            f"{network.store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
+            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
         )
-    kept = STATE_BYTES * network.vertices + fetched
-    return DeviceNetwork(network.store, network.gpu, gpu_memory=kept, **network.host_options)
+    kept = STATE_BYTES * network.vertices + room // FETCH_SHARE
+    return DeviceNetwork(store, network.gpu, gpu_memory=kept, **network.host_options)
 
 
 def _ranges(stream: DeviceNetwork, most: int) -> Iterator[tuple[int, int]]:

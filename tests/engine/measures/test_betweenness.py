@@ -56,6 +56,6 @@ def test_pairs_of_a_path_and_a_star_by_hand(tmp_path):
 def test_random_sources_are_right_on_the_average(tmp_path):
     network = HostNetwork(random_store(tmp_path / "g.zarr", vertices=60, edges=120))
     exact = Betweenness(betweenness_sources=60).findings(network)["betweenness"].values
-    runs = [Betweenness(betweenness_sources=20, betweenness_seed=seed).findings(network)["betweenness"].values for seed in range(200)]  # fmt: skip
+    runs = [Betweenness(betweenness_sources=20, seed=seed).findings(network)["betweenness"].values for seed in range(200)]  # fmt: skip
     spread = np.std(runs, axis=0) / np.sqrt(len(runs))
     assert np.all(np.abs(np.mean(runs, axis=0) - exact) <= 5 * spread + 1e-9)

@@ -64,12 +64,12 @@ def test_estimates_are_right_on_the_average_and_their_errors_are(tmp_path):
     network = HostNetwork(store)
     exact = Hops(hops="exact").findings(network)
     names = ("connected pairs", "effective diameter", "mean distance")
-    runs = [Hops(hops="sources", hop_sources=60, hop_seed=seed).findings(network) for seed in range(300)]
+    runs = [Hops(hops="sources", hop_sources=60, seed=seed).findings(network) for seed in range(300)]
     for name in names:
         values, errors = (np.array([getattr(run[name], what) for run in runs]) for what in ("value", "error"))
         assert abs(values.mean() - exact[name].value) < 5 * values.std() / np.sqrt(len(runs))
         assert 0.8 < np.sqrt((errors**2).mean()) / values.std() < 1.25
-    again = Hops(hops="sources", hop_sources=60, hop_seed=7).findings(network)
+    again = Hops(hops="sources", hop_sources=60, seed=7).findings(network)
     assert all(again[name] == runs[7][name] for name in names)
     assert Hops(hops="sources", hop_sources=400).findings(network)["mean distance"] == exact["mean distance"]
 

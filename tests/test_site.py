@@ -1,0 +1,124 @@
+"""The documentation site is complete and its links lead somewhere, without mkdocs: scripts/docs builds it and takes any warning for an error."""
+
+import re
+import sys
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+
+from csaw.cli.main import cli
+from csaw.engine import measure, registry
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+MADE = {"reference/command-line.md", "changes.md"}  # by scripts/site_pages.py, when the site is built
+NAV = re.findall(r": (\S+\.md)$|^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def site():
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import site_pages
+    import site_pictures
+
+    yield site_pages, site_pictures
+    sys.path.remove(str(ROOT / "scripts"))
+
+
+@cache
+def text_of(page):
+    """A page as it is written, without blocks of code."""
+    return re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def anchors(page):
+    """The anchors of the headings of a page, as mkdocs makes them."""
+    return {slug(title) for title in re.findall(r"^#+ (.+)$", text_of(page), re.MULTILINE)}
+
+
+def slug(title):
+    text = unicodedata.normalize("NFKD", re.sub(r"[`*]|\[|\]\([^)]*\)", "", title)).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text).strip().lower())
+
+
+def test_navigation_has_every_page_once():
+    named = [first or second for first, second in NAV]
+    assert sorted(named) == sorted({*PAGES, *MADE})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        there = ((DOCS / page).parent / path).resolve() if path else DOCS / page
+        name = there.relative_to(DOCS.resolve() if path else DOCS).as_posix()
+        assert there.exists() or name in MADE, target
+        assert not anchor or name in MADE or anchor in anchors(name), target
+
+
+def test_links_of_the_readme_lead_somewhere():
+    text = (ROOT / "README.md").read_text()
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        assert target.startswith("http") or (ROOT / path).exists(), target
+        if anchor and path.startswith("docs/"):
+            assert anchor in anchors(path.removeprefix("docs/")), target
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_algorithm_has_its_law_its_cost_and_its_options(site, name):
+    sections = [text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+                for text in map(str, ((DOCS / "algorithms" / page).read_text() for page in ("walks.md", "neighbors.md", "subgraphs.md", "layers.md")))
+                if f"\n## {name}\n" in text]  # fmt: skip
+    assert len(sections) == 1
+    assert f"<!-- options of the algorithm {name} -->" in sections[0]
+    assert "**Cost.**" in sections[0]
+    shown = site[0].options_table("algorithm", name)
+    assert all(f"`--{key.replace('_', '-')}`" in shown for key in registry.find(name).options())
+
+
+@pytest.mark.parametrize("name", measure.names())
+def test_every_measure_has_a_section(site, name):
+    section = text_of("evaluation.md").partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+    assert section.strip()
+    assert not measure.find(name).options() or f"<!-- options of the measure {name} -->" in section
+
+
+def test_the_page_of_the_command_line_has_every_command_and_option(site):
+    page = site[0].command_line()
+    found = list(site[0].commands(cli.make_context("csaw", [], resilient_parsing=True)))
+    assert len(found) >= 9
+    for context in found:
+        section = page.partition(f"\n## {context.command_path}\n")[2].partition("\n## ")[0]
+        for param in context.command.get_params(context):
+            if isinstance(param, click.Option) and not param.hidden:
+                assert f"`{param.opts[0]}" in section or f"{param.opts[0]} " in section or f"{param.opts[0]}`" in section, param.name  # fmt: skip
+
+
+def test_pictures_are_those_that_the_script_draws(site):
+    drawn = {f"{name}.svg": text for name, text in site[1].pictures().items()}
+    assert {file.name: file.read_text() for file in (DOCS / "pictures").iterdir()} == drawn
+
+
+def test_every_picture_stands_on_a_page():
+    shown = " ".join(text_of(page) for page in PAGES) + (ROOT / "README.md").read_text()
+    assert all(file.name in shown for file in (DOCS / "pictures").iterdir())
+
+
+def test_names_of_the_python_reference_are_there():
+    for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
+        parts = name.split(".")
+        places = [ROOT.joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
+        files = [
+            file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
+        ]
+        assert files, name
+        last = parts[-1]
+        assert files[0].stem == last or re.search(rf"^(?:def|class) {last}\b", files[0].read_text(), re.MULTILINE), name
