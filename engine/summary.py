@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from csaw.engine.ends import cut_by, may_end
 from csaw.engine.plan.target import fruitless
+from csaw.engine.samples.draft import Draft
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.sizes import LEAST_VERTICES, Sizes
-from csaw.engine.samples.writer import SampleWriter
 
 if TYPE_CHECKING:
     from csaw.engine.run import Job
@@ -39,8 +39,8 @@ def short_of_target(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
     return {LEAST_VERTICES: sizes[LEAST_VERTICES]}
 
 
-def resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
+def resumed(draft: Draft, earlier: int) -> dict[str, Any]:
     """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
-    sizes = draft_sizes(writer)
-    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
+    sizes = draft_sizes(draft)
+    said = f"{earlier:,} of {draft.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
     return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})
