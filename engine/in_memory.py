@@ -15,7 +15,6 @@ from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.kept import KeptSamples
 from csaw.engine.summary import cut_walks, short_of_target
-from csaw.engine.summary import cut_walks, short_of_target
 from csaw.engine.version import VERSION
 from csaw.partition.errors import BudgetError
 
