@@ -54,6 +54,7 @@ REQUEST = (
     Line("seed", "--seed", str),
     Line("weighted", "--weighted"),
     Line("induced", "--induced"),
+    Line("target", "--target", counted("vertices")),
     Line("edge_bias", "--edge-bias"),
     Line("columns", "--columns", columns),
     Line("fingerprint", "fingerprint of the graph"),
@@ -139,6 +140,7 @@ HELD = (
 DONE = (
     Line("instances", "instances"),
     Line("sampled_edges", "sampled edges"),
+    Line("least_vertices", "vertices of an instance, least"),
     Line("dead_ends", "dead ends"),
     Line("walks_ended", "walks that ended, by themselves or at a dead end"),
     Line("walks_cut", "walks that the limit cut before they ended"),

@@ -23,7 +23,7 @@ from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError
 
 __all__ = [
-    "LARGEST", "NONE", "Algorithm", "ChosenBias", "MiniBatches", "Option", "Traversal", "Walk", "bias_option", "option",
+    "DEPTH_HELP", "LARGEST", "NONE", "Algorithm", "ChosenBias", "MiniBatches", "Option", "Traversal", "Walk", "bias_option", "every_hop", "option",
 ]  # fmt: skip
 
 NONE = -1  # no vertex: no previous one, or the end of a walk
@@ -31,6 +31,15 @@ MOST_STEPS = 2**31 - 2  # of a walk
 LENGTH_HELP = (
     "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
 )
+
+
+DEPTH_HELP = "number of hops from the source; none: no limit, until nothing new is met"
+PLANNED_HOPS = 64  # of a traversal without a limit, which a plan counts on
+
+
+def every_hop(size: int, depth: int | None) -> tuple[int, ...]:
+    """The sizes of a traversal of ``depth`` hops that selects as many neighbors at each; without a limit those of the hops to plan for."""
+    return (size,) * (PLANNED_HOPS if depth is None else depth)
 
 
 class Algorithm:
@@ -44,6 +53,9 @@ class Algorithm:
     """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
     ``connected``: drawn independently from the vertices that have neighbors; ``distinct``: a uniform set of frontier_size vertices an instance; ``every``: each instance holds all vertices;
     ``clusters``: all vertices of a uniform set of frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
+
+    sized_by: ClassVar[str] = ""
+    """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are joined until they have so many."""
 
     visits: ClassVar[str] = ""
     """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its ``strength``, the sum of its weights; empty where no closed form is known.
@@ -191,6 +203,11 @@ class Traversal(Algorithm):
     def sizes(self) -> tuple[int, ...]:
         """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each depth; -1 selects all."""
         raise NotImplementedError
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether hops go on until nothing new is met, where there is an option ``depth`` that is None; the last of ``sizes`` holds for all further ones."""
+        return getattr(self, "depth", 0) is None
 
     geometric: ClassVar[Callable | None] = None
     """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure."""

@@ -64,6 +64,10 @@ class Backend(Specialization, ABC):
         On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
         """
 
+    @abstractmethod
+    def induce(self, batch: Batch, instances: int) -> Batch:
+        """A batch that ends ``batch``, of so many ``instances``, as the subgraphs of the vertices that each has met."""
+
     def wait(self) -> None:
         """Wait until all work queued so far is done."""
 

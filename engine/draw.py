@@ -9,7 +9,8 @@ from csaw.engine.backend import ALL, Backend
 from csaw.engine.run import Job, backends_of
 from csaw.engine.samples.layout import RAGGED, Identifiers, comes_whole, cut_ragged
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
-from csaw.engine.schedule.loop import Arrays, Batches, Drawn, FinishedBatch
+from csaw.engine.schedule.loop import Arrays, Drawn, FinishedBatch
+from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
@@ -70,7 +71,7 @@ def check_range(job: Job, first: int, last: int) -> None:
 def _draw(job: Job, first: int, last: int) -> Finished:
     if first == last:
         return
-    identifiers, size, layout = job.identifiers, job.plan.batch, job.plan.sample_layout
+    identifiers, size, layout = job.identifiers, job.plan.at_a_time, job.plan.sample_layout
     spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
     with backends_of(job, -(-(last - first) // size)) as (backends, losses):
         if job.devices:  # the caller's current GPU and stream stay as they are
@@ -109,7 +110,7 @@ class AsStored:
 
 def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spans) -> Finished:
     """Draw the instances of each span in this thread, on one backend, and yield the batches with dense ids."""
-    with closing(Batches(make_backend(), sources)) as batches:
+    with closing(batches_of(make_backend(), sources)) as batches:
         for span in spans:
             yield from batches.draw(*span)
 

@@ -20,10 +20,29 @@ def may_end(algorithm: Algorithm) -> bool:
     update = hooks.others(algorithm, weighted=True)["update"]
     if update is None:
         return False
+    return not all(_is_vertex(value) for value in _returned(update))
+
+
+def follows_edges(algorithm: Walk) -> bool:
+    """Whether every step of a walk is along an edge for sure: no hook returns anything but the end of the selected edge, or ends the walk."""
+    found = hooks.others(algorithm, weighted=True)
+    if found["dead_end"] is not None:
+        return False
+    update = found["update"]
+    return update is None or all(_is_end(value) for value in _returned(update))
+
+
+def _returned(hook: hooks.Hook) -> list[ast.expr | None]:
     with hooks.TREES:
-        tree: Any = ast.parse(update.source).body[-1]
-    returned = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
-    return not all(_is_vertex(value) for value in returned)
+        tree: Any = ast.parse(hook.source).body[-1]
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+
+
+def _is_end(value: ast.expr | None) -> bool:
+    """Whether a hook that returns this goes along the edge, or stops."""
+    if isinstance(value, ast.IfExp):
+        return _is_end(value.body) and _is_end(value.orelse)
+    return value is not None and ast.unparse(value) in ("dst", "-1")
 
 
 def _is_vertex(value: ast.expr | None) -> bool:

@@ -11,6 +11,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     hooks            HOOK_DRAWS + call site of ``random`` in the hook
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS + number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the depth
+    order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined (--target)
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
 """
 
@@ -26,6 +27,7 @@ HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
 REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
+ORDER_DRAWS = HOOK_DRAWS  # of the slot of sources, for which no hook draws: the order of edges that have none
 SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
 
 
@@ -140,6 +142,17 @@ def words(seed, instance, slot, draw):
     """The four words as an array, for known-answer tests."""
     w = philox(uint64(seed), uint64(instance), uint64(slot), uint64(draw))
     return np.array([uint32(w[0]), uint32(w[1]), uint32(w[2]), uint32(w[3])], np.uint32)
+
+
+@njit
+def order_words(seed, first, counts):
+    """uint64 [sum of counts]: 64 random bits for each of counts[i] edges of instance first + i, for their order."""
+    out, at = np.empty(counts.sum(), np.uint64), 0
+    for i in range(counts.size):
+        for j in range(counts[i]):
+            out[at] = draw64(seed, uint64(first + i), SOURCE_SLOT, ORDER_DRAWS + uint64(j))
+            at += 1
+    return out
 
 
 @njit

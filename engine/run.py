@@ -1,6 +1,5 @@
 """One run: a graph and an algorithm in, a finished sample store out."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +13,7 @@ from csaw.engine import registry
 from csaw.engine.backend import TALLY
 from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
-from csaw.engine.ends import cut_by, may_end
+from csaw.engine.ends import may_end
 from csaw.engine.given_columns import read_columns
 from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
@@ -22,12 +21,13 @@ from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.layout import Identifiers
-from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
+from csaw.engine.summary import cut_walks, resumed, short_of_target
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.coalesced import Coalesced
@@ -36,7 +36,6 @@ from csaw.partition.shown import quoted
 from csaw.partition.split import Split
 from csaw.partition.words import Words
 
-log = logging.getLogger(__name__)
 DRAWS = 1
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
@@ -94,9 +93,14 @@ def prepare(
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
+    if options.target is not None:
+        options, parameters = _with_target(options, parameters, store, algo)
     algorithm = registry.build(algo, parameters, options.edge_bias)
     algorithm.vertex_columns = read_columns(options.columns, store)
-    sources = Sources(store, algorithm, options.sources, options.instances, options.seed)
+    joined = options.target is not None and not algorithm.sized_by
+    sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
+    if joined:
+        refuse_unfit(algorithm, sources.instances)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
         return make_plan(store, algorithm, sources, devices, name=algo, weighted=weighted, options=options, rates=rates)
@@ -113,6 +117,14 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+
+
+def _with_target(
+    options: RunOptions, parameters: dict[str, Any], store: GraphStore, algo: str
+) -> tuple[RunOptions, dict[str, Any]]:
+    """The options of a run and those of its algorithm, with the target as a number of vertices."""
+    target = vertices_wanted(options.target, store.vertices)
+    return replace(options, target=target), parameters_for(registry.find(algo), target, parameters)
 
 
 def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
@@ -175,7 +187,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     ) as writer:  # fmt: skip
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
-        size, earlier = max(1, plan.batch // plan.request.group_size), len(writer.done)
+        size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
         with backends_of(job, units) as (backends, losses):
             working = Stopwatch()
@@ -184,28 +196,12 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer)
-        results |= _resumed(writer, earlier) if earlier else {}
+        results = (
+            _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer) | short_of_target(job, writer)
+        )
+        results |= resumed(writer, earlier) if earlier else {}
         writer.finish(results)
     return results
-
-
-def cut_walks(job: Job, writer: SampleWriter) -> dict[str, Any]:
-    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
-    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
-    if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
-        return {}
-    cut = sizes["instances"] - sizes["ended_early"]
-    if cut:
-        log.warning("%s", cut_by(limit, cut, sizes["instances"]))
-    return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
-
-
-def _resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
-    """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
-    sizes = draft_sizes(writer)
-    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
-    return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})
 
 
 @dataclass(frozen=True)

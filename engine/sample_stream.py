@@ -129,7 +129,7 @@ class Stream:
     def _draw(self, parts: Parts) -> Finished:
         if not parts.instances:
             return
-        opened, size, first, last = self._open(), self.job.plan.batch, parts[0][0], parts[-1][1]
+        opened, size, first, last = self._open(), self.job.plan.at_a_time, parts[0][0], parts[-1][1]
         filled = (
             parts if parts[0][0] < parts[0][1] else parts[-1:]
         )  # an epoch with fewer instances may have one for a process that gets none of the others
@@ -169,7 +169,7 @@ class _Opened:
     def __init__(self, job: Job, *, on_device: bool) -> None:
         self.finish = _finisher(job, on_device=on_device)
         with ExitStack() as stack:
-            units = -(-job.plan.request.instances // job.plan.batch)
+            units = -(-job.plan.request.instances // job.plan.at_a_time)
             backends, self.losses = stack.enter_context(backends_of(job, units))
             self.devices = stack.enter_context(DeviceThreads(backends, job.sources))
             self.stack = stack.pop_all()

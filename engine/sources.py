@@ -30,21 +30,24 @@ class Sources:
     """The sources of every instance, computed when they are needed.
 
     With a list of S sources, walk i starts at source i % S; traversal i of frontier size m has sources i m .. i m + m - 1, modulo S. Mini-batches take them as
-    their ``order`` says, which other algorithms have not.
+    their ``order`` says, which other algorithms have not. ``at_random``: each source is drawn from the list, or from all vertices, independently.
     """
 
     def __init__(
-        self, store, algorithm: Algorithm, given: Any = None, instances: int | None = None, seed: int = 0
+        self,
+        store,
+        algorithm: Algorithm,
+        given: Any = None,
+        instances: int | None = None,
+        seed: int = 0,
+        at_random: bool = False,
     ) -> None:
         self.vertices, self.seed = store.vertices, seed
         self.frontier_size = int(getattr(algorithm, "frontier_size", 1))
-        self.kind = algorithm.sources_from
+        self.kind = _kind(algorithm.sources_from, given, at_random)
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
-        if isinstance(given, str) and given == "all":
-            self.kind = "every" if self.kind == "every" else "all"
-        elif given is not None:
-            self.kind = "list"
+        self.at_random = at_random
         self.are_seeds = isinstance(algorithm, MiniBatches)
         self.listed: np.ndarray | None = None
         """The dense ids of a list of sources, int64; None for other sources."""
@@ -88,6 +91,8 @@ class Sources:
             return wanted or 1
         if self._count == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
+        if self.at_random:
+            return wanted or 1
         if self.order is not None:
             return self._mini_batches(wanted, self.order.batches_per_epoch)
         return wanted or max(1, self._count // self.frontier_size) * num_walks
@@ -127,7 +132,7 @@ class Sources:
         """
         if self.order is not None:
             return self._seeds(self.order.positions(first, last))
-        if flat and self.kind in ("all", "list"):
+        if flat and self.kind in ("all", "list") and not self.at_random:
             return self._in_turn(first, last - first)
         frontiers = self._frontiers(first, last)
         return frontiers[:, 0] if flat else frontiers
@@ -161,6 +166,9 @@ class Sources:
             return self.connected[places]
         if self.kind == "random":
             return uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.vertices)
+        if self.at_random:
+            assert self.listed is not None
+            return self.listed[uniform_vertices(np.uint64(self.seed), first, numbers.size, m, self.listed.size)]
         count = self._count
         chosen = (numbers[:, None] * m + np.arange(m)) % count
         return chosen if self.listed is None else self.listed[chosen]
@@ -177,6 +185,11 @@ class Sources:
             return run(at, at + size)
         around = np.concatenate([run(at, count), run(0, at)])
         return np.resize(around, size)
+
+    @property
+    def places(self) -> int:
+        """Vertices among which a source is drawn."""
+        return self.connected.size if self.kind == "connected" else self._count
 
     @property
     def width(self) -> int:
@@ -196,6 +209,15 @@ class Sources:
         size = "" if self.order is None else f"of {self.listed.size} "
         labelled = "" if self.labels is None else f" labelled {digest_of(self.labels)}"
         return f"list {digest_of(self.listed)} {size}x {self.frontier_size}{labelled}"
+
+
+def _kind(kind: str, given: Any, at_random: bool) -> str:
+    """The kind of sources of an algorithm that has this ``kind`` by itself, for what was given."""
+    if isinstance(given, str) and given == "all":
+        kind = "every" if kind == "every" else "all"
+    elif given is not None:
+        kind = "list"
+    return "random" if at_random and kind == "all" else kind
 
 
 def _clusters(store: Any, wanted: int) -> Clusters:

@@ -29,7 +29,7 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import group_node, write_array
 
 SOURCES = "given_sources"
-ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced")
+ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 Draw = Callable[[int, int], dict[str, np.ndarray]]

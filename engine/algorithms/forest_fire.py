@@ -1,6 +1,6 @@
 """Forest fire: each burning vertex lights a geometric number of new neighbors (Leskovec et al., KDD 2005, section 4.2)."""
 
-from csaw.engine.algorithm import Traversal, option
+from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option
 
 
 class ForestFire(Traversal):
@@ -8,10 +8,10 @@ class ForestFire(Traversal):
 
     paper = "Leskovec et al., KDD 2005"
     burn_prob: float = option(0.7, help="chance that a vertex lights one more neighbor", low=0, high=1, open_high=True)
-    depth: int = option(2, help="number of hops from the source", low=0, high=65535)
+    depth: int | None = option(2, help=DEPTH_HELP, low=0, high=65535, none="no limit")
 
     def geometric(self):
         return self.burn_prob
 
     def sizes(self):
-        return (-1,) * self.depth
+        return every_hop(-1, self.depth)

@@ -9,6 +9,7 @@ class RandomNode(Traversal):
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "distinct"
     visits = "uniform"
+    sized_by = "frontier_size"
     induced = True
     frontier_size: int = option(100, help="number of vertices of an instance", low=1)
 

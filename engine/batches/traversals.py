@@ -4,6 +4,9 @@ The slot of an entry is its number in the order in which its instance was sample
 The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the neighbors; this module decides their order.
 """
 
+import sys
+from typing import Any
+
 import numpy as np
 
 from csaw.engine.backend import ALL, Backend
@@ -27,7 +30,7 @@ class Traversals:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
         xp = self.xp
         self.instances, width = sources.shape
-        self.sizes = backend.plan.sizes
+        self.sizes = Unending(backend.plan.sizes) if self.algorithm.is_unlimited else backend.plan.sizes
         self.hops = backend.plan.drawn_layout == "hops"
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex
@@ -249,6 +252,16 @@ class Traversals:
 
     def dead_ends(self) -> int:
         return self.dead
+
+
+class Unending(tuple):
+    """The sizes of a traversal without a limit of hops: the last one again for every hop after it. No graph has as many hops as its length says."""
+
+    def __len__(self) -> int:
+        return sys.maxsize
+
+    def __getitem__(self, hop: Any) -> Any:
+        return tuple.__getitem__(self, min(hop, tuple.__len__(self) - 1))
 
 
 def distinct(xp: Array, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:

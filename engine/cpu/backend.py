@@ -70,7 +70,10 @@ class CpuBackend(Backend):
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         batch = self._begin(first, sources)
-        return Induced(self, batch, len(sources)) if self.plan.induced else batch
+        return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
+
+    def induce(self, batch: Batch, instances: int) -> Batch:
+        return Induced(self, batch, instances)
 
     def _begin(self, first: int, sources: np.ndarray) -> Batch:
         if isinstance(self.algorithm, Walk):

@@ -82,7 +82,10 @@ class CudaBackend(Backend):
 
     def begin(self, first: int, sources: np.ndarray) -> Batch:
         batch = begun(self, first, sources)
-        return Induced(self, batch, len(sources)) if self.plan.induced else batch
+        return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
+
+    def induce(self, batch: Batch, instances: int) -> Batch:
+        return Induced(self, batch, instances)
 
     @cached_property
     def transits(self) -> Transits:
@@ -280,6 +283,6 @@ class CudaBackend(Backend):
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
         return DeviceGraph(
             self.store, layout, builder, needs, membership=membership, weighs_members=self.weighs_members,
-            keeps_indices=layout.keeps_rows or searched or weighed or self.plan.induced, keeps_weights=layout.keeps_weights or weighed,
+            keeps_indices=layout.keeps_rows or searched or weighed or self.plan.lists_members, keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
         )  # fmt: skip

@@ -37,7 +37,7 @@ class Unit:
 
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
-    lists = ("lists.cu",) if backend.plan.induced else ()
+    lists = ("lists.cu",) if backend.plan.lists_members else ()
     return Unit((*_files(backend), *lists), _constants(backend), backend.hooks(), backend.params)
 
 
@@ -81,6 +81,7 @@ def _has_trees(backend: Specialization) -> bool:
         or a.clocks
         or a.draws_from != "edges"
         or a.shares_draws
+        or a.is_unlimited
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED

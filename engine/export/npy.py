@@ -1,4 +1,5 @@
-"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth).
+"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth). A vertex without an edge is a record whose dst is the fill value
+(of string ids the empty string) and whose depth is -1.
 
 All string ids of a file are as wide as the longest, so long ones are refused.
 """
@@ -12,7 +13,7 @@ import numpy as np
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import EDGES, in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import RAGGED_WALKS
 from csaw.engine.samples.sizes import edges_of
@@ -56,6 +57,7 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
         table = np.empty(edges["src"][rows].size, record)
         for column, values in edges.items():
             table[column] = _named(samples, values[rows], vertex) if column in ("src", "dst") else values[rows]
+        table["dst"][table["depth"] == ALONE] = samples.fill if samples.words is None else ""
         tables.append(table)
     return tables
 
@@ -65,7 +67,15 @@ def _record(vertex: np.dtype) -> np.dtype:
 
 
 def _count(samples: Samples, threads: int) -> int:
-    """All edges, by what the store says, or else counted."""
+    """All edges, by what the store says, or else counted; of subgraphs with the vertices that have none."""
+    if samples.layout == "subgraphs":
+        names = edge_arrays(samples)
+        return sum(
+            n
+            for _, n in in_order(
+                samples, names, pieces(samples), lambda *some: numbered_edges(samples, *some)["src"].size, threads
+            )
+        )
     if samples.layout in EDGES:
         return len(samples[EDGES[samples.layout][1]])
     if samples.sizes is not None:

@@ -1,4 +1,4 @@
-"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst depth``."""
+"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst depth``, and ``instance vertex`` for one without an edge."""
 
 import gzip
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import Edges, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
 from csaw.engine.samples.layout import bits
 from csaw.partition.compile import njit
 from csaw.partition.errors import OptionError
@@ -102,14 +102,18 @@ class _Words:
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
-        """Lines ``instance src dst depth``."""
+        """Lines ``instance src dst depth``, or ``instance src`` where the depth is ALONE."""
         out = np.empty(room, np.uint8)
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
             check_names(self.path, np.stack(ids), self.offsets.size - 1)
         src, dst = map(bits, ids)
-        instance, depth = edges["instance"].astype(np.uint64), edges["depth"].astype(np.uint64)
-        used = _edge_lines(instance, src, dst, depth, _half(ids[0]), self.offsets, self.text, DIGITS, out)
+        instance, depth, alone = (
+            edges["instance"].astype(np.uint64),
+            edges["depth"].astype(np.uint64),
+            edges["depth"] == ALONE,
+        )
+        used = _edge_lines(instance, src, dst, depth, alone, _half(ids[0]), self.offsets, self.text, DIGITS, out)
         return out[:used].data
 
 
@@ -188,16 +192,17 @@ def _lines(ids, half, begins, sizes, offsets, text, digits, out):
 
 
 @njit(nogil=True)
-def _edge_lines(instance, src, dst, depth, half, offsets, text, digits, out):
+def _edge_lines(instance, src, dst, depth, alone, half, offsets, text, digits, out):
     at = 0
     for i in range(src.size):
         at = _number(instance[i], digits, out, at)
         out[at] = SPACE
         at = _word(src[i], half, offsets, text, digits, out, at + 1)
-        out[at] = SPACE
-        at = _word(dst[i], half, offsets, text, digits, out, at + 1)
-        out[at] = SPACE
-        at = _number(depth[i], digits, out, at + 1)
+        if not alone[i]:
+            out[at] = SPACE
+            at = _word(dst[i], half, offsets, text, digits, out, at + 1)
+            out[at] = SPACE
+            at = _number(depth[i], digits, out, at + 1)
         out[at] = NEWLINE
         at += 1
     return at

@@ -34,11 +34,10 @@ def instance_bytes(
     induced: bool = False,
 ) -> tuple[int, int]:
     """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
-    item = needs.edge.id
+    item, mean = needs.edge.id, max(1, store.edges // max(store.vertices, 1))
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
-    mean = max(1, store.edges // max(store.vertices, 1))
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
     width: float = 0 if nowhere else sources.width
@@ -61,10 +60,18 @@ def instance_bytes(
             width = min(width, max(MEETINGS * store.vertices - entries, 0))
         entries += width
     spread = 1 if algorithm.geometric is None else SPREAD
-    met = math.ceil(spread * entries)
-    row = max(1, met * (item if layout == "hops" else 3 * item + 24))  # also of a node with its edge in a mini-batch
-    memory = row + math.ceil(spread * widest) * FRONTIER_BYTES + math.ceil(listed) * LISTED_BYTES
+    met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
+    each = item if layout == "hops" else 3 * item + 24  # also of a node with its edge in a mini-batch
+    row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
+    memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
+
+
+def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
+    """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
+    if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
+        entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
+    return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 
 
 def _of_walk(algorithm: Walk, item: int) -> tuple[int, int]:

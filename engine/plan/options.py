@@ -53,6 +53,7 @@ class RunOptions:
     instances: int | None = declared(None, SAMPLE, "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for each source, times --num-walks]", int, low=1)
     seed: int = declared(0, SAMPLE, "number that all random draws follow from: the same seed gives the same sample on any machine", int, low=0, high=2**64 - 1)
     weighted: bool | None = declared(None, SAMPLE, "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the graph has weights]", bool)
+    target: Any = declared(None, SAMPLE, "number of distinct vertices that each instance is to have, or their share of the graph, such as 10%: fires are lit, and walks begin, at random vertices until it is reached, and what they draw is joined and cut there [default: none; an instance is what the algorithm draws once]", object)
     edge_bias: str | None = declared(None, SAMPLE, 'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * e.dst_degree ** -0.5"')
     columns: Any = declared(None, SAMPLE, "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, or a file .npz of an array for each name, of a number for each vertex in the order of dense ids, or of the array ids beside them", object)
     induced: bool = declared(False, SAMPLE, "end each instance as the subgraph of the vertices that it has met: all edges among them, in place of those along which they were met", bool)

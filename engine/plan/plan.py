@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.contracts import Store
-from csaw.engine.ends import is_unlimited
+from csaw.engine.ends import follows_edges, is_unlimited
 from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
@@ -23,6 +23,7 @@ from csaw.engine.plan.rates import ASSUMED, Rates
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
+from csaw.engine.plan.target import base_vertices, target_row
 from csaw.engine.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.parallel import processors
@@ -44,6 +45,7 @@ class Plan:
     needs: Needs  # what the run reads of its graph, on any device
     drawn_layout: str  # walks | ragged-walks | hops | subgraphs | batches: the form in which batches draw
     induced: bool  # whether samples end as the subgraphs of the vertices that were met
+    sorts_steps: bool  # whether walks that are joined take steps that may be no edges, which are then looked up
     sizes: tuple[int, ...]  # neighbors to select at each depth of a traversal
     device: str  # cpu | cuda:0
     graph_layout: GraphLayout  # the form of the graph that a step reads
@@ -79,7 +81,17 @@ class Plan:
     @property
     def sample_layout(self) -> str:
         """The form in which samples are handed out and stored: walks, hops or subgraphs."""
-        return "subgraphs" if self.induced else self.drawn_layout
+        return "subgraphs" if self.induced or self.request.target else self.drawn_layout
+
+    @property
+    def lists_members(self) -> bool:
+        """Whether the edges among the vertices of an instance are looked up."""
+        return self.induced or self.sorts_steps
+
+    @property
+    def at_a_time(self) -> int:
+        """Instances of the sample that a device draws at a time: of a target those of a group, for ``batch`` counts base instances."""
+        return min(self.batch, self.request.group_size) if self.request.target else self.batch
 
     @property
     def capacity(self) -> int:
@@ -104,7 +116,7 @@ class Plan:
         shown = {
             k: v
             for k, v in asdict(self).items()
-            if k not in ("request", "needs", "sizes", "piece_edges", "paths_bytes", "drawn_layout")
+            if k not in ("request", "needs", "sizes", "sorts_steps", "piece_edges", "paths_bytes", "drawn_layout")
         }
         return shown | {"sample_layout": self.sample_layout, "select": self.select}
 
@@ -128,23 +140,27 @@ def make_plan(
     layout = _sample_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select)
     needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
-    induced = options.induced or algorithm.ends_induced
-    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced)
+    induced, target = options.induced or algorithm.ends_induced, sources.at_random and int(options.target)
+    row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
+    bases = sources.instances
+    if target:
+        bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
+        row = target_row(target, needs.edge.id)
     limits = _limits(devices, options, rates)
     least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
     refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
-        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced, algorithm.vertex_columns.digests,
+        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced, target or 0, algorithm.vertex_columns.digests,
     )  # fmt: skip
-    most = _share(sources.instances, len(devices), request.group_size)
-    shape = Shape(store, algorithm, request, needs, in_flight, most, options.detect)
+    most = _share(bases, len(devices), 1 if target else request.group_size)
+    shape = Shape(store, algorithm, replace(request, instances=bases), needs, in_flight, most, options.detect)
     memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
     threads, output = options.threads or processors(), sources.instances * row
     memory = replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
     detector = choose_detector(algorithm, method, options.collision, memory.graph_layout, bool(devices), options.detect)
     plan = Plan(
-        request, needs, layout, induced, sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
+        request, needs, layout, induced, bool(target) and isinstance(algorithm, Walk) and not follows_edges(algorithm), sizes, "cuda:" + ",".join(str(gpu.number) for gpu in devices) if devices else "cpu",
         threads=threads, transit=options.transit_parallel, detect=detector, output_bytes=output,
         host_bytes=limits.host_bytes // 2, policy=options.policy, rates=rates, **vars(memory),
     )  # fmt: skip

@@ -8,8 +8,10 @@ import numpy as np
 from csaw.engine.samples.layout import bits
 
 SIZES = "sizes"  # where they are in the results, signed
+LEAST_VERTICES = "least_vertices"
 Sizes = dict[str, Any]
-"""``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks with a limit how many ``ended_early``."""
+"""``edges``, ``instances``, ``least`` and ``most`` edges of one of these, and of walks with a limit how many ``ended_early``; of subgraphs that have vertices of their own
+``least_vertices`` of one."""
 
 
 def edges_of(arrays: dict[str, np.ndarray], nothing: int) -> np.ndarray:
@@ -36,7 +38,8 @@ def sizes_of(arrays: dict[str, np.ndarray], nothing: int) -> Sizes:
     walks = arrays.get("walks")
     limited = walks is not None and walks.ndim == 2
     early = {"ended_early": int((edges < walks.shape[1] - 1).sum())} if walks is not None and limited else {}
-    return sizes | early
+    met = {LEAST_VERTICES: int(arrays["vertex_counts"].min())} if "vertex_counts" in arrays else {}
+    return sizes | early | met
 
 
 def total(groups: Iterable[Sizes | None], layout: str) -> Sizes | None:
@@ -50,4 +53,9 @@ def total(groups: Iterable[Sizes | None], layout: str) -> Sizes | None:
         **{name: sum(sizes[name] for sizes in known) for name in added},
         "least": min((sizes["least"] for sizes in known), default=0),
         "most": max((sizes["most"] for sizes in known), default=0),
+        **(
+            {LEAST_VERTICES: min(sizes[LEAST_VERTICES] for sizes in known)}
+            if known and all(LEAST_VERTICES in sizes for sizes in known)
+            else {}
+        ),
     }

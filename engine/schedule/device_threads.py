@@ -10,11 +10,16 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from csaw.engine.backend import Backend
 from csaw.engine.schedule.loop import Batches, FinishedBatch
+from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources import Sources
 from csaw.partition.errors import CsawError, DeviceError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+
+def _draw(batches: Batches, first: int, last: int) -> list[FinishedBatch]:
+    return batches.draw(first, last)
 
 
 class DeviceThread:
@@ -27,7 +32,7 @@ class DeviceThread:
         self, make_backend: Callable[[], Backend], sources: Sources, stopped: Callable[[], bool] = lambda: False
     ) -> None:
         self.thread = ThreadPoolExecutor(1)
-        self.opened = self.thread.submit(lambda: Batches(make_backend(), sources, stopped))
+        self.opened = self.thread.submit(lambda: batches_of(make_backend(), sources, stopped))
 
     def do(
         self,
@@ -71,7 +76,7 @@ class DeviceThreads:
             stack.pop_all()
 
     def draw(
-        self, spans: Iterator[tuple[int, int]], task: Callable[[Batches, int, int], list[FinishedBatch]] = Batches.draw
+        self, spans: Iterator[tuple[int, int]], task: Callable[[Batches, int, int], list[FinishedBatch]] = _draw
     ) -> Generator[FinishedBatch, None, None]:
         """Draw the spans on the devices in turn, and yield the batches in order. ``task`` draws a span in a device's thread.
 

@@ -18,6 +18,7 @@ from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
 from csaw.engine.schedule.loop import Batches, FinishedBatch
 from csaw.engine.schedule.schedule import Stopped
+from csaw.engine.schedule.targets import batches_of
 from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)
@@ -107,7 +108,7 @@ def sample_groups(
 
 def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threads: ThreadPoolExecutor) -> Totals:
     """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
-    with closing(Batches(make_backend(), sources, lambda: units.stopped)) as batches:
+    with closing(batches_of(make_backend(), sources, lambda: units.stopped)) as batches:
         watch = Stopwatch()
         _draw_and_write(batches, units, threads)
         drew, waited = batches.spent, watch.read() - batches.spent

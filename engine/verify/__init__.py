@@ -134,6 +134,7 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
 def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: VertexColumns) -> None:  # fmt: skip
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
+    from csaw.engine.verify.targets import verify_targets
     from csaw.engine.verify.trees import verify_hops
     from csaw.engine.verify.walks import verify_walks
 
@@ -147,4 +148,8 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
         "subgraphs": verify_subgraphs,
         "batches": verify_batches,
     }
-    by_layout[samples.layout](Subject(samples, store, graph, algorithm, budget), checks)
+    subject = Subject(samples, store, graph, algorithm, budget)
+    if request.get("target"):
+        verify_targets(subject, checks, by_layout)
+    else:
+        by_layout[samples.layout](subject, checks)

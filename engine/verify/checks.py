@@ -68,6 +68,11 @@ class Checks:
         else:
             self.not_tested(name, without, testable)
 
+    def take(self, other: "Checks", kind: str) -> None:
+        """Add checks of something else than the sample itself; ``kind`` says of what, before their names."""
+        self.made += [replace(check, name=f"{kind} {check.name}") for check in other.made]
+        self._results |= {f"{kind} {name}": results for name, results in other._results.items()}
+
     def judge(self) -> list[Check]:
         """All checks. The statistical ones are decided together (Holm), and each says the deviations that it finds at its level."""
         tested = sorted((c for c in self.made if c.p_value is not None), key=lambda c: c.p_value or 0.0)
@@ -117,7 +122,7 @@ class Subject:
 
     def __init__(self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int) -> None:
         request = samples.manifest["request"]
-        self.samples, self.store, self.algorithm, self.budget = samples, store, algorithm, budget
+        self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))
         self.weighted = bool(request.get("weighted", False))
         self.view = GraphView(graph, self.weighted)

@@ -7,6 +7,7 @@ that the instance had not visited by then. Entries that selected the same number
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class Entries:
             found[depth][src].append(dst)
         held, visited, met = Counter(sources), set(sources) if once else set(), len(sources)
         most = self.algorithm.total or LARGEST  # type: ignore[attr-defined]
-        for depth in range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
+        for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
             # the selections of a vertex that is in the frontier twice cannot be told apart
             yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
             held = Counter(dst for row in found[depth].values() for dst in row)

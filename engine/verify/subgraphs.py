@@ -106,7 +106,8 @@ def _wrong_sizes(
 ) -> int:
     """Number of entries (of depths of an instance, if collective) that selected too many edges or, unless biases may be 0, too few."""
     algorithm: Any = subject.algorithm
-    asked = np.append(algorithm.sizes(), 0)[np.minimum(depth, len(algorithm.sizes()))]
+    sizes = algorithm.sizes() if algorithm.is_unlimited else (*algorithm.sizes(), 0)
+    asked = np.array(sizes)[np.minimum(depth, len(sizes) - 1)]
     if algorithm.collective:
         levels = int(depth.max(initial=0)) + 1
         number = key // subject.view.vertices * levels + depth

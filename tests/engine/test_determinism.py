@@ -35,6 +35,12 @@ MORE = [
     ("node2vec", {"select": "its", "walk_length": 8}),
     ("layer", {"depth": 3, "neighbor_size": 4, "frontier_size": 8, "weighted": False}),
     ("random-edge", {"neighbor_size": 30, "instances": 10, "select": "keys"}),
+    ("forest-fire", {"target": 100, "instances": 5}),
+    ("forest-fire", {"target": "10%", "instances": 40, "depth": None, "induced": True}),
+    ("deepwalk", {"target": 150, "instances": 3, "walk_length": 8}),
+    ("jump", {"target": "20%", "instances": 7, "walk_length": 8}),
+    ("random-edge", {"target": 40, "instances": 9}),
+    ("random-node", {"target": "10%", "instances": 9}),
 ]
 CASES = [(name, OPTIONS.get(name, {})) for name in registry.names()] + MORE
 

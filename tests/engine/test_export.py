@@ -42,7 +42,7 @@ SUBGRAPHS = {
     "source_counts": np.array([1, 1, 1]),
     "sources": np.array([0, 2, 3], np.uint32),
 }
-SUBGRAPH_EDGES = [(0, 0, 1, 0), (0, 1, 2, 1), (2, 3, 0, 0)]
+SUBGRAPH_EDGES = [(0, 0, 1, 0), (0, 1, 2, 1), (1, 2, None, None), (2, 3, 0, 0)]  # vertex 2 has no edge
 IDS = {
     "identity": None,
     "small": np.array([7, 10, 9999, 10000]),
@@ -72,8 +72,10 @@ def walks_of(ids):
     ]
 
 
-def edges_of(ids, layout):
-    return [(i, named(ids, a), named(ids, b), d) for i, a, b, d in LAYOUTS[layout][1]]
+def edges_of(ids, layout, end=None, depth=None):
+    """The rows of edges; ``end`` and ``depth``: what stands for none."""
+    rows = LAYOUTS[layout][1]
+    return [(i, named(ids, a), end if b is None else named(ids, b), depth if d is None else d) for i, a, b, d in rows]
 
 
 @pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
@@ -87,8 +89,8 @@ def test_text_has_a_walk_a_line_with_original_ids(tmp_path, ids, suffix):
 @pytest.mark.parametrize("layout", ["hops", "subgraphs"])
 def test_text_of_other_samples_has_an_edge_a_line(tmp_path, ids, layout):
     export(stored(tmp_path, layout, ids), tmp_path / "out.txt")
-    expected = "".join(f"{i} {a} {b} {d}\n" for i, a, b, d in edges_of(ids, layout))
-    assert (tmp_path / "out.txt").read_text() == expected
+    rows = edges_of(ids, layout, "", "")
+    assert (tmp_path / "out.txt").read_text() == "".join(" ".join(map(str, row)).rstrip() + "\n" for row in rows)
 
 
 def test_every_number_of_digits_is_written_as_python_does(tmp_path):
@@ -109,9 +111,10 @@ def test_npy_holds_the_walks_and_records_of_edges(tmp_path, ids):
     assert [row[: n + 1].tolist() for row, n in zip(walks, WALKS["lengths"], strict=True)] == walks_of(ids)
     for layout in ("hops", "subgraphs"):
         (tmp_path / layout).mkdir()
-        export(stored(tmp_path / layout, layout, ids), tmp_path / f"{layout}.npy")
-        table = np.load(tmp_path / f"{layout}.npy")
-        assert [tuple(row) for row in table.tolist()] == edges_of(ids, layout)
+        export(path := stored(tmp_path / layout, layout, ids), tmp_path / f"{layout}.npy")
+        table, held = np.load(tmp_path / f"{layout}.npy"), open_samples(path)
+        none = held.fill if held.words is None else ""
+        assert [tuple(row) for row in table.tolist()] == edges_of(ids, layout, none, -1)
 
 
 def test_parquet_has_a_row_group_for_every_group(tmp_path, ids):
@@ -239,7 +242,7 @@ def test_an_npz_holds_each_edge_from_the_neighbor_to_its_vertex(tmp_path, number
         assert made == sorted((i, w[k], w[k + 1], k) for i, w in enumerate(walks) for k in range(len(w) - 1))
         assert [[names[node] for node in row if node >= 0] for row in walk] == walks
     else:
-        assert made == sorted(edges_of(numbers, layout))
+        assert made == sorted(row for row in edges_of(numbers, layout) if row[3] is not None)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -278,8 +281,8 @@ def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, mo
         (tmp_path / layout).mkdir()
         export(stored(tmp_path / layout, layout, IDS["strings"]), tmp_path / f"{layout}.txt")
         lines = (tmp_path / f"{layout}.txt").read_text().splitlines()
-        rows = walks_of(IDS["strings"]) if layout == "walks" else edges_of(IDS["strings"], layout)
-        assert lines == [" ".join(map(str, row)) for row in rows]
+        rows = walks_of(IDS["strings"]) if layout == "walks" else edges_of(IDS["strings"], layout, "", "")
+        assert lines == [" ".join(map(str, row)).rstrip() for row in rows]
 
 
 @pytest.mark.parametrize("suffix", ["txt", "npy", "parquet", "npz"])

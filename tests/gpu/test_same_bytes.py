@@ -31,6 +31,31 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=17, **options))
 
 
+TARGETS = [
+    ("forest-fire", {"target": 100}),
+    ("forest-fire", {"target": "10%", "depth": None, "induced": True}),
+    ("snowball", {"target": 50, "neighbor_size": 3, "depth": None}),
+    ("deepwalk", {"target": 150, "walk_length": 8}),
+    ("ppr", {"target": 150}),
+    ("jump", {"target": "20%", "walk_length": 8}),
+    ("neighbor", {"target": 90, "fanout": (3, 2)}),
+    ("multidimensional", {"target": 90, "frontier_size": 3, "walk_length": 20}),
+    ("random-edge", {"target": 40}),
+    ("random-node", {"target": "10%"}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize(("algo", "options"), TARGETS, ids=[f"{a}-{i}" for i, (a, _) in enumerate(TARGETS)])
+def test_instances_of_a_target_are_joined_alike(tmp_path, algo, options, residency):
+    store = random_store(tmp_path / "g.zarr", partitions=4)
+    options = options | {"instances": 9}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
+    given = options | {"residency": residency, "device": "cuda"}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, in_flight=17, **given))
+
+
 COLUMNS = [
     ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)"}),
     ("deepwalk", {"edge_bias": "e.weight * e.column('x', e.dst)", "layout": "csr", "select": "its"}),

@@ -1,4 +1,4 @@
-"""Parquet, a row group for every group of instances: (instance, walk) with a list column, or (instance, src, dst, depth)."""
+"""Parquet, a row group for every group of instances: (instance, walk) with a list column, or (instance, src, dst, depth), of which dst and depth are null for a vertex without an edge."""
 
 from collections.abc import Callable
 from typing import IO, Any
@@ -10,7 +10,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import group_bytes, groups, in_order
 from csaw.engine.samples.check import check_names
-from csaw.engine.samples.edges import FIRST, edge_arrays, numbered_edges
+from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
 from csaw.partition.errors import MissingDependencyError, OptionError
 
 SUFFIXES = (".parquet",)
@@ -59,11 +59,14 @@ def _file(schema: Any, words: bool, *tables: Any) -> Any:
 
 def _columns(samples: Samples, start: int, stop: int) -> dict[str, Any]:
     """Columns in the order of the schema."""
+    import pyarrow as pa
+
     if samples.has_walks:
         return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
     edges = numbered_edges(samples, start, stop)
-    ids = {column: _vertices(samples, edges[column]) for column in ("src", "dst")}
-    return {"instance": edges["instance"], **ids, "depth": edges["depth"]}
+    alone = edges["depth"] == ALONE
+    src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)
+    return {"instance": edges["instance"], "src": src, "dst": dst, "depth": pa.array(edges["depth"], mask=alone)}
 
 
 def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> Any:
@@ -78,12 +81,12 @@ def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> Any:
     return lists.from_arrays(pa.array(offsets, kind), _vertices(samples, present))
 
 
-def _vertices(samples: Samples, ids: np.ndarray) -> Any:
-    """Stored ids as an Arrow array: numbers, or numbers of the strings behind them."""
+def _vertices(samples: Samples, ids: np.ndarray, nulls: np.ndarray | None = None) -> Any:
+    """Stored ids as an Arrow array: numbers, or numbers of the strings behind them; null where ``nulls`` says."""
     import pyarrow as pa
 
     if samples.words is None:
-        return pa.array(ids)
+        return pa.array(ids, mask=nulls)
     used, number = np.unique(ids, return_inverse=True)
     check_names(samples.path, used, len(samples.words))
     words = pa.array([bytes(word) for word in samples.words.encoded(used)], pa.binary())
@@ -93,4 +96,4 @@ def _vertices(samples: Samples, ids: np.ndarray) -> Any:
         raise OptionError(
             "a vertex id is not valid UTF-8, and Parquet's strings must be; export to text instead"
         ) from error
-    return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64()), words)
+    return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), words)
