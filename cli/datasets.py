@@ -68,9 +68,9 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
     Example:
         csaw datasets generate rmat small.txt.gz --scale 10 --weights
     """
-    from csaw.cli.console import progress
     from csaw.datasets import generate as maker
     from csaw.datasets.spec import with_options
+    from csaw.partition.progress import progress
 
     spec = with_options(spec, options)
     with progress("generating", 0, "edges") as update:
@@ -94,9 +94,9 @@ def fetch(name: str, folder: str) -> None:
     Example:
         csaw datasets fetch web-Google .
     """
-    from csaw.cli.console import progress
     from csaw.datasets.catalog import known
     from csaw.datasets.download import fetch as download
+    from csaw.partition.progress import progress
 
     entry = known(name)
     with progress("fetching", 0, "bytes") as update:

@@ -1,7 +1,5 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +91,7 @@ def evaluate(
     from csaw.engine.evaluation import plots, saved
     from csaw.engine.evaluation.evaluate import evaluate as run
     from csaw.engine.evaluation.evaluate import plan
+    from csaw.partition.progress import steps
 
     if plot:
         plots.check()
@@ -104,27 +103,13 @@ def evaluate(
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
-    with _progress() as progress:
+    with steps("measuring") as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
     console.print_json(found.as_dict()) if as_json else print_evaluation(found)
-
-
-@contextmanager
-def _progress() -> Iterator[Any]:
-    """Say on stderr what is being measured: one line that changes on a terminal, a line each elsewhere."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield lambda doing: click.echo(f"csaw: measuring {doing}", err=True)
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("measuring") as status:
-        yield lambda doing: status.update(f"measuring {doing}")
 
 
 def _list(ctx: click.Context) -> None:

@@ -36,9 +36,10 @@ def export(samples: str, out: str, format: str | None, graph: str | None, instan
     Example:
         csaw export walks.zarr corpus.txt
     """
-    from csaw.cli.console import print_json, progress
+    from csaw.cli.console import print_json
     from csaw.engine.export import export as write
     from csaw.engine.samples.check import attributes_of
+    from csaw.partition.progress import progress
     from csaw.partition.replace import FILE, check
     from csaw.partition.sizes import format_size
 

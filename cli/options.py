@@ -17,6 +17,7 @@ TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Inte
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
 OF = "Of "  # begins the words of some of the algorithms that share an option
+SPREAD = ("cluster", "shard")
 LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json")
 
 
@@ -73,6 +74,8 @@ class SampleCommand(GroupedCommand):
     rest = SAMPLE
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        if param.name in SPREAD:
+            return RUN
         last = param.name in LAST or param is self.get_help_option(ctx)
         return OUTPUT if last else super().group_of(param, ctx)
 

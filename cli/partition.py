@@ -134,12 +134,13 @@ def partition(
     from csaw.cli.graphs import describe, graph_sections
     from csaw.cli.report import print_report
     from csaw.partition import IngestOptions, ingest
+    from csaw.partition.progress import progress as shown_progress
     from csaw.partition.several import files_of
 
     chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
     files = files_of(list(inputs))
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with console.progress("reading", total, "bytes", enabled=progress) as update:
+    with shown_progress("reading", total, "bytes", enabled=progress) as update:
         store = ingest(files, out, chosen, lambda done, total: update(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:

@@ -146,6 +146,8 @@ DONE = (
     Line("walks_cut", "walks that the limit cut before they ended"),
     Line("share_cut", "share of these", share),
     Line("bytes_written", "written", size),
+    Line("shard", "shard"),
+    Line("left", "groups left to other shards"),
     Line("resumed", "resumed"),
     Line("version", "version of csaw"),
 )
@@ -253,6 +255,18 @@ def run_sections(results: Mapping[str, Any], where: str | None = None) -> list[S
     ]
 
 
+def worker_sections(results: Mapping[str, Any]) -> list[Section]:
+    """What each worker of a cluster did, by its name."""
+    lines = [
+        (
+            name,
+            f"{seconds(each['busy_seconds'])} at work, {seconds(each['sampling_seconds'])} sampling, {size(each['bytes_written'])} written",
+        )
+        for name, each in results.get("workers", {}).items()
+    ]
+    return [("Workers", lines)]
+
+
 def sample_sections(sample: Mapping[str, Any]) -> list[Section]:
     """A sample store as ``describe`` gives it: what it holds, what was asked for, and what the run has done."""
     return [
@@ -261,4 +275,5 @@ def sample_sections(sample: Mapping[str, Any]) -> list[Section]:
         (SAMPLE, lines_of(sample, [*REQUEST[:-1], Line("select", "--select")])),
         ("Graph that it was sampled from", lines_of(sample["graph"], GRAPH)),
         *run_sections(sample["results"]),
+        *worker_sections(sample["results"]),
     ]

@@ -51,6 +51,16 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     is_flag=True,
     help="Store the request alone: the sample is drawn whenever OUT is read, and has the same bytes.",
 )
+@click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Draw by the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+)
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Draw part I of N alone, I from 0 to N - 1, beside processes that draw the others into the same OUT; the last one seals it.",
+)
 @click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
@@ -62,6 +72,8 @@ def sample(
     own: dict[str, Any],
     virtual_from: str | None,
     virtual: bool,
+    cluster: str | None,
+    shard: str | None,
     resume: bool,
     overwrite: bool,
     dry_run: bool,
@@ -77,30 +89,56 @@ def sample(
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2 --walk-length 80 --num-walks 10 --seed 7
         csaw sample web.zarr later.zarr --algo node2vec --num-walks 1000 --virtual
         csaw sample --from later.zarr walks.zarr
+        csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
+    from csaw.cli import spread
     from csaw.engine.devices import begin_to_open
-
-    begin_to_open(options["device"])
-    from csaw.cli import console
-    from csaw.cli.report import print_report
-    from csaw.cli.runs import plan_sections, run_sections
     from csaw.engine.samples.place import check_place, partial_of
 
+    _check_virtual(virtual, virtual_from, resume)
+    spread.check(cluster, shard, virtual=virtual, overwrite=overwrite, dry_run=dry_run)
+    if cluster is None:
+        begin_to_open(options["device"])
     wanted = own | dict(given({k: v for k, v in options.items() if k not in own}))
     graph, place = _places(graph, out, virtual_from)
+    partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too
+    if not dry_run and shard is None:
+        check_place(Path(place), resume=resume, overwrite=overwrite)
+    if cluster is not None:
+        how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": virtual_from is not None}
+        spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), dry_run=dry_run, as_json=as_json, **how)
+        return
+    job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
+    if dry_run:
+        _print_plan(graph, job, as_json)
+    elif shard is not None:
+        spread.as_shard(job, place, shard, as_json)
+    else:
+        results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
+        _print_results(results, place, as_json)
+
+
+def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:
     if virtual and (virtual_from or resume):
         raise click.UsageError(
             f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
         )
-    partial_of(Path(place))  # refuses a path that ends in no name, in a dry run too
-    if not dry_run:
-        check_place(Path(place), resume=resume, overwrite=overwrite)
-    job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
-    if dry_run:
-        plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
-        console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
-        return
-    results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
+
+
+def _print_plan(graph: str, job: Any, as_json: bool) -> None:
+    from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import plan_sections
+
+    plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
+    console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
+
+
+def _print_results(results: dict[str, Any], place: str, as_json: bool) -> None:
+    from csaw.cli import console
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import run_sections
+
     console.print_json(results) if as_json else print_report(run_sections(results, place))
 
 
@@ -133,22 +171,27 @@ def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.virtual import open_virtual
 
+    return open_virtual(virtual_from, **_of_run(virtual_from, wanted)).job
+
+
+def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The options; UsageError where a virtual sample says one of them itself."""
     known = {name for name, one in run_options().items() if one.group == RUN}
-    if other := sorted(wanted.keys() - known):
+    if virtual_from is not None and (other := sorted(wanted.keys() - known)):
         raise click.UsageError(
             f"--{other[0].replace('_', '-')} is said by {virtual_from} itself; give it without --from"
         )
-    return open_virtual(virtual_from, **wanted).job
+    return wanted
 
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
-    from csaw.cli import console
     from csaw.engine.run import execute
     from csaw.engine.samples.place import partial_of
+    from csaw.partition.progress import progress
 
     try:
-        with console.progress("sampling", job.plan.request.instances, "instances") as update:
+        with progress("sampling", job.plan.request.instances, "instances") as update:
             results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
             return {key: value for key, value in results.items() if key != "plan"}
     except KeyboardInterrupt as error:

@@ -23,7 +23,9 @@ from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import Identifiers
+from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
@@ -181,10 +183,7 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
     bias; BudgetError where a single instance does not fit the memory; DeviceError where the last GPU fails. KeyboardInterrupt leaves committed groups for ``resume``.
     """
     watch, before, plan = Stopwatch(), compiled(), job.plan
-    with SampleWriter(
-        out, manifest(job), layout=plan.sample_layout, instances=plan.request.instances, group_size=plan.request.group_size,
-        dense_dtype=job.store.id_dtype, vertex_ids=job.written_ids, ids=plan.request.ids, resume=resume, overwrite=overwrite,
-    ) as writer:  # fmt: skip
+    with SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer:
         if writer.finished:
             return open_samples(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
@@ -196,12 +195,25 @@ def execute(job: Job, out: str | Path, *, resume: bool = False, overwrite: bool 
         sealing = Stopwatch()
         writer.seal()
         times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = (
-            _results(job, totals, writer.bytes_written, times) | cut_walks(job, writer) | short_of_target(job, writer)
-        )
-        results |= resumed(writer, earlier) if earlier else {}
+        results = summed_up(job, writer, totals, times, earlier)
         writer.finish(results)
     return results
+
+
+def summed_up(job: Job, writer: GroupWriter, totals: Totals, times: "Times", earlier: int = 0) -> dict[str, Any]:
+    """The summary of a run whose store is sealed. ``earlier``: groups that were there before it."""
+    sizes = draft_sizes(writer)
+    results = _results(job, totals, writer.bytes_written, times) | cut_walks(job, sizes) | short_of_target(job, sizes)
+    return results | (resumed(writer, earlier) if earlier else {})
+
+
+def stored_as(job: Job) -> dict[str, Any]:
+    """The options of a GroupWriter for the samples of a job."""
+    request = job.plan.request
+    return {
+        "layout": job.plan.sample_layout, "instances": request.instances, "group_size": request.group_size,
+        "dense_dtype": job.store.id_dtype, "vertex_ids": job.written_ids, "ids": request.ids,
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -272,10 +284,10 @@ def open_backend(job: Job, device: Any = None, node: Any = None) -> Any:
 
 
 def manifest(job: Job) -> dict[str, Any]:
-    """The manifest of a sample store: versions, request and graph, without timings."""
+    """The manifest of a sample store: versions, request and graph, without timings. A graph in memory has no path."""
     store = job.store
     graph = {
-        "path": str(store.path.resolve()), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
+        **({} if store.stored.in_memory else {"path": str(store.path.resolve())}), "fingerprint": store.fingerprint, "vertices": store.vertices, "edges": store.edges,
         "directed": store.directed, "id_kind": store.id_kind,
     }  # fmt: skip
     return {"version": VERSION, "draws": DRAWS, "request": job.plan.request.as_dict(), "graph": graph}

@@ -20,6 +20,7 @@ from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
+from csaw.partition.facts import html_facts, line
 from csaw.partition.shown import quoted
 
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
@@ -117,6 +118,20 @@ class Stream:
     def __len__(self) -> int:
         """Number of instances, not of batches: a batch is smaller where memory was short."""
         return self.parts.instances
+
+    def __repr__(self) -> str:
+        return line("csaw stream", "of " + str(self.job.store.path), [f"{len(self):,} instances of {self.job.plan.request.algorithm}", f"up to {self.job.plan.batch:,} in a batch", f"seed {self.job.plan.request.seed}", f"on {self.job.plan.device}"])  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        plan = self.job.plan
+        facts = {
+            "instances": f"{len(self):,}",
+            "algorithm": plan.request.algorithm,
+            **plan.request.parameters,
+            "seed": plan.request.seed,
+        }
+        facts |= {"instances in a batch, at most": f"{plan.batch:,}", "device": plan.device}
+        return html_facts(f"csaw stream of {self.job.store.path}", facts.items())
 
     def __iter__(self) -> Iterator[FinishedBatch]:
         return self._draw(self.parts)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from csaw.engine.ends import cut_by, may_end
 from csaw.engine.plan.target import fruitless
+from csaw.engine.samples.draft import Draft
 from csaw.engine.samples.seal import draft_sizes
-from csaw.engine.samples.sizes import LEAST_VERTICES
-from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.samples.sizes import LEAST_VERTICES, Sizes
 
 if TYPE_CHECKING:
     from csaw.engine.run import Job
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def cut_walks(job: "Job", writer: SampleWriter) -> dict[str, Any]:
-    """How many walks of a sealed sample had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
-    limit, sizes = getattr(job.algorithm, "walk_length", None), draft_sizes(writer)
+def cut_walks(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
+    """How many walks of a finished sample of these ``sizes`` had not ended when a limit cut them, where the algorithm ends walks; their number and share are logged, too."""
+    limit = getattr(job.algorithm, "walk_length", None)
     if limit is None or sizes is None or "ended_early" not in sizes or not may_end(job.algorithm):
         return {}
     cut = sizes["instances"] - sizes["ended_early"]
@@ -26,9 +26,9 @@ def cut_walks(job: "Job", writer: SampleWriter) -> dict[str, Any]:
     return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
 
 
-def short_of_target(job: "Job", writer: SampleWriter) -> dict[str, Any]:
-    """The fewest vertices of an instance of a sealed sample, where a target was given; where they are less than that, this is logged, too."""
-    target, sizes = job.plan.request.target, draft_sizes(writer)
+def short_of_target(job: "Job", sizes: Sizes | None) -> dict[str, Any]:
+    """The fewest vertices of an instance of a finished sample of these ``sizes``, where a target was given; where they are less than that, this is logged, too."""
+    target = job.plan.request.target
     if not target or sizes is None or LEAST_VERTICES not in sizes:
         return {}
     if sizes[LEAST_VERTICES] < target:
@@ -39,8 +39,8 @@ def short_of_target(job: "Job", writer: SampleWriter) -> dict[str, Any]:
     return {LEAST_VERTICES: sizes[LEAST_VERTICES]}
 
 
-def resumed(writer: SampleWriter, earlier: int) -> dict[str, Any]:
+def resumed(draft: Draft, earlier: int) -> dict[str, Any]:
     """What the summary of a resumed run says otherwise: edges of the whole sample, and what else is of this run alone. ``earlier``: groups that were there."""
-    sizes = draft_sizes(writer)
-    said = f"{earlier:,} of {writer.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
+    sizes = draft_sizes(draft)
+    said = f"{earlier:,} of {draft.groups:,} groups were there; dead ends, bytes written, times and rates are those of the rest"
     return {"resumed": said} | ({} if sizes is None else {"sampled_edges": sizes["edges"]})

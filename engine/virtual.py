@@ -48,6 +48,8 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> dic
         raise OptionError(
             "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn again; store the sample itself"
         )
+    if job.store.stored.in_memory:
+        raise OptionError("--virtual: a graph in memory is gone when the sample is drawn again; make it a store with csaw.partition(graph, out), and sample that")  # fmt: skip
     check_place(path, resume=False, overwrite=overwrite)
     said = store_attributes(
         job.identifiers, layout=layout, instances=request.instances, group_size=request.group_size, manifest=manifest(job)

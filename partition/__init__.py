@@ -1,11 +1,14 @@
-"""Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers."""
+"""Graph store: text ingest, CSR partitions in Zarr, reading partitions into buffers. ``csaw.partition(...)`` makes one: the module can be called."""
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Unpack
 
 if TYPE_CHECKING:
     from csaw.partition.edge_ids import read_edge_ids
     from csaw.partition.ingest_options import IngestOptions
+    from csaw.partition.making import PartitionOptions
     from csaw.partition.pipeline import ingest
     from csaw.partition.store import Graph, GraphStore, Partition, open_graph
     from csaw.partition.write import write_graph
@@ -28,3 +31,34 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"csaw.partition.{_WHERE[name]}"), name)
+
+
+class PartitionModule(ModuleType):
+    """The type of this module, which is what ``csaw partition`` does when it is called, and holds ``open_graph`` and the other names as any module."""
+
+    def __call__(self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]) -> "GraphStore":  # fmt: skip
+        """Make the graph store ``out`` from files of edges, or from a graph in memory, and open it.
+
+            csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
+            csaw.partition(["part-0.csv", "part-1.csv"], "web.zarr", source_column="from", target_column="to")
+            csaw.partition(networkx_graph, "friends.zarr")
+
+        Arguments:
+
+        inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a folder of them; a list of paths, whose files are one
+            graph; or a graph in memory, as :func:`csaw.graph` takes it.
+        out: path of the store to make.
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the bytes that are read and their total
+            (default: None, a bar in Jupyter and nothing elsewhere).
+        options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``, ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in
+            memory ``weights`` and ``vertex_ids``, and of these ``directed``, ``reverse``, ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``.
+
+        Errors: OptionError for an option that is unknown or out of its range; FormatError, with file and line, for what is no edge; StoreError where ``out`` exists or cannot be
+        written; BudgetError for too little ``memory``.
+        """
+        from csaw.partition.making import make
+
+        return make(inputs, out, progress=progress, **options)
+
+
+sys.modules[__name__].__class__ = PartitionModule

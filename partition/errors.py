@@ -39,3 +39,7 @@ class MissingDependencyError(CsawError, ImportError):
 
 class DeviceError(CsawError, RuntimeError):
     """No usable GPU, or no library to use it with; the message says what is missing and what to do."""
+
+
+class ClusterError(CsawError, RuntimeError):
+    """A cluster that cannot be reached or used, or that was lost; the message says what to do."""

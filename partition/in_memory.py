@@ -4,27 +4,33 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.partition.attributes import IDENTITY
+from csaw.partition.attributes import IDENTITY, STRING
 from csaw.partition.compile import njit
+from csaw.partition.csr import merge_repeats
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import GraphStore
+from csaw.partition.words import Words
 from csaw.partition.write import checked_rows, cut_points, partition_count
 
 LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that stands for nothing
 
 
 class InMemory(GraphStore):
-    """The graph of CSR arrays, with the ids 0 .. V - 1 and all abilities of a store but single rows read from files.
+    """The graph of CSR arrays, with all abilities of a store but single rows read from files.
 
     ``indptr`` int64 [V + 1]; ``indices`` [E], neighbors; ``weights`` [E] or None. Arrays are kept, not copied, where rows are sorted and the element types fit.
-    ``name`` stands for the path in messages. StoreError for arrays that are no CSR, and for weights that are negative or not finite.
+    ``vertex_ids``: original ids by dense id, rising, int64, uint64 or Words (default: None, 0 .. V - 1). ``name`` stands for the path in messages.
+    StoreError for arrays that are no CSR, and for weights that are negative or not finite.
     """
 
     is_plain = False
     unpack_bytes = 0
+    in_memory = True
 
-    def __init__(self, name: str, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *, directed: bool = True) -> None:  # fmt: skip
+    def __init__(self, name: str, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *, directed: bool = True,
+                 vertex_ids: np.ndarray | Words | None = None) -> None:  # fmt: skip
+        self.id_arrays = _arrays_of(vertex_ids)
         indptr, indices, weights = checked_rows(indptr, indices, weights)
         self.indptr = indptr
         self.indices = np.ascontiguousarray(indices, np.uint32 if indptr.size - 1 < LARGEST_32 else np.uint64)
@@ -36,14 +42,28 @@ class InMemory(GraphStore):
         return {
             "vertices": degrees.size, "edges": self.indices.size, "directed": directed, "weighted": self.weights is not None,
             "multigraph": bool(has_repeats(self.indptr, self.indices)), "max_degree": int(degrees.max(initial=0)),
-            "id_dtype": self.indices.dtype.name, "id_kind": IDENTITY, "fingerprint": self._digest(), "report": {},
+            "id_dtype": self.indices.dtype.name, "id_kind": self._kind_of_ids(), "fingerprint": self._digest(), "report": {},
             "partitions": self._partitions(),
         }  # fmt: skip
 
     def _digest(self) -> str:
         fingerprint = Fingerprint()
         fingerprint.add(self.indptr, self.indices, self.weights)
+        fingerprint.add_ids(*self.id_arrays)
         return fingerprint.hexdigest()
+
+    def _kind_of_ids(self) -> str:
+        if not self.id_arrays:
+            return IDENTITY
+        return STRING if len(self.id_arrays) > 1 else self.id_arrays[0].dtype.name
+
+    @property
+    def id_bytes(self) -> int:
+        """None: the original ids are there already."""
+        return 0
+
+    def map_ids(self) -> None:
+        """Nothing to map: the original ids are in memory."""
 
     def _partitions(self) -> list[tuple[int, int, int, int, int]]:
         item = self.indices.itemsize + (4 if self.weights is not None else 0)
@@ -73,6 +93,13 @@ class InMemory(GraphStore):
 
     def read_ahead(self, number: int, weights: bool, first: int = 0, count: int | None = None) -> None:
         """Nothing to read: all is in memory."""
+
+
+def _arrays_of(ids: np.ndarray | Words | None) -> list[np.ndarray]:
+    """Original ids as a store keeps them: no array, one of numbers, or the bytes of strings and their offsets."""
+    if ids is None:
+        return []
+    return [ids.text, ids.offsets] if isinstance(ids, Words) else [ids]
 
 
 def _checked_weights(weights: np.ndarray) -> np.ndarray:
@@ -119,3 +146,10 @@ def rows_of_edges(owners: np.ndarray, neighbors: np.ndarray, vertices: int) -> t
     _, order = order_by(neighbors, vertices, np.arange(owners.size))
     indptr, order = order_by(owners, vertices, order)
     return indptr, neighbors[order], order
+
+
+@njit(nogil=True)
+def merged(duplicates, indptr, indices, weights):
+    """As :func:`merge_repeats`, which Python cannot call: merge equal entries of sorted rows in place, and return how many are left, were merged, and whether repeats are left."""
+    kept, fewer, left, _ = merge_repeats(duplicates, indptr, indices, weights, np.empty(0, np.int64))
+    return kept, fewer, left

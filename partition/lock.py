@@ -11,15 +11,15 @@ from csaw.partition.errors import StoreError
 class Lock:
     """Keeps other writers out of a folder or file, which is made if it does not exist. The lock ends with the process, so a kill leaves none.
 
-    ``shown`` is the name in the error. On a file system without locks it keeps no writer out.
+    ``shown`` is the name in the error. ``shared``: keep out only writers that do not share it. On a file system without locks it keeps no writer out.
     """
 
-    def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None) -> None:
+    def __init__(self, path: Path, *, file: bool = False, shown: Path | None = None, shared: bool = False) -> None:
         self.descriptor = -1
         while self.descriptor < 0:
             descriptor = _opened(path, file)
             try:
-                _lock(descriptor, fcntl.LOCK_EX, shown or path)
+                _lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, shown or path)
             except StoreError:
                 os.close(descriptor)
                 raise

@@ -25,6 +25,7 @@ from csaw.partition.mapped import map_array
 from csaw.partition.nodes import read_group
 from csaw.partition.original_ids import places
 from csaw.partition.replace import require_not_aside
+from csaw.partition.shown_graph import ShownGraph
 from csaw.partition.words import Words
 
 WEIGHT_BYTES = 4
@@ -53,7 +54,7 @@ class Partition:
     nbytes: int
 
 
-class GraphStore:
+class GraphStore(ShownGraph):
     """An open graph store, as :func:`open_graph` returns it. Arrays are read when they are asked for; StoreError where a file has changed.
 
     vertices, edges: numbers of vertices and of stored edges (an undirected edge is stored in both directions, a self loop once).
@@ -62,6 +63,8 @@ class GraphStore:
     partitions: vertex ranges, see Partition; partitioner: what chose them, partitioners.py. fingerprint: digest of the graph. report: counts of the reading that made the store.
     clusters: what is known of the clusters of its vertices, which ``read_clusters`` reads; None where it has none.
     """
+
+    in_memory = False  # whether there is nothing at its path
 
     def __init__(self, path: Path, attributes: dict[str, Any], checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes

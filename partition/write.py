@@ -272,7 +272,7 @@ def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | 
 
 
 def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,
-                directed: bool, vertex_ids: np.ndarray | None = None, partitions: int | None = None,
+                directed: bool, vertex_ids: np.ndarray | Words | None = None, partitions: int | None = None,
                 partition_bytes: int | None = None, balance: str = "edges", compression: str | None = None,
                 report: dict[str, Any] | None = None, clusters: np.ndarray | None = None,
                 overwrite: bool = False) -> GraphStore:  # fmt: skip

@@ -16,7 +16,7 @@ EXCEPTIONS = {
     "partition/numbers.py:parse_weight": LOOP,
     "partition/text.py:parse_block": LOOP,
 }
-FOLDERS = ("cli", "datasets", "engine", "partition")
+FOLDERS = ("cli", "datasets", "engine", "package", "partition")
 
 
 def modules():

@@ -20,7 +20,7 @@ def folders():
 
 def test_no_folder_with_code_is_missing():
     named = set(PROJECT["tool"]["setuptools"]["packages"])
-    found = {".".join(("csaw", *folder.relative_to(ROOT).parts)) for folder in folders()}
+    found = {".".join(("csaw", *folder.relative_to(ROOT).parts)) for folder in folders()} - {"csaw.package"} | {"csaw"}
     assert named == found
 
 
@@ -41,7 +41,7 @@ def test_the_changelog_has_the_version():
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize("link", sorted(FOLDERS.values()))
+@pytest.mark.parametrize("link", sorted(set(FOLDERS.values()) - {"package"}))
 def test_the_links_that_tools_follow_lead_to_the_folders(link):
     assert (ROOT / "tests" / "_src" / "csaw" / link).resolve() == ROOT / link
 

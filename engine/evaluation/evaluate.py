@@ -15,11 +15,12 @@ from csaw.engine.evaluation.networks import Networks
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
 from csaw.engine.measure import Findings, Measure
-from csaw.engine.samples import open_samples
+from csaw.engine.samples import Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
+from csaw.partition.facts import counted, html_rows, line
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Compared:
     rows: list[Row] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(repr=False)
 class Evaluation:
     """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
 
@@ -57,6 +58,19 @@ class Evaluation:
             return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
         return [row for sample in self.samples for row in sample.rows]
 
+    def __repr__(self) -> str:
+        beside = counted(len(self.samples), "sample") if self.samples else ""
+        return line("csaw evaluation", f"of {self.graph}", [counted(len(self.rows()), "finding"), beside])
+
+    def _repr_html_(self) -> str:
+        names = (
+            "finding",
+            "graph",
+            *(("sample", "distance", "kind of distance", "of") if self.samples else ()),
+            "method",
+        )
+        return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
         from csaw.engine.evaluation.rows import as_plain
@@ -71,14 +85,14 @@ class Evaluation:
 
 def evaluate(
     graph: str | Path | GraphStore,
-    samples: Sequence[str | Path] = (),
+    samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
     **options: Any,
 ) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
-    graph: a graph store or its path. samples: paths of sample stores of that graph, stored or virtual.
+    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
     progress: called with a few words at each step.
     options: those of EvaluateOptions, and those of the measures by name.
 
@@ -88,7 +102,7 @@ def evaluate(
     wish, values = EvaluateOptions.of(options)
     measures = measure.chosen(wish.measures, values)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
-    given = [open_samples(path, store.path) for path in samples]
+    given = [one if isinstance(one, Samples) else open_samples(one, store.path) for one in samples]
     for sample in given:
         sampled.check(sample, store)
     if wish.estimate and not given:

@@ -30,6 +30,11 @@ class Row(NamedTuple):
     method: str = ""
     of: str = ""
 
+    def cells(self, names: tuple[str, ...]) -> list[str]:
+        """Some of its fields as text, numbers with four digits; ``kind of distance`` is ``kind``."""
+        found = [getattr(self, name.partition(" ")[0]) for name in names]
+        return ["" if one is None else f"{one:,.4g}" if isinstance(one, float) else str(one) for one in found]
+
 
 def value_of(finding: Finding) -> float | None:
     """The number that stands for a finding in the table."""

@@ -37,11 +37,11 @@ def format_of(out: Path) -> str:
     raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
 
 
-def export(samples_path: str | Path, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None, threads: int | None = None,
+def export(samples_path: str | Path | Samples, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None, threads: int | None = None,
            overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write a sample store as a file of another format. The file is written whole or not at all.
 
-    samples_path: the sample store. out: path of the file to write.
+    samples_path: the sample store, or open samples, which may be in memory. out: path of the file to write.
     format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
     graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
         A virtual sample is drawn from it.
@@ -55,7 +55,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
-    samples = open_samples(samples_path, graph)
+    samples = samples_path if isinstance(samples_path, Samples) else open_samples(samples_path, graph)
     if instances is not None:
         samples = _part(samples, *instances)
     chosen = format or format_of(out)
@@ -71,7 +71,7 @@ def export(samples_path: str | Path, out: str | Path, format: str | None = None,
         raise cannot_be_written(out, error) from error
     size = out.stat().st_size
     return {
-        "samples": str(samples_path),
+        "samples": str(samples.path),
         "out": str(out),
         "format": chosen,
         "instances": samples.instances,

@@ -14,6 +14,7 @@ from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
 from csaw.engine.samples.ragged import ragged_group
+from csaw.engine.samples.shown import ShownSamples
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import OptionError, StoreError
@@ -29,7 +30,7 @@ VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arra
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
-class Samples:
+class Samples(ShownSamples):
     """A finished sample store, open for reading.
 
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.

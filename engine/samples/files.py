@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -35,10 +36,24 @@ def in_pieces(data: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
-    """Write pieces of bytes to ``path`` safely and return their SHA-256. A piece is no longer used when the next one is asked for."""
-    temporary = path.with_name(path.name + TEMPORARY)
+    """Write pieces of bytes to ``path`` safely and return their SHA-256. A piece is no longer used when the next one is asked for.
+
+    Several processes, on any machines, may write the same bytes to one path at once: each writes under a temporary name of its own.
+    """
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+    try:
+        digest = _written(temporary, pieces)
+        os.rename(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return digest
+
+
+def _written(path: Path, pieces: Iterable[np.ndarray]) -> str:
+    """Write pieces of bytes to a new file, sync it, and return their SHA-256."""
     digest, size = hashlib.sha256(), 0
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         for piece in pieces:
             view = piece.data
@@ -50,8 +65,13 @@ def write_pieces(path: Path, pieces: Iterable[np.ndarray]) -> str:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    os.rename(temporary, path)
     return digest.hexdigest()
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files that killed processes have left in a store's folder and in those of its arrays."""
+    for file in (*folder.glob(f"*{TEMPORARY}"), *folder.glob(f"*/*{TEMPORARY}")):
+        file.unlink(missing_ok=True)
 
 
 def begin_writing(descriptor: int, start: int, size: int) -> None:

@@ -51,9 +51,10 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
 def _is_unfinished(partial: Path) -> bool:
     """Whether csaw has made a folder: it is a sample store, or one whose manifest was about to be written."""
     found = replace.standing(partial)
-    return found == KIND or (
-        found == replace.FOLDER and [child.name for child in partial.iterdir()] == ["zarr.json" + files.TEMPORARY]
-    )
+    if found != replace.FOLDER:
+        return found == KIND
+    names = [child.name for child in partial.iterdir()]
+    return bool(names) and all(name.startswith("zarr.json") and name.endswith(files.TEMPORARY) for name in names)
 
 
 def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:

@@ -94,8 +94,8 @@ def _marker(draft: Draft, group: int) -> dict[str, Any]:
     return marker
 
 
-def intact_groups(partial: Path, groups: int, layout: str) -> frozenset[int]:
-    """The groups that have a marker and whose files agree with it.
+def intact_groups(partial: Path, groups: Iterable[int], layout: str) -> frozenset[int]:
+    """Those of ``groups`` that have a marker and whose files agree with it.
 
     Parts that are already joined are not needed. A joined array that has changed is made again.
     """
@@ -106,7 +106,7 @@ def intact_groups(partial: Path, groups: int, layout: str) -> frozenset[int]:
             joined.add(part)
         else:
             _joined_path(partial, name).unlink(missing_ok=True)
-    found = {group: marker for group in range(groups) if (marker := files.read_marker(marker_path(partial, group)))}
+    found = {group: marker for group in groups if (marker := files.read_marker(marker_path(partial, group)))}
     owners = {
         name: group
         for group, marker in found.items()

@@ -1,62 +1,42 @@
-"""Writes a sample store group by group; a kill at any moment loses no finished group.
-
-OUT.partial/zarr.json            manifest, written first
-OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
-OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known yet
-OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
-OUT                              OUT.partial renamed, once everything is there and synced
-"""
+"""Writes a sample store from its beginning to its end, alone or for the workers of a cluster; a kill at any moment loses no finished group."""
 
 import logging
-import shutil
-import threading
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
-from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
-from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
-from csaw.engine.samples.seal import draft_sizes, intact_groups, seal
-from csaw.engine.samples.sizes import SIZES, sizes_of
+from csaw.engine.samples.draft import is_sealed
+from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.layout import KIND
+from csaw.engine.samples.seal import intact_groups
 from csaw.partition import replace
-from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
 from csaw.partition.nodes import group_node
-from csaw.partition.words import Words
 
 log = logging.getLogger(__name__)
 
 
-class SampleWriter(Draft):
-    """Writes a sample store. ``write`` takes groups in any order, from any thread; ``finish`` gives the store its name."""
+class SampleWriter(GroupWriter):
+    """Writes a sample store, and keeps others that would begin or finish it out until it is closed. ``options`` are those of :class:`GroupWriter`."""
 
-    def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
-                 vertex_ids: np.ndarray | Words | None = None, ids: str = "original", resume: bool = False,
-                 overwrite: bool = False) -> None:  # fmt: skip
-        if layout not in LAYOUTS or group_size < 1:
-            raise OptionError(
-                f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
-            )
-        self.path = Path(path)
-        self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
-        self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
-        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
-        self.bytes_written = 0
-        self.finished = False  # with ``resume``, an earlier run may have finished it
+    def __init__(
+        self,
+        path: str | Path,
+        manifest: dict[str, Any],
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, manifest, **options)
         self.replaces = overwrite or resume
         self._lock: Lock | None = None
-        self._counting = threading.Lock()
         with files.writing(self.partial, lambda: "choose another place for the samples"):
             try:
                 self._start(resume, overwrite)
-                self._done = self._found_groups()
+                self.note(self._found_groups())
             except BaseException:
                 if self._lock is not None:
                     with suppress(OSError):
@@ -64,19 +44,9 @@ class SampleWriter(Draft):
                 self.close()
                 raise
 
-    def _attributes(self, version: Any) -> dict[str, Any]:
-        """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
-        held = self._identifiers(version)
-        return store_attributes(
-            held, layout=self.layout, instances=self.instances, group_size=self.group_size, manifest=self._manifest
-        )
-
-    def _identifiers(self, version: Any) -> Identifiers:
-        return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers
-
     def _start(self, resume: bool, overwrite: bool) -> None:
         place.check_place(self.path, resume=resume, overwrite=overwrite)
-        if resume and place.is_complete(self.path, self.partial, self._attributes):
+        if resume and place.is_complete(self.path, self.partial, self.attributes):
             self.finished = True
             return
         self.partial.parent.mkdir(parents=True, exist_ok=True)
@@ -86,12 +56,12 @@ class SampleWriter(Draft):
         if not resume:
             replace.empty(self.partial)
         if (self.partial / "zarr.json").exists():
-            place.require_equal(self.partial, self._attributes)
-            self.identifiers = self._identifiers(place.version_of(self.partial))  # it is finished as it was begun
+            self.join_format()  # it is finished as it was begun
         if not is_sealed(self.partial):
-            files.write_json(self.partial / "zarr.json", group_node(self._attributes(self.identifiers.version)))
+            files.write_json(self.partial / "zarr.json", group_node(self.attributes(self.identifiers.version)))
         (self.partial / "groups").mkdir(exist_ok=True)
         files.sync(self.partial)
+        self.join()
 
     def _found_groups(self) -> frozenset[int]:
         every = frozenset(range(self.groups))
@@ -100,105 +70,16 @@ class SampleWriter(Draft):
         if is_sealed(self.partial):
             require_intact(self.partial)
             return every
-        found = intact_groups(self.partial, self.groups, self.layout)
+        found = intact_groups(self.partial, range(self.groups), self.layout)
         if lost := len(list((self.partial / "groups").glob("[0-9]*.json"))) - len(found):
             log.warning("%s: %d groups are damaged; they are sampled again", self.partial, lost)
         return found
 
-    @property
-    def done(self) -> frozenset[int]:
-        """The groups that are finished and safe."""
-        return self._done
-
-    def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
-        self._check(group, arrays)
-        with files.writing(self.partial, self._way_out):
-            marker = self._write_part(group, arrays) if self.layout in RAGGED else self._write_rows(group, arrays)
-            marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
-            files.write_marker(marker_path(self.partial, group), marker)
-        with self._counting:
-            self._done |= {group}
-
     def _way_out(self) -> str:
         return f"{len(self._done)} of {self.groups} groups are safe in it; make room and run the same command with --resume"
 
-    def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Raise ValueError for arrays of the wrong shape, before anything is written."""
-        rows = self.rows(group)
-        ragged = RAGGED.get(self.layout, {})
-        for name, array in arrays.items():
-            wanted = int(elements_of(ragged[name], arrays[ragged[name]]).sum()) if name in ragged else rows
-            if len(array) != wanted:
-                raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
-
-    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        checksums, widths = {}, {}
-        for name, array in arrays.items():
-            widths[name] = array.shape[1] if array.ndim > 1 else None
-            (self.partial / name).mkdir(exist_ok=True)
-            if array.ndim > 1 and array.shape[1] == 0:
-                continue
-            key = f"{name}/{chunk_name(group, array.ndim)}"
-            pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
-            checksums[key] = self._put(self.partial / key, pieces)
-            files.sync(self.partial / name)
-        return {"checksums": checksums, "widths": widths}
-
-    def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
-        """The rows that fill up the last group, since all chunks of an array have the same length."""
-        missing = min(self.group_size, self.instances) - len(array)
-        dtype, fill = self.identifiers.type_of(name)
-        if missing:
-            yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
-
-    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        folder = part_path(self.partial, group, "")
-        folder.mkdir(parents=True, exist_ok=True)
-        checksums = {}
-        for name, array in arrays.items():
-            checksums[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
-        files.sync(folder)
-        files.sync(folder.parent)
-        return {"sizes": {name: array.size for name, array in arrays.items()}, "checksums": checksums}
-
-    def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
-        checksum = files.write_pieces(path, pieces)
-        with self._counting:
-            self.bytes_written += path.stat().st_size
-        return checksum
-
-    def seal(self) -> None:
-        """Complete the arrays and write the checksums of all files; every group must be done."""
-        if len(self._done) < self.groups:
-            missing = min(set(range(self.groups)) - self._done)
-            raise StoreError(f"{self.partial}: group {missing} is not done; {self._way_out()}")
-        with files.writing(self.partial, self._way_out):
-            if not is_sealed(self.partial):
-                seal(self)
-
-    def finish(self, results: dict[str, Any]) -> None:
-        """Seal the store if it is not yet sealed, and give it its name. ``results``: counts and timings."""
-        if self.finished:
-            return
-        self.seal()
-        with files.writing(self.partial, self._way_out):
-            sizes = draft_sizes(self)
-            (self.partial / "results").mkdir(exist_ok=True)
-            said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
-            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
-            for folder in ("groups", "parts"):
-                shutil.rmtree(self.partial / folder, ignore_errors=True)
-            files.sync(self.partial)
-            self._publish()
-
     def _publish(self) -> None:
-        try:
-            replace.check(self.path, KIND, self.replaces)
-        except StoreError as error:
-            raise StoreError(f"{error}; the samples are in {self.partial}") from error
-        replace.take_the_name(self.partial, self.path)
-        self.finished = True
+        super()._publish()
         self.close()
 
     def close(self) -> None:

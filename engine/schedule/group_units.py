@@ -2,24 +2,23 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.loop import FinishedBatch
 
 Progress = Callable[[int], None] | None
 
 
 class Units:
-    """The missing groups of a sample, handed out to any thread in units of at most ``size`` groups; none after ``stop``.
+    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups; none after ``stop``.
 
     A unit that is given back, because its device has failed, goes to the worker that asks next. So a worker that asks while a unit is out waits for it.
     """
 
-    def __init__(self, writer: SampleWriter, size: int, progress: Progress) -> None:
-        missing = [g for g in range(writer.groups) if g not in writer.done]
+    def __init__(self, writer: GroupWriter, groups: Iterable[int], size: int, progress: Progress = None) -> None:
         self.writer, self.progress, self.changed = writer, progress, threading.Condition()
-        self.left, self.out = deque(_runs(missing, size)), 0
+        self.left, self.out = deque(runs(groups, size)), 0
         self.done = sum(writer.rows(g) for g in writer.done)
         self.edges = self.dead_ends = 0  # of what this run has written
         self.stopped = False
@@ -61,7 +60,7 @@ class Units:
             self.changed.notify_all()
 
 
-def _runs(groups: list[int], size: int) -> Iterator[list[int]]:
+def runs(groups: Iterable[int], size: int) -> Iterator[list[int]]:
     """Runs of at most ``size`` consecutive groups."""
     run: list[int] = []
     for g in groups:

@@ -4,22 +4,22 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
 from csaw.engine.backend import ALL
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import comes_whole, cut_ragged, joined
-from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.loop import Arrays, FinishedBatch
 
 
-def instances_of(unit: list[int], writer: SampleWriter) -> tuple[int, int]:
+def instances_of(unit: list[int], writer: GroupWriter) -> tuple[int, int]:
     """The first instance of a unit's groups, and the one after the last."""
     return unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
 
 
-def leaves_as_a_whole(writer: SampleWriter) -> bool:
+def leaves_as_a_whole(writer: GroupWriter) -> bool:
     """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must, since a group's edges begin where those before it end."""
     return comes_whole(writer.layout)
 
 
-def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: SampleWriter, threads: ThreadPoolExecutor) -> None:
+def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: GroupWriter, threads: ThreadPoolExecutor) -> None:
     """Write and commit the groups of a unit, each in one of ``threads``. Even when one fails, all writing has ended when this returns."""
     first, last = instances_of(unit, writer)
     bounds = [*range(0, last - first, writer.group_size), last - first]
@@ -45,7 +45,7 @@ def _all_done(writes: list[Future]) -> None:
         one.result()
 
 
-def _write_rows(writer: SampleWriter, group: int, drawn: list[FinishedBatch], low: int, high: int) -> None:
+def _write_rows(writer: GroupWriter, group: int, drawn: list[FinishedBatch], low: int, high: int) -> None:
     writer.write(group, _rows(drawn, low, high))
 
 

@@ -4,15 +4,15 @@ Units are handed out one at a time, so that a slow device does not hold up the o
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.engine.backend import TALLY, Backend
-from csaw.engine.kernel_time import Stopwatch, stand_aside
-from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
+from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
@@ -67,18 +67,20 @@ class Totals:
 def sample_groups(
     backends: list[Callable[[], Backend]],
     sources: Any,
-    writer: SampleWriter,
+    writer: GroupWriter,
     unit_size: int,
     progress: Progress,
     losses: Losses,
+    groups: Iterable[int] | None = None,
 ) -> Totals:
-    """Draw and write all missing groups of ``writer``, and return the totals of the run.
+    """Draw and write those of ``groups`` that are missing (default: of all), and return the totals of the run.
 
     ``backends``: a function for each device that opens its backend; a single one works in this thread, several in threads of their own. ``unit_size``: groups
     that a worker draws at a time. ``progress``: called with the number of finished instances.
     An error in one worker stops all of them, except errors of the types ``losses``: then the other workers do its work. DeviceError where none is left.
     """
-    units, totals = Units(writer, unit_size, progress), Totals()
+    missing = [g for g in (range(writer.groups) if groups is None else groups) if g not in writer.done]
+    units, totals = Units(writer, missing, unit_size, progress), Totals()
     lost: list[Exception] = []
 
     def work(make_backend: Callable[[], Backend]) -> None:
@@ -110,19 +112,24 @@ def _work(make_backend: Callable[[], Backend], sources: Any, units: Units, threa
     """Run one worker: open its backend, draw and write units until none is left, close the backend, and return its totals."""
     with closing(batches_of(make_backend(), sources, lambda: units.stopped)) as batches:
         watch = Stopwatch()
-        _draw_and_write(batches, units, threads)
-        drew, waited = batches.spent, watch.read() - batches.spent
-        backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
-        kernel_seconds, kernel_deviation = backend.kernel_seconds()
-        return Totals(
-            transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
-            evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
-            kernel_deviation=kernel_deviation, seconds=drew.drawn, kernels_seconds=backend.kernels_seconds + drew.drawing + waited.anywhere,
-            loading_seconds=backend.loading_seconds, waiting_seconds=waited.rest, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
-        )  # fmt: skip
+        draw_and_write(batches, units, threads)
+        return totals_of(batches, watch.read())
 
 
-def _draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) -> None:
+def totals_of(batches: Batches, busy: Lapse) -> Totals:
+    """What one worker did so far, without edges and dead ends. ``busy``: time that it drew or wrote."""
+    drew, waited = batches.spent, busy - batches.spent
+    backend, graph, counters = batches.backend, batches.backend.graph, batches.counters
+    kernel_seconds, kernel_deviation = backend.kernel_seconds()
+    return Totals(
+        transfers=graph.transfers, transfer_bytes=graph.transfer_bytes,
+        evictions=counters.evictions, in_place=counters.in_place, overlapped=counters.overlapped, kernel_seconds=kernel_seconds,
+        kernel_deviation=kernel_deviation, seconds=drew.drawn, kernels_seconds=backend.kernels_seconds + drew.drawing + waited.anywhere,
+        loading_seconds=backend.loading_seconds, waiting_seconds=waited.rest, **dict(zip(TALLY, backend.tally.tolist(), strict=True)),
+    )  # fmt: skip
+
+
+def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) -> None:
     """Draw and write units.
 
     Two are on the device at a time: one is drawn, or its first groups are written, while the last groups of the one before are written.

@@ -67,7 +67,8 @@ def seconds_of_processor(*arguments, cwd):
 
 
 @pytest.mark.parametrize(
-    "command", ["partition", "sample", "verify", "evaluate", "export", "info", "algorithms", "datasets", "bench"]
+    "command",
+    ["partition", "sample", "verify", "evaluate", "export", "info", "algorithms", "datasets", "bench", "seal"],
 )
 def test_every_help_has_an_example(command):
     said = CliRunner().invoke(cli, [command, "--help"]).stdout

@@ -12,9 +12,13 @@ import pytest
 from csaw.cli.main import cli
 
 SCRIPTS = {"slurm.sh": "srun", "summit.lsf": "jsrun"}
+ARRAYS = {"slurm-array.sh": {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "16"},
+          "lsf-array.lsf": {"LSB_JOBINDEX": "4", "LSB_JOBINDEX_END": "16"}}  # fmt: skip
+DASK = {"slurm-dask.sh": {"SLURM_CPUS_ON_NODE": "42"}, "lsf-dask.lsf": {"LSB_JOBID": "17", "WORKERS": "6"}}
 FOLDER = Path(__file__).parents[2] / "scripts"
 RECORD = '#!/usr/bin/env bash\necho "$(basename "$0") $(printf "%q " "$@")" >> "$RECORDED"\n'
-LAUNCH = RECORD + 'while [ "$1" != csaw ]; do shift; done\nexec "$@"\n'
+LAUNCH = RECORD + 'while [ "$1" != csaw ] && [ "$1" != dask ]; do shift; done\nexec "$@"\n'
+SCHEDULE = RECORD + 'if [ "$1" = scheduler ]; then touch "${@: -1}"; fi\nexec sleep 60\n'
 WAIT = RECORD + "trap 'exit 143' TERM\nwhile true; do sleep 0.05; done\n"
 
 
@@ -23,7 +27,13 @@ def cluster(tmp_path, monkeypatch):
     """A folder at the front of PATH with stand-ins, and what they were called with."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name, text in {"csaw": RECORD, "scontrol": RECORD, "srun": LAUNCH, "jsrun": LAUNCH}.items():
+    for name, text in {
+        "csaw": RECORD,
+        "scontrol": RECORD,
+        "srun": LAUNCH,
+        "jsrun": LAUNCH,
+        "dask": SCHEDULE,
+    }.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     for name, value in {
@@ -80,16 +90,41 @@ def test_a_job_without_a_graph_says_so(cluster, script):
     assert job.returncode != 0
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", ARRAYS)
+def test_a_task_of_an_array_draws_its_shard(cluster, script):
+    given = {"GRAPH": "web.zarr", "OUT": "walks.zarr", "OPTIONS": "--algo node2vec --device cuda:0,1"} | ARRAYS[script]
+    assert submit(script, **given).returncode == 0
+    assert submit(script, **given, SHARDS="99").returncode == 0
+    first, second = (parsed(call) for call in calls("csaw"))
+    assert (first["graph"], first["out"], first["shard"]) == ("web.zarr", "walks.zarr", "3/16")
+    assert (second["shard"], second["device"]) == ("3/99", "cuda:0,1")
+
+
+@pytest.mark.parametrize("script", DASK)
+def test_a_job_of_several_nodes_starts_a_scheduler_and_workers(cluster, script):
+    given = {"GRAPH": "web.zarr", "OUT": "walks.zarr", "OPTIONS": "--algo node2vec"} | DASK[script]
+    (cluster / "csaw").write_text(RECORD + "sleep 0.5\n")
+    assert submit(script, **given).returncode == 0
+    Path("walks.zarr.partial").mkdir()
+    assert submit(script, **given).returncode == 0
+    first, second = (parsed(call) for call in calls("csaw"))
+    assert (first["resume"], second["resume"]) == (False, True)
+    started = {call[0]: call[call.index("--scheduler-file") + 1] for call in calls("dask")}
+    assert started == dict.fromkeys(("scheduler", "worker"), first["cluster"])
+    assert not Path(first["cluster"]).exists()
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, *ARRAYS, *DASK])
 def test_a_job_that_is_cut_off_ends_csaw_and_goes_back_to_the_queue(cluster, script):
     (cluster / "csaw").write_text(WAIT)
     Path("walks.zarr.partial").mkdir()
-    job = subprocess.Popen(["bash", FOLDER / script], env=os.environ | {"GRAPH": "web.zarr", "OUT": "walks.zarr"})
+    given = {"GRAPH": "web.zarr", "OUT": "walks.zarr"} | {**ARRAYS, **DASK}.get(script, {})
+    job = subprocess.Popen(["bash", FOLDER / script], env=os.environ | given)
     while not Path("calls").exists() or not calls("csaw"):
         time.sleep(0.02)
     job.send_signal(signal.SIGTERM)
     job.wait(timeout=20)
-    if script == "slurm.sh":
+    if script.startswith("slurm"):
         assert job.returncode == 0
         assert calls("scontrol") == [["requeue", "17"]]
     else:

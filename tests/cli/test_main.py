@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from helpers import slow
 
-from csaw.cli import console, main
+from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
-from csaw.partition import write_graph
+from csaw.partition import progress, write_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -205,8 +205,8 @@ def test_a_full_disk_behind_stdout_is_said():
 
 def test_progress_away_from_a_terminal_is_a_line_now_and_then(monkeypatch, capsys):
     clock = iter([0.0, 1.0, 2.5, 3.0, 10.0])
-    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
-    with console.progress("sampling", total=100, unit="walks") as update:
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with progress.progress("sampling", total=100, unit="walks") as update:
         for done in (10, 25, 30, 100):
             update(done)
     said = capsys.readouterr()
@@ -222,14 +222,14 @@ def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
     screen.isatty = lambda: True
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", screen)
-    with console.progress("sampling", total=4, unit="walks") as update:
+    with progress.progress("sampling", total=4, unit="walks") as update:
         update(4)
     assert "sampling" in screen.getvalue()
     assert capsys.readouterr().out == ""
 
 
 def test_progress_can_be_off(capsys):
-    with console.progress("sampling", total=4, unit="walks", enabled=False) as update:
+    with progress.progress("sampling", total=4, unit="walks", enabled=False) as update:
         update(4)
     assert capsys.readouterr() == ("", "")
 

@@ -1,0 +1,31 @@
+"""``csaw seal``."""
+
+import click
+
+from csaw.cli import values
+
+
+@click.command()
+@click.argument("out", type=values.Place())
+@click.option(
+    "--graph", type=values.Place(), help="Graph store that is sampled [default: where it was when the sample began]."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def seal(out: str, graph: str | None, as_json: bool) -> None:
+    """Finish the sample OUT whose shards are all drawn.
+
+    The last shard of csaw sample --shard does this by itself. Where it was killed meanwhile, csaw seal compares every group with its checksums and gives the sample its name;
+    groups that are missing or damaged are named.
+
+    \b
+    Example:
+        csaw seal walks.zarr
+    """
+    from csaw.cli.console import print_json
+    from csaw.cli.report import print_report
+    from csaw.cli.runs import run_sections
+    from csaw.engine.cluster.shards import seal_sample
+
+    results = dict(seal_sample(out, graph))
+    results.pop("plan", None)
+    print_json(results) if as_json else print_report(run_sections(results, out))

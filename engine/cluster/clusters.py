@@ -1,0 +1,123 @@
+"""Clusters by name: a scheduler's address or file, workers on this machine, or those that a job scheduler or an MPI job starts."""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
+from csaw.partition.shown import quoted
+
+log = logging.getLogger(__name__)
+FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm:N, lsf:N or mpi"
+JOBS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
+MOST_WORKERS = 10_000
+SECONDS_TO_CONNECT = 30
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What ``--cluster`` names: ``kind`` is address, file, mpi, or local, slurm or lsf with a number of ``workers``."""
+
+    kind: str
+    place: str
+    workers: int = 1
+
+    @classmethod
+    def of(cls, text: str) -> "Cluster":
+        """The cluster that a text names; OptionError where it names none."""
+        if text == "mpi":
+            return cls("mpi", text)
+        if found := re.fullmatch(r"(local|slurm|lsf)(?::(\d{1,5}))?", text):
+            workers = int(found[2] or 1)
+            if not 1 <= workers <= MOST_WORKERS:
+                raise OptionError(f"--cluster {text}: expected 1 to {MOST_WORKERS} workers")
+            return cls(found[1], text, workers)
+        if re.fullmatch(r"\w+://.+", text):
+            return cls("address", text)
+        if Path(text).is_file():
+            return cls("file", text)
+        raise OptionError(f"--cluster: expected {FORMS}, found {quoted(text)}, which is no file either")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its workers share this machine with this process."""
+        return self.kind == "local"
+
+
+def begin(cluster: Cluster) -> None:
+    """In an MPI job, split its processes: the first one schedules, the second one goes on here, and the others become workers, for which this call does not return."""
+    if cluster.kind == "mpi":
+        _library("dask_mpi", "dask-mpi").initialize(nthreads=1, nanny=False, dashboard=False)
+
+
+@contextmanager
+def connected(cluster: Cluster) -> Iterator[Any]:
+    """A client of the cluster, which is started if it has to be, and stopped if it was started here.
+
+    ClusterError where it cannot be reached or started, MissingDependencyError where a library is not installed.
+    """
+    distributed = _library("distributed", "distributed>=2025.1")
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        try:
+            client = _client(distributed, cluster, stack)
+        except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+            raise ClusterError(
+                f"--cluster {cluster.place} cannot be used: {error or type(error).__name__}; look whether its scheduler runs"
+            ) from error
+        stack.callback(_closed, client)
+        yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Dask log errors alone: what becomes of workers is said by the run."""
+    logger = logging.getLogger("distributed")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _closed(client: Any) -> None:
+    try:
+        client.close(timeout=5)
+    except (OSError, TimeoutError) as error:
+        log.debug("the client of the cluster did not close: %s", error)
+
+
+def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
+    if cluster.kind == "local":
+        return distributed.Client(stack.enter_context(_local(distributed, cluster.workers)), set_as_default=False)
+    if cluster.kind in JOBS:
+        started = stack.enter_context(getattr(_library("dask_jobqueue", "dask-jobqueue>=0.9"), JOBS[cluster.kind])())
+        started.scale(jobs=cluster.workers)
+        log.info("asked %s for %d jobs; each is to run one worker", cluster.kind, cluster.workers)
+        return distributed.Client(started, set_as_default=False)
+    options = {"timeout": SECONDS_TO_CONNECT, "set_as_default": False}
+    if cluster.kind == "file":
+        return distributed.Client(scheduler_file=cluster.place, **options)
+    return distributed.Client(None if cluster.kind == "mpi" else cluster.place, **options)
+
+
+def _local(distributed: Any, workers: int) -> Any:
+    """Workers of one thread for tasks each, on this machine; csaw bounds their memory, not Dask, which would stop them."""
+    return distributed.LocalCluster(
+        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR,
+    )  # fmt: skip
+
+
+def _library(name: str, package: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"--cluster needs {name}, which cannot be imported here ({error}); pip install '{package}'"
+        ) from error

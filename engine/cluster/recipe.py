@@ -1,0 +1,115 @@
+"""How every process of a cluster opens the same job: what the user asked for, with paths that hold in any folder."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from csaw.engine.plan.options import BASELINES, RUN, options
+from csaw.engine.run import DRAWS, Job, prepare
+from csaw.engine.version import VERSION
+from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError, StoreError
+
+METHODS = ("select", "collision")  # baselines that the request has, and so the sample
+_WHERE = {name: one for name, one in options().items() if one.group in (RUN, BASELINES) and name not in METHODS}
+LATE = {*_WHERE, *(one.alias for one in _WHERE.values() if one.alias)}
+"""Options on which no byte depends: those of the workers, each of which plans its own run."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A job, as plain data. ``virtual``: ``graph`` is the path of a virtual sample, which says what to sample."""
+
+    graph: str
+    algo: str
+    out: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    virtual: bool = False
+    own: tuple[str, str] | None = None  # the path of the user's own file of an algorithm, and its SHA-256
+    version: str = VERSION
+    draws: int = DRAWS
+
+    @classmethod
+    def of(cls, graph: str | Path | GraphStore, out: str | Path, algo: str, given: Mapping[str, Any], virtual: bool = False) -> Self:  # fmt: skip
+        """The recipe of a job that :func:`prepare` or :func:`open_virtual` would open here."""
+        place = graph.path if isinstance(graph, GraphStore) else Path(graph)
+        wanted = {name: value for name, value in given.items() if value is not None}
+        for name in ("sources", "columns"):
+            if name in wanted and _is_file(wanted[name]):
+                wanted[name] = str(Path(wanted[name]).absolute())
+        file = None if virtual else _own_file(algo)
+        own = None if file is None else (str(file.absolute()), _digest(file))
+        return cls(str(place.absolute()), algo, str(Path(out).absolute()), wanted, virtual, own)
+
+    def here(self) -> Job:
+        """The job of the process that leads: its request and the form of its store. Where and how it runs is for the workers."""
+        return self._job({name: value for name, value in self.given.items() if name not in LATE} | {"device": "cpu"})
+
+    def there(self, **place: Any) -> Job:
+        """The job of a worker, whose ``place`` says device, threads and memory where the user did not."""
+        if (self.version, self.draws) != (VERSION, DRAWS):
+            raise StoreError(
+                f"csaw {VERSION}, whose draws are version {DRAWS}, is installed here; expected {self.version} with {self.draws}"
+            )
+        device = {name: place[name] for name in ("device",) if name in place}  # chosen among those that the user named
+        job = self._job({**place, **self.given, **device})
+        if len(job.devices) > 1:  # which auto takes for a large graph
+            job = self._job({**place, **self.given, "device": job.devices[0]})
+        return job
+
+    def _job(self, given: dict[str, Any]) -> Job:
+        if self.virtual:
+            from csaw.engine.virtual import open_virtual
+
+            return open_virtual(self.graph, **given).job
+        if self.own is None:
+            return prepare(self.graph, self.algo, **given)
+        file, digest = self.own
+        if _digest(Path(file)) != digest:
+            raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
+        job = prepare(self.graph, f"{file}:{self.algo.partition(':')[2]}", **given)
+        request = replace(job.plan.request, algorithm=self.algo)  # as the user has named it
+        return replace(job, plan=replace(job.plan, request=request))
+
+    def with_given(self, **more: Any) -> "Recipe":
+        """The same recipe, with options where the user gave none."""
+        return replace(self, given=more | dict(self.given))
+
+
+def check_device(device: Any, local: bool) -> None:
+    """OptionError where the user names several GPUs for each of the workers of a cluster that they did not start here."""
+    if not isinstance(device, str | None):
+        raise OptionError(
+            "--cluster: expected the name of a device, such as cuda, which each worker opens, found an opened one"
+        )
+    if device is not None and "," in device and not local:
+        raise OptionError(
+            f"--device {device}: each worker of a cluster draws on one GPU; give --device cuda, and start a worker for each GPU that sees it alone (dask-cuda)"
+        )
+
+
+def device_of(device: str | None, number: int | None) -> str | None:
+    """The device of worker ``number`` of a local cluster: of several GPUs each worker takes one."""
+    if number is None or device is None or "," not in device:
+        return device
+    gpus = device.partition(":")[2].split(",")
+    return f"cuda:{gpus[number % len(gpus)]}"
+
+
+def _is_file(given: Any) -> bool:
+    return isinstance(given, Path) or (isinstance(given, str) and given != "all" and not given.startswith("random:"))
+
+
+def _own_file(algo: str) -> Path | None:
+    """The user's own file of an algorithm, where ``algo`` names one that is there."""
+    file = Path(algo.partition(":")[0]) if isinstance(algo, str) and ".py" in algo else None
+    return file if file is not None and file.is_file() else None
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise StoreError(f"{file}: {error.strerror}; --algo needs it on every worker") from error

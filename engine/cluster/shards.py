@@ -1,0 +1,165 @@
+"""Shards: processes that draw a part of one sample each and know nothing of each other, as the tasks of an array job. The last one seals the store."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from csaw.engine.kernel_time import Stopwatch, compiled
+from csaw.engine.run import Job, Times, backends_of, manifest, stored_as, summed_up
+from csaw.engine.samples import check, files, open_samples
+from csaw.engine.samples.place import partial_of
+from csaw.engine.samples.seal import draft_sizes
+from csaw.engine.samples.shared import SharedWriter, named
+from csaw.engine.schedule.workers import Totals, sample_groups
+from csaw.engine.version import VERSION
+from csaw.partition import open_graph
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.shown import quoted
+
+MOST_SHARDS = 10**6
+SEALED = "another process seals the sample"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part ``number`` of ``parts`` of a sample: consecutive groups."""
+
+    number: int
+    parts: int
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The shard that a text such as ``3/8`` names; OptionError where it names none."""
+        number, slash, parts = text.partition("/") if isinstance(text, str) else ("", "", "")
+        digits = all(each.isascii() and each.isdigit() and len(each) < 10 for each in (number, parts))
+        if not (slash and digits and int(number) < int(parts) <= MOST_SHARDS):
+            raise OptionError(f"--shard: expected I/N with I from 0 to N - 1, such as 0/8 to 7/8, found {quoted(text)}")
+        return cls(int(number), int(parts))
+
+    def groups(self, of: int) -> range:
+        """The shard's groups of a sample of so many."""
+        return range(of * self.number // self.parts, of * (self.number + 1) // self.parts)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
+
+def draw_shard(
+    job: Job, out: str | Path, shard: Shard, progress: Callable[[int], None] | None = None
+) -> dict[str, Any]:
+    """Draw a shard of a job into the store that all shards write, and seal it if nothing is missing then.
+
+    Arguments:
+
+    job: what :func:`prepare` returned; every shard has the same request.
+    out: path of the sample store, on a file system that all shards see.
+    shard: which part to draw. Groups of it that are there already stay.
+    progress: called with the number of finished instances of the shard, each time that it grows (default: None).
+
+    Returns a summary: that of the whole sample if this shard sealed it, otherwise that of this shard, with the number of groups ``left`` to other shards.
+
+    Errors: those of :func:`execute`; StoreError where another run has begun at ``out``, or has the place for itself.
+    """
+    watch, before = Stopwatch(), compiled()
+    with SharedWriter(out, manifest(job), **stored_as(job)) as writer:
+        own = shard.groups(writer.groups)
+        if writer.finished:
+            return {"shard": str(shard), "resumed": "nothing was missing", "left": 0}
+        writer.find(own)
+        size, missing = max(1, job.plan.batch // writer.group_size), len(set(own) - writer.done)
+        working = Stopwatch()
+        try:
+            totals = Totals()
+            if missing:
+                with backends_of(job, -(-missing // size)) as (backends, losses):
+                    totals = sample_groups(backends, job.sources, writer, size, progress, losses, own)
+        except StoreError:
+            if not writer.ended:  # otherwise its groups were drawn by another, which may remove what this one writes
+                raise
+            return _of_shard(writer, shard, totals) | {"resumed": SEALED, "left": 0}
+        worked, sealing = working.read(), Stopwatch()
+        said = _of_shard(writer, shard, totals)
+        if missing and not writer.ended:
+            writer.report(str(shard).replace("/", "-of-"), said | {"totals": asdict(totals), "seconds": worked.whole})
+        if left := len(writer.missing()):
+            return said | {"left": left}
+
+        def results() -> dict[str, Any]:
+            times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+            return summed_up(job, writer, _totals(writer), times) | _of_all(writer)
+
+        sealed = writer.seal_alone(results)
+        return open_samples(out).results if sealed else said | {"left": 0, "resumed": SEALED}
+
+
+def _of_shard(writer: SharedWriter, shard: Shard, totals: Totals) -> dict[str, Any]:
+    own = shard.groups(writer.groups)
+    return {
+        "version": VERSION, "shard": str(shard), "instances": sum(map(writer.rows, own)), "groups": len(own),
+        "sampled_edges": totals.edges, "bytes_written": writer.bytes_written, "sampling_seconds": round(totals.seconds, 6),
+    }  # fmt: skip
+
+
+def _totals(writer: SharedWriter) -> Totals:
+    """The counts of all shards that have ended, and the largest of their times."""
+    totals = Totals()
+    for said in writer.reports():
+        totals.add(Totals(**said["totals"]))
+    return totals
+
+
+def _of_all(writer: SharedWriter) -> dict[str, Any]:
+    """What the summary of a sample says of its shards; the number of edges is that of the groups, whoever drew them."""
+    reports, sizes = writer.reports(), draft_sizes(writer)
+    shown = [{name: value for name, value in said.items() if name != "totals"} for said in reports]
+    edges = {} if sizes is None else {"sampled_edges": sizes["edges"]}
+    return edges | {"bytes_written": sum(said["bytes_written"] for said in reports), "shards": shown}
+
+
+def seal_sample(out: str | Path, graph: str | Path | None = None) -> dict[str, Any]:
+    """Seal a sample all of whose groups are there, after their checksums are compared.
+
+    Arguments: out, the path that the sample will have; graph, the path of its graph store (default: None, where it was).
+
+    Returns its summary. Errors: StoreError where groups are missing or damaged, which it names, where there is no such sample, where the graph is missing or
+    another, and while a run has the place for itself.
+    """
+    path, watch = Path(out), Stopwatch()
+    partial = partial_of(path)
+    if not (partial / "zarr.json").exists():
+        check.attributes_of(path)  # says what is there instead
+        return {"resumed": "nothing was missing"} | open_samples(path).results
+    with _opened(path, files.read_json(partial / "zarr.json"), graph) as writer:
+        if missing := writer.missing():
+            raise StoreError(
+                f"{partial}: {named(missing)} missing of {writer.groups:,}; run the shards that have not ended again, or csaw sample --resume"
+            )
+
+        def results() -> dict[str, Any]:
+            sealing = round(watch.read().whole, 6)
+            return {"version": VERSION, "instances": writer.instances, "sealing_seconds": sealing} | _of_all(writer)
+
+        sealed = writer.seal_alone(results, check=True)
+        return open_samples(path).results if sealed else {"resumed": SEALED}
+
+
+def _opened(path: Path, node: Any, graph: str | Path | None) -> SharedWriter:
+    """The writer of an unfinished sample, as that says of itself what it is."""
+    try:
+        said = node["attributes"]
+        manifest, layout, ids = said["manifest"], said["layout"], said["manifest"]["request"]["ids"]
+        where, wanted = graph or manifest["graph"]["path"], manifest["request"]["fingerprint"]
+        counts = {"instances": int(said["instances"]), "group_size": int(said["group_size"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"{partial_of(path)}/zarr.json: expected what a sample says of itself, {error} is missing; sample again"
+        ) from error
+    store = open_graph(where)
+    if store.fingerprint != wanted:
+        raise StoreError(
+            f"{path} is sampled from another graph than {where}: expected the fingerprint {wanted}, found {store.fingerprint}; name the graph with --graph"
+        )
+    return SharedWriter(
+        path, manifest, layout=layout, dense_dtype=store.id_dtype, vertex_ids=None if ids == "dense" else store.stored_ids(), ids=ids, **counts,
+    )  # fmt: skip

@@ -1,0 +1,188 @@
+"""Writes groups of an unfinished store, and finishes it; several processes, on any machines that share its disk, may write groups of it at once.
+
+OUT.partial/zarr.json            manifest, written first
+OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
+OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known yet
+OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
+OUT                              OUT.partial renamed, once everything is there and synced
+
+A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is lost where two write the same one.
+"""
+
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.samples import files, place
+from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
+from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
+from csaw.engine.samples.seal import draft_sizes, seal
+from csaw.engine.samples.sizes import SIZES, sizes_of
+from csaw.partition import replace
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.nodes import group_node
+from csaw.partition.words import Words
+
+
+class GroupWriter(Draft):
+    """Writes groups of a store that is begun. ``write`` takes them in any order, from any thread; ``finish`` gives the store its name."""
+
+    replaces = False  # whether another sample may stand under the name
+
+    def __init__(self, path: str | Path, manifest: dict[str, Any], *, layout: str, instances: int, group_size: int, dense_dtype: Any,
+                 vertex_ids: np.ndarray | Words | None = None, ids: str = "original") -> None:  # fmt: skip
+        if layout not in LAYOUTS or group_size < 1:
+            raise OptionError(
+                f"expected a layout of {', '.join(LAYOUTS)} in groups of 1 or more, found {layout}, {group_size}"
+            )
+        self.path = Path(path)
+        self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
+        self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
+        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
+        self.bytes_written = 0
+        self.finished = False
+        self._done: set[int] = set()
+        self._counting = threading.Lock()
+        self._said = b""
+
+    def attributes(self, version: Any) -> dict[str, Any]:
+        """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
+        held = self._identifiers(version)
+        return store_attributes(
+            held, layout=self.layout, instances=self.instances, group_size=self.group_size, manifest=self._manifest
+        )
+
+    def _identifiers(self, version: Any) -> Identifiers:
+        return self._choose(1) if version == 1 < self.identifiers.version else self.identifiers
+
+    def join(self) -> None:
+        """Go on with the store that is begun. StoreError where it is that of another run, with the first entry that differs."""
+        self.join_format()
+        self._said = (self.partial / "zarr.json").read_bytes()
+
+    def join_format(self) -> None:
+        """Write ids as the store that is begun has them. StoreError where it is that of another run."""
+        place.require_equal(self.partial, self.attributes)
+        self.identifiers = self._identifiers(place.version_of(self.partial))
+
+    @property
+    def done(self) -> AbstractSet[int]:
+        """The groups that are known to be finished and safe."""
+        return self._done
+
+    def note(self, groups: Iterable[int]) -> None:
+        """Count groups as done that another process has written."""
+        with self._counting:
+            self._done.update(groups)
+
+    def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
+        self._check(group, arrays)
+        with files.writing(self.partial, self._way_out):
+            self._require_unchanged()
+            marker = self._write_part(group, arrays) if self.layout in RAGGED else self._write_rows(group, arrays)
+            marker["edges"] = sizes_of(dict(arrays), all_ones(self.dense_dtype))
+            files.write_marker(marker_path(self.partial, group), marker)
+        self.note([group])
+
+    def _require_unchanged(self) -> None:
+        """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other bytes."""
+        if (self.partial / "zarr.json").read_bytes() != self._said:
+            raise StoreError(
+                f"{self.partial} is that of another run now, which has begun here since; this one has ended"
+            )
+
+    def _way_out(self) -> str:
+        return "finished groups are safe in it; make room and run the same command with --resume"
+
+    def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Raise ValueError for arrays of the wrong shape, before anything is written."""
+        rows = self.rows(group)
+        ragged = RAGGED.get(self.layout, {})
+        for name, array in arrays.items():
+            wanted = int(elements_of(ragged[name], arrays[ragged[name]]).sum()) if name in ragged else rows
+            if len(array) != wanted:
+                raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
+
+    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        checksums, widths = {}, {}
+        for name, array in arrays.items():
+            widths[name] = array.shape[1] if array.ndim > 1 else None
+            (self.partial / name).mkdir(exist_ok=True)
+            if array.ndim > 1 and array.shape[1] == 0:
+                continue
+            key = f"{name}/{chunk_name(group, array.ndim)}"
+            pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
+            checksums[key] = self._put(self.partial / key, pieces)
+            files.sync(self.partial / name)
+        return {"checksums": checksums, "widths": widths}
+
+    def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+        """The rows that fill up the last group, since all chunks of an array have the same length."""
+        missing = min(self.group_size, self.instances) - len(array)
+        dtype, fill = self.identifiers.type_of(name)
+        if missing:
+            yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
+
+    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        folder = part_path(self.partial, group, "")
+        for each in (folder.parent, folder):  # never OUT.partial, which may have got its name
+            each.mkdir(exist_ok=True)
+        checksums = {}
+        for name, array in arrays.items():
+            checksums[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
+        files.sync(folder)
+        files.sync(folder.parent)
+        return {"sizes": {name: array.size for name, array in arrays.items()}, "checksums": checksums}
+
+    def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
+        checksum = files.write_pieces(path, pieces)
+        with self._counting:
+            self.bytes_written += path.stat().st_size
+        return checksum
+
+    def seal(self) -> None:
+        """Complete the arrays and write the checksums of all files; every group must be done."""
+        if len(self._done) < self.groups:
+            missing = min(set(range(self.groups)) - self._done)
+            raise StoreError(f"{self.partial}: group {missing} is not done; {self._way_out()}")
+        with files.writing(self.partial, self._way_out):
+            if not is_sealed(self.partial):
+                seal(self)
+
+    def finish(self, results: dict[str, Any]) -> None:
+        """Seal the store if it is not yet sealed, and give it its name. ``results``: counts and timings."""
+        if self.finished:
+            return
+        self.seal()
+        with files.writing(self.partial, self._way_out):
+            sizes = draft_sizes(self)
+            (self.partial / "results").mkdir(exist_ok=True)
+            said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
+            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
+            _tidy(self.partial)
+            files.sync(self.partial)
+            self._publish()
+
+    def _publish(self) -> None:
+        try:
+            replace.check(self.path, KIND, self.replaces)
+        except StoreError as error:
+            raise StoreError(f"{error}; the samples are in {self.partial}") from error
+        replace.take_the_name(self.partial, self.path)
+        _tidy(self.path)  # from now on, a process that still wrote to OUT.partial has lost its way
+        self.finished = True
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what is not the store's: markers and parts of groups, and temporary files of killed processes."""
+    for name in ("groups", "parts"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    files.sweep(folder)

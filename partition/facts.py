@@ -1,0 +1,28 @@
+"""What an open store or sample says of itself in Python: a line for ``repr``, and a small table where a notebook shows HTML."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """``1 walk``, ``2,000 walks``."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def line(what: str, name: Any, facts: Iterable[str]) -> str:
+    """``<what name: fact, fact>``; facts that are empty are left out."""
+    return f"<{what} {name}: {', '.join(filter(None, facts))}>"
+
+
+def html_facts(heading: str, facts: Iterable[tuple[str, Any]]) -> str:
+    """A table of two columns, names and values."""
+    rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(str(value))}</td></tr>" for name, value in facts)  # fmt: skip
+    return f"<table><caption>{escape(heading)}</caption>{rows}</table>"
+
+
+def html_rows(heading: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a row of names above the others."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(heading)}</caption><tr>{head}</tr>{body}</table>"

@@ -1,0 +1,117 @@
+"""Leases: one process at a time, on any machine that shares the disk, without locks of the file system.
+
+NAME          folder: whoever makes it has the lease
+NAME/beat     who has it, and a number that grows while its process lives
+
+Only an atomic mkdir and rename are needed, and that a file which is opened has what was written before it was closed (close-to-open
+consistency of NFS). Clocks of machines are not compared: a lease is stale when its beat has not changed while another process watched it.
+"""
+
+import os
+import secrets
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+BEAT_SECONDS = 3.0
+STALE_SECONDS = 60.0  # without a beat: its process is dead
+BEAT = "beat"
+
+
+class Lease:
+    """A lease that this process has, until it is closed. A thread of its own shows others that it lives."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lease; FileExistsError where another process has it."""
+        path.mkdir()
+        self.path, self.owner = path, f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
+        self._ended, self._beats = threading.Event(), 0
+        self._beat()
+        self._thread = threading.Thread(target=self._keep, daemon=True)
+        self._thread.start()
+
+    @property
+    def held(self) -> bool:
+        """Whether it is still this process's: another may have taken it over while this one stood still."""
+        return _read(self.path).startswith(self.owner)
+
+    def _beat(self) -> None:
+        """Write the next number over the last one, so that a reader never finds less than a line."""
+        self._beats += 1
+        descriptor = os.open(self.path / BEAT, os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            os.write(descriptor, f"{self.owner} {self._beats:012}\n".encode())
+        finally:
+            os.close(descriptor)
+
+    def _keep(self) -> None:
+        while not self._ended.wait(BEAT_SECONDS) and self.held:
+            with suppress(OSError):  # the disk may be full for a while
+                self._beat()
+
+    def close(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        if self.held:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def take(path: Path, waiting: Callable[[str], None] = lambda owner: None) -> Lease | None:
+    """The lease ``path``; None where a living process has it. A dead one's is taken over, after STALE_SECONDS of watching.
+
+    ``waiting``: called with the name of the owner before it is watched.
+    """
+    while True:
+        try:
+            return Lease(path)
+        except FileExistsError:
+            pass
+        seen = _read(path)
+        waiting(" ".join(seen.split()[:2]) or "an unknown process")
+        if _lives(path, seen):
+            return None
+        _take_away(path, seen)
+
+
+def _lives(path: Path, seen: str) -> bool:
+    """Whether the owner gives a sign of life while this process watches; a lease that is given back counts as none."""
+    end = time.monotonic() + STALE_SECONDS
+    while time.monotonic() < end:
+        if not path.exists():
+            return False
+        if _read(path) != seen:
+            return path.exists()
+        time.sleep(min(BEAT_SECONDS, STALE_SECONDS) / 3)
+    return False
+
+
+def _take_away(path: Path, seen: str) -> None:
+    """Remove a stale lease. A rename decides which of several processes does so; one that got a fresh lease instead puts it back."""
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        path.rename(aside)
+    except OSError:
+        return  # another process was first
+    if _read(aside) != seen:
+        with suppress(OSError):
+            aside.rename(path)
+            return
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _read(path: Path) -> str:
+    try:
+        return (path / BEAT).read_text()
+    except OSError:
+        return ""

@@ -1,0 +1,340 @@
+"""Samples by the workers of a Dask cluster: the bytes of one machine, whatever becomes of workers, scheduler and driver."""
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from helpers import cases, clusters, own_walk
+from helpers.graphs import random_store
+from helpers.small_samples import files_of
+
+from csaw.engine.cluster import tasks
+from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
+from csaw.engine.cluster.recipe import Recipe
+from csaw.engine.run import manifest, prepare, sample, stored_as
+from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.virtual import commit_virtual
+from csaw.partition import errors, write_graph
+
+FAMILIES = {
+    "walks": ("node2vec", {"num_walks": 2, **cases.OPTIONS["node2vec"]}),
+    "ragged walks": ("ppr", {"num_walks": 2}),
+    "hops": ("neighbor", cases.OPTIONS["neighbor"]),
+    "subgraphs": ("forest-fire", {"instances": 60}),
+    "layers": ("ladies", cases.OPTIONS["ladies"]),
+    "batches": ("minibatch", cases.OPTIONS["minibatch"]),
+    "induced": ("saint-node", cases.OPTIONS["saint-node"]),
+    "induced walks": ("deepwalk", {"walk_length": 8, "induced": True, "instances": 90}),
+    "clusters": ("cluster-gcn", cases.OPTIONS["cluster-gcn"]),
+    "dependent walkers": ("multidimensional", cases.OPTIONS["multidimensional"]),
+}
+LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers of one thread each, in processes of their own."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
+        Client(held, set_as_default=False) as client,
+    ):  # fmt: skip
+        client.register_plugin(clusters.SmallGroups())
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch):
+    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", clusters.GROUP_BYTES)
+    monkeypatch.setattr(tasks, "UNIT_SECONDS", 0.2)
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("graph") / "g.zarr", partitions=3).path
+
+
+def address(client):
+    return client.scheduler.address
+
+
+def on(client, graph, out, algo, **options):
+    return sample_on_cluster(graph, out, algo, cluster=address(client), **options)
+
+
+def assert_same_files(out, other):
+    assert files_of(out) == files_of(other)
+    assert {p.name for p in out.rglob("*") if p.is_dir()} == {p.name for p in other.rglob("*") if p.is_dir()}
+
+
+@pytest.fixture
+def slow(cluster):
+    """Workers that take a while for each unit, so that something can happen meanwhile."""
+    cluster.register_plugin(clusters.SmallGroups(0.1))
+    yield cluster
+    cluster.register_plugin(clusters.SmallGroups())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_workers_write_the_bytes_of_one_machine(tmp_path, cluster, graph, family):
+    algo, options = FAMILIES[family]
+    sample(graph, tmp_path / "alone", algo, seed=5, **options)
+    results = on(cluster, graph, tmp_path / "spread", algo, seed=5, **options)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+    assert results["sampled_edges"] > 0
+
+
+def test_the_summary_says_what_each_worker_did(tmp_path, slow, graph):
+    seen = []
+    done = on(slow, graph, tmp_path / "s", "node2vec", progress=seen.append, **LONG)
+    alone = sample(graph, tmp_path / "t", "node2vec", **LONG).results
+    assert (done["sampled_edges"], done["bytes_written"]) == (alone["sampled_edges"], alone["bytes_written"])
+    assert len(done["workers"]) == 2
+    assert seen == sorted(seen)
+    assert seen[-1] == done["instances"]
+
+
+def test_workers_open_files_by_their_whole_paths(tmp_path, cluster, graph, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    algo = own_walk.written(tmp_path, 0.9).replace(f"{tmp_path}/", "")
+    (tmp_path / "seeds").write_text("\n".join(map(str, range(0, 300, 3))))
+    np.save(tmp_path / "x.npy", np.arange(300.0) + 1)
+    options = {"sources": "seeds", "columns": "x.npy", "num_walks": 9, "walk_length": 12}
+    sample("../" * 0 + str(graph), "alone", algo, **options)
+    on(cluster, os.path.relpath(graph), "spread", algo, **options)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+
+
+def test_string_ids_and_labels_go_along(tmp_path, cluster):
+    plain = random_store(tmp_path / "p.zarr").load()
+    names = np.array([f"v{i}" for i in range(300)])
+    graph = write_graph(tmp_path / "g.zarr", plain.indptr, plain.indices, directed=False, vertex_ids=names)
+    seeds = {"ids": names[:90], "y": np.arange(90.0)}
+    options = {"sources": seeds, "seeds_per_batch": 4, "fanout": (3, 2), "shuffle": True}
+    sample(graph, tmp_path / "alone", "minibatch", **options)
+    on(cluster, graph, tmp_path / "spread", "minibatch", **options)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+
+
+def test_a_virtual_sample_is_stored_by_a_cluster(tmp_path, cluster, graph):
+    commit_virtual(prepare(graph, "node2vec", **LONG), tmp_path / "virtual")
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+    sample_on_cluster(tmp_path / "virtual", tmp_path / "spread", cluster=address(cluster), virtual=True)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+
+
+def test_a_dry_run_plans_for_each_worker_and_draws_nothing(tmp_path, cluster, graph):
+    job, plans = plan_on_cluster(graph, tmp_path / "s", "node2vec", cluster=address(cluster), **LONG)
+    assert len(plans) == 2
+    assert all((plan.device, plan.threads, plan.request) == ("cpu", 1, job.plan.request) for plan in plans.values())
+    assert not list(tmp_path.iterdir())
+
+
+def killer(client, moments, stop):
+    """Kill one of the workers at each of the moments, seconds after the one before."""
+
+    def work():
+        for seconds in moments:
+            if stop.wait(seconds):
+                return
+            clusters.refill(client, 1)
+            if pids := list(client.run(os.getpid, on_error="ignore").values()):
+                clusters.kill(random.choice(pids))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def test_killed_workers_lose_nothing(tmp_path, slow, graph):
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+    stop = threading.Event()
+    thread = killer(slow, [0.7, 0.6], stop)
+    try:
+        on(slow, graph, tmp_path / "spread", "node2vec", **LONG)
+    finally:
+        stop.set()
+        thread.join()
+        clusters.refill(slow, 2)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+
+
+@pytest.mark.slow("200 kills take some minutes")
+@pytest.mark.parametrize("round_", range(20))
+def test_many_killed_workers_lose_nothing(tmp_path, slow, graph, round_):
+    algo, options = list(FAMILIES.values())[round_ % len(FAMILIES)]
+    options = {name: value * 4 if name == "num_walks" else value for name, value in options.items()}
+    sample(graph, tmp_path / "alone", algo, **options)
+    stop, chance = threading.Event(), random.Random(round_)
+    thread = killer(slow, [chance.random() * 1.5 for _ in range(1000)], stop)
+    try:
+        on(slow, graph, tmp_path / "spread", algo, **options)
+    finally:
+        stop.set()
+        thread.join()
+        clusters.refill(slow, 2)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+
+
+def test_a_second_driver_is_refused(tmp_path, cluster, graph):
+    job = prepare(graph, "node2vec", **LONG)
+    with (
+        SampleWriter(tmp_path / "s", manifest(job), **stored_as(job)),
+        pytest.raises(errors.StoreError, match="another csaw is writing here"),
+    ):
+        on(cluster, graph, tmp_path / "s", "node2vec", resume=True, **LONG)
+
+
+def test_a_run_goes_on_where_another_ended(tmp_path, slow, graph, monkeypatch):
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+
+    def interrupt(done):
+        if done > 500:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        on(slow, graph, tmp_path / "s", "node2vec", progress=interrupt, **LONG)
+    assert (tmp_path / "s.partial").exists()
+    done = on(slow, graph, tmp_path / "s", "node2vec", resume=True, **LONG)
+    assert "groups were there" in done["resumed"]
+    assert_same_files(tmp_path / "s", tmp_path / "alone")
+    with pytest.raises(errors.StoreError, match="exists; choose another name or pass --overwrite"):
+        on(slow, graph, tmp_path / "s", "node2vec", **LONG)
+
+
+def test_a_worker_with_another_csaw_is_refused_by_name(tmp_path, cluster, graph):
+    worker = sorted(cluster.nthreads())[1]
+    before = cluster.run(clusters.set_version, "0.0.9", workers=[worker])[worker]
+    try:
+        with pytest.raises(errors.ClusterError, match=f"worker {worker} has csaw 0.0.9") as said:
+            on(cluster, graph, tmp_path / "s", "node2vec", **LONG)
+    finally:
+        cluster.run(clusters.set_version, before, workers=[worker])
+    assert before in str(said.value)
+    assert not list((tmp_path / "s.partial" / "groups").iterdir())
+
+
+def test_a_worker_with_another_graph_is_refused_by_name(tmp_path, cluster, graph, monkeypatch):
+    other = random_store(tmp_path / "other.zarr", seed=1)
+    monkeypatch.setattr(Recipe, "here", lambda self: prepare(graph, "node2vec", **LONG))
+    with pytest.raises(errors.StoreError, match=r"worker [01] \(tcp://.*fingerprint = .*, this run has"):
+        on(cluster, other, tmp_path / "s", "node2vec", **LONG)
+
+
+def test_workers_with_too_little_memory_are_refused_with_the_numbers(tmp_path, cluster, graph):
+    with pytest.raises(errors.BudgetError, match=r"worker [01] \(tcp.* needs .* bytes|worker [01] .*raise --memory"):
+        on(cluster, graph, tmp_path / "s", "node2vec", memory=500, **LONG)
+
+
+def test_a_full_disk_on_one_worker_is_the_others_work(tmp_path, cluster, graph, caplog):
+    worker = min(cluster.nthreads())
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+    cluster.run(clusters.fill_disk, True, str(tmp_path), workers=[worker])
+    try:
+        on(cluster, graph, tmp_path / "s", "node2vec", **LONG)
+    finally:
+        cluster.run(clusters.fill_disk, False, "", workers=[worker])
+    assert worker in caplog.text
+    assert "the disk is full" in caplog.text
+    assert "other workers take over its work" in caplog.text
+    assert_same_files(tmp_path / "s", tmp_path / "alone")
+
+
+def test_a_disk_that_is_full_for_all_ends_the_run(tmp_path, cluster, graph):
+    cluster.run(clusters.fill_disk, True, str(tmp_path))
+    try:
+        with pytest.raises(errors.StoreError, match=r"worker [01] .*the disk is full.*--resume; 1 more failed, too$"):
+            on(cluster, graph, tmp_path / "s", "node2vec", **LONG)
+    finally:
+        cluster.run(clusters.fill_disk, False, "")
+
+
+def test_a_slow_worker_is_overtaken(tmp_path, cluster, graph, monkeypatch):
+    monkeypatch.setattr(tasks, "SLOW_SECONDS", 0.5)
+    worker = min(cluster.nthreads())
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+    cluster.run(clusters.set_pace, 8.0, workers=[worker])
+    began = time.monotonic()
+    try:
+        on(cluster, graph, tmp_path / "s", "node2vec", **LONG)
+    finally:
+        cluster.run(clusters.set_pace, 0.0)
+    assert time.monotonic() - began < 8
+    assert_same_files(tmp_path / "s", tmp_path / "alone")
+
+
+def test_an_error_of_the_users_is_the_sentence_of_one_machine(tmp_path, cluster, graph):
+    bad = {"edge_bias": "1 - e.dst", "seed": 3}
+    said = []
+    for run in (lambda: sample(graph, tmp_path / "a", "deepwalk", **bad), lambda: on(cluster, graph, tmp_path / "b", "deepwalk", **bad)):  # fmt: skip
+        with pytest.raises(errors.BiasError) as error:
+            run()
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("kind", [one for one in vars(errors).values() if isinstance(one, type)])
+def test_errors_travel(kind):
+    error = pickle.loads(pickle.dumps(kind("expected 1, found 2; give 1")))
+    assert type(error) is kind
+    assert str(error) == "expected 1, found 2; give 1"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("nowhere", "found 'nowhere', which is no file"), ("local:0", "expected 1 to"), ("local:two", "which is no file")],
+)
+def test_what_names_no_cluster_is_refused(given, said):
+    with pytest.raises(errors.OptionError, match=said):
+        Cluster.of(given)
+
+
+def test_several_gpus_for_each_worker_are_refused(tmp_path, cluster, graph):
+    with pytest.raises(errors.OptionError, match="each worker of a cluster draws on one GPU"):
+        on(cluster, graph, tmp_path / "s", "node2vec", device="cuda:0,1", **LONG)
+
+
+def test_a_scheduler_that_dies_leaves_a_sample_to_resume(tmp_path, graph):
+    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+    place = f"--scheduler-file={tmp_path / 'scheduler.json'}"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    start = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        place,
+        "--port=0",
+        "--dashboard-address=127.0.0.1:0",
+    ]
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(start, **quiet)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", place, "--no-nanny", "--nthreads=1", "--no-dashboard"],
+        **quiet,
+    )
+    try:
+        while not (tmp_path / "scheduler.json").exists():
+            time.sleep(0.05)
+        with Client(scheduler_file=tmp_path / "scheduler.json", set_as_default=False) as client:
+            client.register_plugin(clusters.SmallGroups(0.1))
+
+        def kill(done):
+            scheduler.kill()
+
+        with pytest.raises(errors.ClusterError, match="is lost; finished groups are safe"):
+            sample_on_cluster(
+                graph, tmp_path / "s", "node2vec", cluster=str(tmp_path / "scheduler.json"), progress=kill, **LONG
+            )
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+    sample(graph, tmp_path / "s", "node2vec", resume=True, **LONG)
+    assert_same_files(tmp_path / "s", tmp_path / "alone")

@@ -1,0 +1,81 @@
+"""Faults of a cluster's workers, and groups so small that a sample of a moment has many."""
+
+import errno
+import os
+import signal
+import time
+
+from distributed import WorkerPlugin
+
+GROUP_BYTES = 4000
+
+
+class SmallGroups(WorkerPlugin):
+    """Workers, those that come later too, cut samples into groups as this process does, and draw slowly if that is wished."""
+
+    def __init__(self, seconds=0.0):
+        self.seconds = seconds
+
+    def setup(self, worker):
+        from csaw.engine.plan import plan
+
+        plan.GROUP_BYTES = GROUP_BYTES
+        set_pace(self.seconds)
+
+
+def set_pace(seconds):
+    """Make each unit of this process take so many seconds more; what it returns is that of before."""
+    from csaw.engine.cluster import drawer
+
+    kept = getattr(drawer.Drawer, "quick", drawer.Drawer.draw)
+    drawer.Drawer.quick = kept
+
+    def slow(self, groups, worker):
+        time.sleep(seconds)
+        return kept(self, groups, worker)
+
+    drawer.Drawer.draw = slow
+
+
+def set_version(version):
+    """Pretend that this process has another version of csaw."""
+    from csaw.engine import version as held
+
+    before, held.VERSION = held.VERSION, version
+    return before
+
+
+def fill_disk(full, folder):
+    """Let every write of this process below ``folder`` end on a full disk, or none any more."""
+    from csaw.engine.samples import files
+
+    held = getattr(files, "on_an_empty_disk", files._written)
+    files.on_an_empty_disk = held
+
+    def written(path, pieces):
+        if str(path).startswith(folder):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return held(path, pieces)
+
+    files._written = written if full else held
+
+
+def set_memory(dask_worker, bytes_):
+    """Have Dask say that this worker may take so many bytes; what it said before."""
+    before = dask_worker.memory_manager.memory_limit
+    dask_worker.memory_manager.memory_limit = bytes_
+    return before
+
+
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
+
+
+def refill(client, workers):
+    """Wait for so many workers. Dask gives up one that is killed while it starts, so that another takes its place."""
+    while True:
+        try:
+            return client.wait_for_workers(workers, timeout=10)
+        except TimeoutError:
+            client.cluster.scale(len(client.nthreads()))
+            client.cluster.scale(workers)
