@@ -48,7 +48,7 @@ def slug(title):
 
 def test_navigation_has_every_page_once():
     named = [first or second for first, second in NAV]
-    assert sorted(named) == sorted({*PAGES, *MADE})
+    assert sorted(named) == sorted({*PAGES, *MADE}), "each page has one line in nav of mkdocs.yml"
 
 
 @pytest.mark.parametrize("page", PAGES)
