@@ -22,6 +22,7 @@ UNIT_SECONDS = 1.0  # of work in a task
 AHEAD = 2  # tasks of a worker: one that it draws, one that it goes on with
 LOOK_SECONDS = 1.0  # between looks at the workers
 REPLACE_SECONDS = 20.0  # after which a worker that is not there is lost for good
+DESERTED_SECONDS = 120.0  # without any worker of a local cluster
 REMIND_SECONDS = 60.0  # between messages that no worker is there
 SLOW, SLOW_SECONDS = 4.0, 3.0  # times a usual unit, and seconds, after which an idle worker is given the same one
 MOST_DEATHS = 3  # of a group alone in its task; each stands for several workers that died with it, as Dask counts
@@ -60,7 +61,7 @@ class Tasks:
         self.aside: dict[str, Unable] = {}
         self.workers: set[str] = set()
         self.looked = self.reminded = time.monotonic() - REMIND_SECONDS
-        self.complete = time.monotonic()
+        self.complete = self.peopled = time.monotonic()
         self.wanted = 0 if client.cluster is None else len(client.cluster.worker_spec)
         self.pace = 0.0  # seconds of a group
         self.instances = sum(map(writer.rows, writer.done))
@@ -108,7 +109,13 @@ class Tasks:
         """Start new workers for those that are lost for good, where this process has started the cluster. Dask itself gives up one that dies while it starts."""
         if (cluster := self.client.cluster) is None or len(self.workers) >= self.wanted:
             self.complete = now
-        elif now - self.complete > REPLACE_SECONDS:
+        if self.workers or cluster is None:
+            self.peopled = now
+        elif isinstance(cluster, LocalCluster) and now - self.peopled > DESERTED_SECONDS:
+            raise ClusterError(
+                f"all workers on this machine have died, and Dask has started none for {DESERTED_SECONDS:.0f} seconds; {SAFE}"
+            )
+        if now - self.complete > REPLACE_SECONDS:
             self.complete = now
             if isinstance(cluster, LocalCluster):  # elsewhere, a worker that is not there may wait in a queue
                 cluster.scale(len(self.workers))

@@ -69,13 +69,3 @@ def set_memory(dask_worker, bytes_):
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
-
-
-def refill(client, workers):
-    """Wait for so many workers. Dask gives up one that is killed while it starts, so that another takes its place."""
-    while True:
-        try:
-            return client.wait_for_workers(workers, timeout=10)
-        except TimeoutError:
-            client.cluster.scale(len(client.nthreads()))
-            client.cluster.scale(workers)
