@@ -1,12 +1,13 @@
 """Runs that are spread over processes: by the workers of a cluster, or as shards."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
+from csaw.cli import console
 from csaw.cli.report import Section, print_report, seconds, size
 from csaw.cli.runs import plan_sections, run_sections, worker_sections
 
@@ -41,7 +42,6 @@ def on_cluster(
     graph: str, out: str, algo: str, wanted: dict[str, Any], *, dry_run: bool, as_json: bool, **how: Any
 ) -> None:
     """Draw a sample by the workers of a cluster, or print their plans, and report."""
-    from csaw.cli import console
     from csaw.datasets.resolve import resolve
     from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 
@@ -58,7 +58,6 @@ def on_cluster(
 
 def as_shard(job: Any, out: str, shard: str, as_json: bool) -> None:
     """Draw a shard and report."""
-    from csaw.cli import console
     from csaw.engine.cluster.shards import Shard, draw_shard
 
     with _progress(out, OF_SHARD) as (begin, update):
@@ -77,8 +76,6 @@ def as_shard(job: Any, out: str, shard: str, as_json: bool) -> None:
 @contextmanager
 def _progress(out: str, safe: str) -> Iterator[tuple[Any, Any]]:
     """A function that says the number of instances, and one that says how many of them are drawn. Ctrl-C says how to go on."""
-    from contextlib import ExitStack
-
     from csaw.engine.samples.place import partial_of
     from csaw.partition.progress import progress
 
@@ -96,7 +93,6 @@ def _progress(out: str, safe: str) -> Iterator[tuple[Any, Any]]:
 
 def _print_plans(graph: str, job: Any, plans: dict[str, Any], as_json: bool) -> None:
     """Print the plan of each worker, and what limits the run."""
-    from csaw.cli import console
 
     request = job.plan.request.as_dict()
     held = {name: plan if isinstance(plan, str) else plan.as_dict() for name, plan in plans.items()}

@@ -52,7 +52,11 @@ class Cluster:
 def begin(cluster: Cluster) -> None:
     """In an MPI job, split its processes: the first one schedules, the second one goes on here, and the others become workers, for which this call does not return."""
     if cluster.kind == "mpi":
-        _library("dask_mpi", "dask-mpi").initialize(nthreads=1, nanny=False, dashboard=False)
+        library = _library("dask_mpi", "dask-mpi")
+        logging.getLogger("distributed").setLevel(
+            logging.CRITICAL
+        )  # workers report that their scheduler ends as an error
+        library.initialize(nthreads=1, nanny=False, dashboard=False)
 
 
 @contextmanager
@@ -79,25 +83,29 @@ def _quiet() -> Iterator[None]:
     """Let Dask log errors alone: what becomes of workers is said by the run."""
     logger = logging.getLogger("distributed")
     level = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(max(level, logging.ERROR))
     try:
         yield
     finally:
         logger.setLevel(level)
 
 
-def _closed(client: Any) -> None:
+def _closed(held: Any) -> None:
+    """Close a client or a cluster. What goes wrong then, as where a worker has just died, changes nothing of the run."""
     try:
-        client.close(timeout=5)
-    except (OSError, TimeoutError) as error:
-        log.debug("the client of the cluster did not close: %s", error)
+        held.close(timeout=10)
+    except (OSError, TimeoutError, RuntimeError, LookupError, AttributeError) as error:
+        log.debug("the cluster did not close: %r", error)
 
 
 def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
     if cluster.kind == "local":
-        return distributed.Client(stack.enter_context(_local(distributed, cluster.workers)), set_as_default=False)
+        started = _local(distributed, cluster.workers)
+        stack.callback(_closed, started)
+        return distributed.Client(started, set_as_default=False)
     if cluster.kind in JOBS:
-        started = stack.enter_context(getattr(_library("dask_jobqueue", "dask-jobqueue>=0.9"), JOBS[cluster.kind])())
+        started = getattr(_library("dask_jobqueue", "dask-jobqueue>=0.9"), JOBS[cluster.kind])()
+        stack.callback(_closed, started)
         started.scale(jobs=cluster.workers)
         log.info("asked %s for %d jobs; each is to run one worker", cluster.kind, cluster.workers)
         return distributed.Client(started, set_as_default=False)

@@ -20,8 +20,8 @@ from csaw.engine.plan.plan import INTERPRETER_BYTES, Plan
 from csaw.engine.run import Job, manifest, open_backend, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.group_units import Units
-from csaw.engine.schedule.loop import Batches
 from csaw.engine.schedule.schedule import Stopped
+from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals_of
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError
 
@@ -79,13 +79,13 @@ class Drawer:
 
     def __post_init__(self) -> None:
         self.writer = writer_of(self.job, self.out)
-        self.batches = Batches(open_backend(self.job), self.job.sources, lambda: self.stopped)
+        self.batches = batches_of(open_backend(self.job), self.job.sources, lambda: self.stopped)
         self.threads = ThreadPoolExecutor(WRITERS, initializer=stand_aside)
 
     def draw(self, groups: Sequence[int], worker: str) -> Report:
         """Draw and commit some groups."""
         watch = Stopwatch()
-        size = min(max(1, self.job.plan.batch // self.writer.group_size), -(-len(groups) // PARTS))
+        size = min(max(1, self.job.plan.at_a_time // self.writer.group_size), -(-len(groups) // PARTS))
         units = self.units = Units(self.writer, groups, size)
         draw_and_write(self.batches, units, self.threads)
         if units.left:

@@ -67,7 +67,7 @@ def draw_shard(
         if writer.finished:
             return {"shard": str(shard), "resumed": "nothing was missing", "left": 0}
         writer.find(own)
-        size, missing = max(1, job.plan.batch // writer.group_size), len(set(own) - writer.done)
+        size, missing = max(1, job.plan.at_a_time // writer.group_size), len(set(own) - writer.done)
         working = Stopwatch()
         try:
             totals = Totals()

@@ -9,9 +9,9 @@ from csaw.engine.cpu.analytics.hops import CHUNK, WORD, one_table
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.network import DeviceNetwork
 
-PULL_SHARE = 64
-"""A level pulls if its frontier has more than one of this many of the entries that are left: atomics on few words take 60 times as long as reads in order
-(R-MAT scale 24 on an H200: a push of an eighth of them took 28 ms, all pulls together 4)."""
+PULL_SHARE = 8
+"""A level pulls if its frontier has more than one of this many of the entries that are left. Early pulls do not end before a row does: with one of 64, 64 sources of R-MAT
+scale 24 took 61 ms on an H200 in place of 31."""
 SETTLE_BLOCKS = 8  # of a multiprocessor: each ends with atomics on the same counters
 
 

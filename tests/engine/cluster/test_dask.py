@@ -29,6 +29,7 @@ FAMILIES = {
     "ragged walks": ("ppr", {"num_walks": 2}),
     "hops": ("neighbor", cases.OPTIONS["neighbor"]),
     "subgraphs": ("forest-fire", {"instances": 60}),
+    "targets": ("forest-fire", {"target": 30, "instances": 40}),
     "layers": ("ladies", cases.OPTIONS["ladies"]),
     "batches": ("minibatch", cases.OPTIONS["minibatch"]),
     "induced": ("saint-node", cases.OPTIONS["saint-node"]),

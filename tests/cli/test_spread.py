@@ -1,0 +1,89 @@
+"""Runs on several processes, as a user calls them: options that exclude each other, reports, Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from helpers.small_samples import files_of
+
+from csaw.cli.main import cli
+
+SAMPLE = ["sample", "karate", "w.zarr", "--algo", "node2vec", "--seed", "7"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [*SAMPLE, *arguments], catch_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--cluster local:2 --shard 0/2", "give it without --shard"),
+        ("--cluster local:2 --virtual", "give it without --cluster"),
+        ("--shard 0/2 --virtual", "give it without --shard"),
+        ("--shard 0/2 --overwrite", "remove what other shards have drawn"),
+        ("--shard 0/2 --dry-run", "give it without --shard"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(options, said):
+    done = run(*options.split())
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [("--shard 2/2", "expected I/N"), ("--cluster here", "expected a scheduler's address")]
+)
+def test_what_names_no_part_and_no_cluster_is_refused(options, said):
+    assert said in str(run(*options.split()).exception)
+
+
+def test_shards_report_what_is_left_and_the_whole():
+    first, second = run("--shard", "0/2", "--json"), run("--shard", "1/2")
+    assert json.loads(first.stdout)["shard"] == "0/2"
+    assert "sampled edges" in second.stdout
+    assert "shard" in CliRunner().invoke(cli, [*SAMPLE[:2], "v.zarr", *SAMPLE[3:], "--shard", "0/2"]).stdout
+    assert CliRunner().invoke(cli, ["seal", "w.zarr"]).exit_code == 0
+
+
+def test_seal_says_what_is_missing():
+    assert "does not exist" in str(CliRunner().invoke(cli, ["seal", "w.zarr"]).exception)
+
+
+@pytest.mark.slow("starts clusters of its own")
+def test_a_local_cluster_from_the_command_line():
+    shown = run("--cluster", "local:2", "--dry-run")
+    assert shown.stdout.count("Worker ") == 2
+    assert "what limits" in shown.stdout
+    assert "at work" in run("--cluster", "local:2").stdout
+    before = files_of(Path("w.zarr"))
+    assert run("--overwrite").exit_code == 0
+    assert files_of(Path("w.zarr")) == before
+
+
+@pytest.mark.slow("starts a cluster of its own, and interrupts it")
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    line = [sys.executable, "-m", "csaw.cli", "sample", "rmat:scale=12,seed=1", "w.zarr", "--num-walks", "900"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.Popen(
+        [*line, "--cluster", "local:2"], env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+    while len(list((tmp_path / "w.zarr.partial" / "groups").glob("*.json"))) < 2:
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "the same command with --resume completes w.zarr" in said
+    assert "Traceback" not in said
+    assert subprocess.run([*line, "--resume"], env=environment, capture_output=True, check=False).returncode == 0
