@@ -14,7 +14,10 @@ from csaw.engine.network import Network
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edges_between
 from csaw.engine.samples.numbers import dense_ids
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
+
+MOST = 3_037_000_499
+"""Vertices of a graph up to which a pair of them is one integer of 64 bits."""
 
 
 class Sampled(NamedTuple):
@@ -49,15 +52,20 @@ def pieces(samples: Samples, *, each: bool) -> Iterator[tuple[int, int]]:
 def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
     """What the instances ``first`` .. ``last`` - 1 hold. Steps of a walk along no edge of the graph, such as jumps, are no edges of the sample."""
     store = network.store
+    if store.vertices > MOST:
+        raise OptionError(
+            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found {store.vertices:,}; take --as visits"
+        )
     edges: list[np.ndarray] = []
     vertices: list[np.ndarray] = []
     for start in range(first, last, samples.group_size):
         stop = min(start + samples.group_size, last)
         found = edges_between(samples, start, stop)
-        ends = np.column_stack([dense_ids(samples, store, found[name]) for name in ("src", "dst")])
-        edges.append(np.unique(ends, axis=0))
+        src, dst = (dense_ids(samples, store, found[name]) for name in ("src", "dst"))
+        edges.append(np.unique(src * store.vertices + dst))
         vertices.append(np.unique(visits_between(samples, store, start, stop)))
-    ends = np.unique(np.concatenate([np.empty((0, 2), np.int64), *edges]), axis=0)
+    keys = np.unique(np.concatenate([np.empty(0, np.int64), *edges]))
+    ends = np.column_stack(np.divmod(keys, store.vertices)) if keys.size else np.empty((0, 2), np.int64)
     if samples.has_walks:
         ends = ends[_are_edges(ends, network)]
     met = np.unique(np.concatenate([np.empty(0, np.int64), *vertices, ends.ravel()]))
