@@ -89,7 +89,10 @@ def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "Arra
     return graph_in_memory(data, weights=weights, **_known(how))
 
 
-def sample(data: Any, out: Place | None = None, algo: str = "deepwalk", *, virtual: bool = False, resume: bool = False, overwrite: bool = False,
+opened = graph  # for functions that have an argument of this name
+
+
+def sample(graph: Any, out: Place | None = None, algo: str = "deepwalk", *, virtual: bool = False, resume: bool = False, overwrite: bool = False,
            progress: Progress = None, **options: Any) -> Samples:  # fmt: skip
     """Draw a sample, and open it: in memory, or in the store ``out``.
 
@@ -99,7 +102,7 @@ def sample(data: Any, out: Place | None = None, algo: str = "deepwalk", *, virtu
 
     Arguments:
 
-    data: the graph, as :func:`graph` takes it.
+    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     out: path of the sample store to write (default: None, samples are kept in memory). Both have the same bytes.
     algo: the name of an algorithm (``csaw algorithms`` lists them), or ``FILE.py:CLASS``.
     virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes (default: False).
@@ -121,7 +124,7 @@ def sample(data: Any, out: Place | None = None, algo: str = "deepwalk", *, virtu
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(_to_sample(data), algo, measure=True, **options)
+    job = prepare(_to_sample(graph), algo, measure=True, **options)
     return _drawn(job, out, progress, virtual=virtual, resume=resume, overwrite=overwrite)
 
 
@@ -136,7 +139,7 @@ def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, re
     return open_samples(Path(out))
 
 
-def stream(data: Any, algo: str = "deepwalk", *, on_device: bool = False, rank: int = 0, world: int = 1, **options: Any) -> Stream:  # fmt: skip
+def stream(graph: Any, algo: str = "deepwalk", *, on_device: bool = False, rank: int = 0, world: int = 1, **options: Any) -> Stream:  # fmt: skip
     """Draw a sample without keeping it, and iterate over its finished batches in order of instance; the next one is drawn while you work on the last.
 
         with csaw.stream("web.zarr", "node2vec", p=0.5, num_walks=10, seed=7, in_flight=4096) as walks:
@@ -145,17 +148,17 @@ def stream(data: Any, algo: str = "deepwalk", *, on_device: bool = False, rank: 
 
     Arguments:
 
-    data: the graph, as :func:`graph` takes it. algo: as of :func:`sample`.
+    graph: a path, a name or an object, as :func:`csaw.graph` takes it. algo: as of :func:`sample`.
     on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack without a copy (default: False, NumPy arrays).
     rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of it).
     options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
 
     Returns a :class:`Stream`. Errors: as of :func:`sample`; OptionError for ``rank`` and ``world``.
     """
-    return stream_store(_to_sample(data), algo, on_device=on_device, rank=rank, world=world, **options)
+    return stream_store(_to_sample(graph), algo, on_device=on_device, rank=rank, world=world, **options)
 
 
-def evaluate(data: Any, samples: Samples | Place | Sequence[Samples | Place] = (), *, progress: bool | Callable[[str], object] | None = None, **options: Any) -> Evaluation:  # fmt: skip
+def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = (), *, progress: bool | Callable[[str], object] | None = None, **options: Any) -> Evaluation:  # fmt: skip
     """Say what a graph is like, and how well samples keep it.
 
         csaw.evaluate("karate")
@@ -163,7 +166,7 @@ def evaluate(data: Any, samples: Samples | Place | Sequence[Samples | Place] = (
 
     Arguments:
 
-    data: the graph, as :func:`graph` takes it.
+    graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several (default: none, the profile of the graph).
     progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is called with what is being measured (default: None, a line in Jupyter
         and nothing elsewhere).
@@ -177,14 +180,14 @@ def evaluate(data: Any, samples: Samples | Place | Sequence[Samples | Place] = (
     several = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     if callable(progress):
-        return evaluate_store(graph(data), given, progress=progress, **options)
+        return evaluate_store(opened(graph), given, progress=progress, **options)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return evaluate_store(graph(data), given, progress=update, **options)
+        return evaluate_store(opened(graph), given, progress=update, **options)
 
 
 def _to_sample(data: Any) -> str | Path | GraphStore:
     """The graph for ``prepare``, which opens a path by the option ``checksums``."""
-    return resolve(os.fspath(data)) if isinstance(data, str | os.PathLike) else graph(data)
+    return resolve(os.fspath(data)) if isinstance(data, str | os.PathLike) else opened(data)
 
 
 def _known(how: GraphOptions) -> GraphOptions:

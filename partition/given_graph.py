@@ -80,6 +80,7 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
         ids = _ids(found.name, found.vertices)
         if not len(ids):
             raise FormatError(f"{found.name}: no vertices found; expected at least one")
+        _check_below(found.name, ends, len(ids))
         distinct, rank = _ranks(found.name, [ids])
         if len(distinct) != len(ids):
             raise OptionError(f"{found.name}: expected a different id for each vertex, found {len(ids) - len(distinct):,} repeated ones")  # fmt: skip
@@ -101,7 +102,7 @@ def _check_below(where: str, ends: list[Any], vertices: int) -> None:
 
 def _ids(where: str, given: Any) -> Ids:
     """Ids of the input as int64, as uint64 where one needs it, or as words in UTF-8. OptionError for ids that are neither integers nor strings, or not all the same."""
-    held = given if isinstance(given, np.ndarray) else _array_of(given)
+    held = np.asarray(given) if hasattr(given, "__array__") else _array_of(given)
     if held.ndim != 1:
         raise OptionError(f"{where}: expected a column of vertex ids, found the shape {held.shape}")
     if held.dtype.kind in "iu":
@@ -115,7 +116,10 @@ def _ids(where: str, given: Any) -> Ids:
         return held.astype(np.int64)
     values = held.tolist()
     if all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in values):
-        return _ids(where, np.array(values, np.uint64 if max(values, default=0) > 2**63 - 1 else np.int64))
+        try:
+            return np.array(values, np.uint64 if max(values, default=0) > 2**63 - 1 else np.int64)
+        except OverflowError as error:
+            raise _beyond(where) from error
     if none := [one for one in values if _is_missing(one)]:
         raise OptionError(f"{where}: expected an id at both ends of each edge, found {none[0]} ({len(none):,} of {len(values):,})")  # fmt: skip
     others = [one for one in values if not isinstance(one, str)]
@@ -123,6 +127,10 @@ def _ids(where: str, given: Any) -> Ids:
         other = next((one for one in others if type(one) is not int), others[0])
         raise OptionError(f"{where}: expected vertex ids that are all integers or all strings, found {quoted(other)} ({type(other).__name__}); number the vertices first")  # fmt: skip
     return list(map(bytes, Words.of(values).encoded()))
+
+
+def _beyond(where: str) -> OptionError:
+    return OptionError(f"{where}: expected ids of 64 bits, from -2^63 to 2^63 - 1 or from 0 to 2^64 - 1, found others; give them as strings")  # fmt: skip
 
 
 def _is_missing(value: Any) -> bool:
@@ -156,7 +164,7 @@ def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:
     low = min(int(column.min()) for column in columns if len(column))
     high = max(int(column.max()) for column in columns if len(column))
     if low < 0 and high > 2**63 - 1:
-        raise OptionError(f"{where}: expected ids of 64 bits, found some below zero and some above 2^63; give them as strings")  # fmt: skip
+        raise _beyond(where)
     if high - low < TABLE_FACTOR * sum(map(len, columns)):
         seen = np.zeros(high - low + 1, np.bool_)
         offsets = [(column - column.dtype.type(low)).astype(np.int64) for column in columns]

@@ -55,7 +55,7 @@ def _command(context: click.Context) -> list[str]:
         if group:
             lines += [f"**{group}**", ""]
         lines += ["| option | meaning |", "|---|---|"]
-        lines += [f"| `{_cell(names)}` | {_escaped(_cell(meaning))} |" for names, meaning in records]
+        lines += [f"| `{' '.join(names.split())}` | {_escaped(_cell(meaning))} |" for names, meaning in records]
         lines.append("")
     return lines
 

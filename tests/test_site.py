@@ -48,7 +48,7 @@ def slug(title):
 
 def test_navigation_has_every_page_once():
     named = [first or second for first, second in NAV]
-    assert sorted(named) == sorted({*PAGES, *MADE})
+    assert sorted(named) == sorted({*PAGES, *MADE}), "each page has one line in nav of mkdocs.yml"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -115,7 +115,7 @@ def test_every_picture_stands_on_a_page():
 def test_names_of_the_python_reference_are_there():
     for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
         parts = name.split(".")
-        places = [ROOT.joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
+        places = [(ROOT / "tests" / "_src" / "csaw").joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
         files = [
             file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
         ]

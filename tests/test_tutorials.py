@@ -1,5 +1,6 @@
 """The tutorials run as they stand, one block after the other, and reach what they say."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -76,3 +77,15 @@ def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_every_block_of_a_tutorial_is_code(name):
     compile(script_of((ROOT / "docs" / "tutorials" / f"{name}.md").read_text()), name, "exec")
+
+
+def test_the_guide_to_python_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    here: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guides" / "python.md").read_text(), re.DOTALL)
+    for block in blocks:
+        if "import networkx" not in block or importlib.util.find_spec("networkx"):
+            exec(block, here)  # noqa: S102
+    said = capsys.readouterr().out
+    assert "<csaw samples samples in memory: 340 walks of 20 steps, node2vec, seed 7, 6,800 edges>" in said
+    assert said.count("True\n") == 2

@@ -6,7 +6,19 @@ from typing import Any
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.sizes import Sizes, sizes_of, total
 
-REQUEST = ("algorithm", "parameters", "edge_bias", "columns", "weighted", "seed", "fingerprint", "select", "sources")
+REQUEST = (
+    "algorithm",
+    "parameters",
+    "edge_bias",
+    "columns",
+    "weighted",
+    "induced",
+    "target",
+    "seed",
+    "fingerprint",
+    "select",
+    "sources",
+)
 UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --full draws all of it"
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 

@@ -28,7 +28,19 @@ COMMANDS = sorted(
     p.stem
     for p in (ROOT / "cli").glob("*.py")
     if p.stem
-    not in ("__init__", "__main__", "console", "evaluated", "graphs", "main", "options", "report", "runs", "values")
+    not in (
+        "__init__",
+        "__main__",
+        "console",
+        "evaluated",
+        "graphs",
+        "main",
+        "options",
+        "report",
+        "runs",
+        "spread",
+        "values",
+    )
 )
 
 
