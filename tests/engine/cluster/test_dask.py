@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -40,14 +41,20 @@ FAMILIES = {
 LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """Two workers of one thread each, in processes of their own."""
+@contextmanager
+def two_workers(seconds=0.0):
+    """Two workers of one thread each, in processes of their own, which take so many seconds more for a unit."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
         Client(held, set_as_default=False) as client,
     ):  # fmt: skip
-        client.register_plugin(clusters.SmallGroups())
+        client.register_plugin(clusters.SmallGroups(seconds))
+        yield client
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as client:
         yield client
 
 
@@ -155,34 +162,30 @@ def killer(client, moments, stop):
     return thread
 
 
-def test_killed_workers_lose_nothing(tmp_path, slow, graph):
-    sample(graph, tmp_path / "alone", "node2vec", **LONG)
+def assert_kills_lose_nothing(folder, graph, moments, algo, **options):
+    sample(graph, folder / "alone", algo, **options)
     stop = threading.Event()
-    thread = killer(slow, [0.2], stop)
-    try:
-        on(slow, graph, tmp_path / "spread", "node2vec", **LONG)
-    finally:
-        stop.set()
-        thread.join()
-        slow.wait_for_workers(2, timeout=60)
-    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+    with two_workers(0.1) as client:
+        thread = killer(client, moments, stop)
+        try:
+            on(client, graph, folder / "spread", algo, **options)
+        finally:
+            stop.set()
+            thread.join()
+    assert_same_files(folder / "spread", folder / "alone")
 
 
-@pytest.mark.slow("200 kills take some minutes")
+def test_killed_workers_lose_nothing(tmp_path, graph):
+    assert_kills_lose_nothing(tmp_path, graph, [0.1, 0.1], "node2vec", **LONG)
+
+
+@pytest.mark.slow("many kills take some minutes")
 @pytest.mark.parametrize("round_", range(20))
-def test_many_killed_workers_lose_nothing(tmp_path, slow, graph, round_):
+def test_many_killed_workers_lose_nothing(tmp_path, graph, round_):
     algo, options = list(FAMILIES.values())[round_ % len(FAMILIES)]
     options = {name: value * 4 if name == "num_walks" else value for name, value in options.items()}
-    sample(graph, tmp_path / "alone", algo, **options)
-    stop, chance = threading.Event(), random.Random(round_)
-    thread = killer(slow, [chance.random() for _ in range(1000)], stop)
-    try:
-        on(slow, graph, tmp_path / "spread", algo, **options)
-    finally:
-        stop.set()
-        thread.join()
-        slow.wait_for_workers(2, timeout=60)
-    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+    chance = random.Random(round_)
+    assert_kills_lose_nothing(tmp_path, graph, [chance.random() for _ in range(1000)], algo, **options)
 
 
 def test_a_second_driver_is_refused(tmp_path, cluster, graph):
