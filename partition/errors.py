@@ -1,5 +1,7 @@
 """Every error a user can cause. ``csaw.cli.main`` catches ``CsawError`` and prints it without a traceback."""
 
+from typing import Self
+
 
 class CsawError(Exception):
     """Base of all errors that say what was expected, what was found and what to do."""
@@ -27,6 +29,10 @@ class UnknownNameError(CsawError, LookupError):
 
 class BudgetError(CsawError, MemoryError):
     """A run that needs more memory or disk than there is; the message has both numbers and the way out."""
+
+    def __new__(cls, *arguments: object) -> Self:
+        """MemoryError's own refuses a class whose first base is another: it is what an unpickler asks for."""
+        return CsawError.__new__(cls, *arguments)
 
 
 class BiasError(CsawError, ValueError):
