@@ -133,6 +133,21 @@ class Network(ABC):
     def incoming(self) -> "Network":
         """The rows of those that edges come from; of an undirected graph, itself."""
 
+    @property
+    @abstractmethod
+    def _can_derive(self) -> bool:
+        """Whether there is memory for the rows of another direction beside these."""
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether the rows of the other direction are in memory already."""
+        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
+
+    @property
+    def can_have_incoming(self) -> bool:
+        """Whether they are, or there is memory for them."""
+        return self.has_incoming or self._can_derive
+
     @classmethod
     def lacks(cls, wanted: tuple[str, ...]) -> list[str]:
         """Those of the modules ``wanted`` that this kind of device does not have."""

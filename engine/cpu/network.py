@@ -177,16 +177,6 @@ class HostNetwork(Network):
         return HostNetwork.of_arrays(*self._backward(self._whole(False)), directed=True, like=self)
 
     @property
-    def has_incoming(self) -> bool:
-        """Whether the rows of the other direction are in memory already."""
-        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
-
-    @property
-    def can_have_incoming(self) -> bool:
-        """Whether there is memory for the rows of the other direction beside these."""
-        return self.has_incoming or self._can_derive
-
-    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_SHARE * self.edges * self.id_dtype.itemsize <= self.room
 

@@ -171,16 +171,6 @@ class DeviceNetwork(Network):
         return self._of_keys(cupy.sort(target << 32 | source), directed=True)
 
     @property
-    def has_incoming(self) -> bool:
-        """Whether the rows of the other direction are in the GPU's memory already."""
-        return self.resident and (not self.directed or ("incoming" in self.__dict__ and self.incoming.resident))
-
-    @property
-    def can_have_incoming(self) -> bool:
-        """Whether the GPU's memory holds the rows of the other direction beside these."""
-        return self.has_incoming or self._can_derive
-
-    @property
     def _can_derive(self) -> bool:
         return self.resident and DERIVED_BYTES * self.edges <= self.room
 
