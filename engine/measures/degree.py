@@ -2,28 +2,31 @@
 
 import numpy as np
 
+from csaw.engine.contracts import Array
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
-from csaw.engine.network import Network
+from csaw.engine.network import Network, on_host
 
 
 class Degree(Measure):
     """Distribution, mean and maximum of the degrees: of entries of rows, repeats and self loops included."""
 
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("arriving_sums", "neighbor_sums") if directed else ()
+
     def findings(self, network: Network) -> Findings:
         if not network.directed:
-            return _of("degree", network)
-        return _of("out-degree", network) | _of("in-degree", network.incoming)
+            return _of("degree", network, network.degrees)
+        arriving = network.compute("arriving_sums", values=network.xp.ones(network.vertices, np.int64))
+        return _of("out-degree", network, network.degrees) | _of("in-degree", network, arriving)
 
 
-def _of(name: str, network: Network) -> Findings:
-    counts = network.xp.bincount(network.degrees)
-    counts = counts if isinstance(counts, np.ndarray) else counts.get()
+def _of(name: str, network: Network, degrees: Array) -> Findings:
+    counts = on_host(network.xp.bincount(degrees))
     values = np.flatnonzero(counts)
     found = Distribution(values, counts[values], name)
-    column = network.degrees if network.xp is np else network.degrees.get()
     return {
         name: found,
-        name + " of vertices": Column(column),
+        name + " of vertices": Column(on_host(degrees)),
         f"mean {name}": Number(found.mean),
         f"largest {name}": Number(int(values.max(initial=0))),
     }
