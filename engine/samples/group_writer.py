@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.lock import Lock
 from csaw.partition.nodes import group_node
 from csaw.partition.words import Words
 
@@ -51,6 +52,7 @@ class GroupWriter(Draft):
         self._done: set[int] = set()
         self._counting = threading.Lock()
         self._said = b""
+        self._lock: Lock | None = None  # of those who begin or finish the store
 
     def attributes(self, version: Any) -> dict[str, Any]:
         """What the store says of itself in the latest format, or in that of ``version`` where that is an earlier one."""
@@ -179,6 +181,18 @@ class GroupWriter(Draft):
         replace.take_the_name(self.partial, self.path)
         _tidy(self.path)  # from now on, a process that still wrote to OUT.partial has lost its way
         self.finished = True
+
+    def close(self) -> None:
+        """Release the lock, if there is one, so that another process can go on; finished groups stay."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _tidy(folder: Path) -> None:

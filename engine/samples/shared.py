@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.draft import is_sealed, marker_path
@@ -34,7 +34,6 @@ class SharedWriter(GroupWriter):
 
     def __init__(self, path: str | Path, manifest: dict[str, Any], **options: Any) -> None:
         super().__init__(path, manifest, **options)
-        self._lock: Lock | None = None
         try:
             with files.writing(self.partial, lambda: "choose another place for the samples"):
                 self._start()
@@ -150,18 +149,6 @@ class SharedWriter(GroupWriter):
             raise StoreError(
                 f"{self.partial}: {named(damaged)} damaged; draw what is missing again with the same commands"
             )
-
-    def close(self) -> None:
-        """Let a process go on alone; groups stay."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def named(groups: list[int]) -> str:

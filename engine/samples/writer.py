@@ -3,7 +3,7 @@
 import logging
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import require_intact
@@ -32,7 +32,6 @@ class SampleWriter(GroupWriter):
     ) -> None:
         super().__init__(path, manifest, **options)
         self.replaces = overwrite or resume
-        self._lock: Lock | None = None
         with files.writing(self.partial, lambda: "choose another place for the samples"):
             try:
                 self._start(resume, overwrite)
@@ -80,16 +79,4 @@ class SampleWriter(GroupWriter):
 
     def _publish(self) -> None:
         super()._publish()
-        self.close()
-
-    def close(self) -> None:
-        """Release the lock, so that another process can go on; finished groups stay."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
         self.close()
