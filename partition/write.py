@@ -263,8 +263,9 @@ def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | 
         raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
     if weights is not None and np.size(weights) != indices.size:
         raise StoreError(f"expected a weight for each of {indices.size} indices, found {np.size(weights)}")
-    falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
-    if np.isin(falls, indptr, assume_unique=False).all():
+    rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
+    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
+    if rises.all():
         return indptr, indices, weights
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     order = np.lexsort((indices, rows))
