@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
+from helpers.oracles import reversed_rows, rows_in
 
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
 from csaw.partition.errors import BudgetError
@@ -16,16 +17,8 @@ def rows(network):
     ]
 
 
-def backward(lists):
-    out = [[] for _ in lists]
-    for v, row in enumerate(lists):
-        for u in row:
-            out[u].append(v)
-    return out
-
-
 def simple(lists):
-    both = zip(range(len(lists)), lists, backward(lists), strict=True)
+    both = zip(range(len(lists)), lists, reversed_rows(lists), strict=True)
     return [sorted({*row, *back} - {v}) for v, row, back in both]
 
 
@@ -51,11 +44,10 @@ def test_rows_in_every_direction(tmp_path, directed, partitions):
             tmp_path / "r.zarr", vertices=900, edges=9000, directed=directed, partitions=partitions, weighted=False
         ),
     ):
-        graph = store.load()
-        expected = [graph.indices[a:b].tolist() for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
+        expected = rows_in(store)
         for network in networks(store, tmp_path / "derived"):
             assert rows(network) == expected
-            assert rows(network.incoming) == (backward(expected) if directed else expected)
+            assert rows(network.incoming) == (reversed_rows(expected) if directed else expected)
             assert rows(network.undirected) == simple(expected)
             assert network.undirected.undirected is network.undirected
             assert network.degrees.tolist() == [len(row) for row in expected]

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from helpers import slow
+from helpers.dying import HALF_WRITTEN
 from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, python, some_walks, stored
 
 from csaw.engine.run import DRAWS, manifest, prepare
@@ -26,22 +27,17 @@ def test_resumed_equals_uninterrupted_byte_for_byte(tmp_path, layout, arrays):
     assert files_of(whole) == files_of(resumed)
 
 
-KILLED = """
-import os, signal, sys
+KILLED = (
+    HALF_WRITTEN
+    + """
+import sys
 from helpers import slow
 from helpers import small_samples as here
 path, layout, moment = sys.argv[1:]
-left, write = int(moment), os.write
-def half_written(descriptor, data):
-    global left
-    left -= 1
-    if left == 0:
-        write(descriptor, bytes(data)[: len(data) // 2])
-        os.kill(os.getpid(), signal.SIGKILL)
-    return write(descriptor, data)
-os.write = half_written
+die_in_write(int(moment))
 slow.write(path, here.SAID, layout, here.STORES[layout], group_size=2)
 """
+)
 ON_A_FULL_DISK = """
 import resource, sys
 from helpers import slow

@@ -9,6 +9,7 @@ import time
 
 import pytest
 from helpers import cases, slow
+from helpers.dying import HALF_WRITTEN
 from helpers.graphs import random_store
 from helpers.small_samples import SAID, STORES, files_of, python, some_walks
 
@@ -115,24 +116,19 @@ def test_a_run_alone_completes_what_shards_have_begun(tmp_path, graph):
     assert files_of(tmp_path / "s") == files_of(tmp_path / "alone")
 
 
-KILLED = """
-import os, signal, sys
+KILLED = (
+    HALF_WRITTEN
+    + """
+import sys
 from csaw.engine.cluster.shards import Shard, draw_shard
 from csaw.engine.plan import plan
 from csaw.engine.run import prepare
 plan.GROUP_BYTES = 4000
 graph, out, shard, moment = sys.argv[1:]
-left, write = int(moment), os.write
-def half_written(descriptor, data):
-    global left
-    left -= 1
-    if left == 0:
-        write(descriptor, bytes(data)[: len(data) // 2])
-        os.kill(os.getpid(), signal.SIGKILL)
-    return write(descriptor, data)
-os.write = half_written
+die_in_write(int(moment))
 draw_shard(prepare(graph, "deepwalk", num_walks=1, walk_length=20, seed=3), out, Shard.of(shard))
 """
+)
 
 
 @pytest.mark.parametrize("moment", [1, 2, 9])
