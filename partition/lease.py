@@ -1,12 +1,13 @@
 """Leases: one process at a time, on any machine that shares the disk, without locks of the file system.
 
-NAME          folder: whoever makes it has the lease
+NAME          folder: whoever gives it this name has the lease, which nobody can while another one with a beat has it
 NAME/beat     who has it, and a number that grows while its process lives
 
-Only an atomic mkdir and rename are needed, and that a file which is opened has what was written before it was closed (close-to-open
+Only an atomic rename is needed, and that a file which is opened has what was written before it was closed (close-to-open
 consistency of NFS). Clocks of machines are not compared: a lease is stale when its beat has not changed while another process watched it.
 """
 
+import errno
 import os
 import secrets
 import shutil
@@ -20,6 +21,7 @@ from typing import Self
 
 BEAT_SECONDS = 3.0
 STALE_SECONDS = 60.0  # without a beat: its process is dead
+LOOKS, LOOK_SECONDS = 4, 0.05
 BEAT = "beat"
 
 
@@ -28,17 +30,26 @@ class Lease:
 
     def __init__(self, path: Path) -> None:
         """Take the lease; FileExistsError where another process has it."""
-        path.mkdir()
-        self.path, self.owner = path, f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
+        self.path, self.owner = _aside(path), f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
         self._ended, self._beats = threading.Event(), 0
-        self._beat()
+        self.path.mkdir()
+        try:
+            self._beat()
+            self.path = _named(self.path, path)
+        except BaseException:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
         self._thread = threading.Thread(target=self._keep, daemon=True)
         self._thread.start()
 
     @property
     def held(self) -> bool:
         """Whether it is still this process's: another may have taken it over while this one stood still."""
-        return _read(self.path).startswith(self.owner)
+        for _ in range(LOOKS):
+            if said := _read(self.path):
+                return said.startswith(self.owner)
+            time.sleep(LOOK_SECONDS)  # one that came late to a takeover may put it back at once
+        return False
 
     def _beat(self) -> None:
         """Write the next number over the last one, so that a reader never finds less than a line."""
@@ -79,26 +90,20 @@ def take(path: Path, waiting: Callable[[str], None] = lambda owner: None) -> Lea
             pass
         seen = _read(path)
         waiting(" ".join(seen.split()[:2]) or "an unknown process")
-        if _lives(path, seen):
-            return None
-        _take_away(path, seen)
-
-
-def _lives(path: Path, seen: str) -> bool:
-    """Whether the owner gives a sign of life while this process watches; a lease that is given back counts as none."""
-    end = time.monotonic() + STALE_SECONDS
-    while time.monotonic() < end:
-        if not path.exists():
-            return False
-        if _read(path) != seen:
-            return path.exists()
-        time.sleep(min(BEAT_SECONDS, STALE_SECONDS) / 3)
-    return False
+        end = time.monotonic() + STALE_SECONDS
+        while path.exists() and _read(path) == seen:
+            if time.monotonic() > end:
+                _take_away(path, seen)
+                break
+            time.sleep(min(BEAT_SECONDS, STALE_SECONDS) / 3)
+        else:
+            if path.exists():
+                return None
 
 
 def _take_away(path: Path, seen: str) -> None:
     """Remove a stale lease. A rename decides which of several processes does so; one that got a fresh lease instead puts it back."""
-    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    aside = _aside(path)
     try:
         path.rename(aside)
     except OSError:
@@ -108,6 +113,20 @@ def _take_away(path: Path, seen: str) -> None:
             aside.rename(path)
             return
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+
+
+def _named(folder: Path, path: Path) -> Path:
+    """Rename a folder to ``path``; FileExistsError where a folder that is not empty has the name."""
+    try:
+        return folder.rename(path)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise FileExistsError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def _read(path: Path) -> str:

@@ -32,29 +32,55 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
-    if path.name.endswith(PARTIAL):
-        raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
-    replace.check(path, KIND, overwrite or resume)
+    _check_names(path, replaced=overwrite or resume)
     if not os.path.lexists(partial):
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
     require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
-        raise StoreError(
-            f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
-        )
+        raise _is_not_ours(partial)
     if not (resume or overwrite):
         raise StoreError(f"{partial} is an unfinished sample; go on with --resume, or replace it with --overwrite")
 
 
-def _is_unfinished(partial: Path) -> bool:
-    """Whether csaw has made a folder: it is a sample store, or one whose manifest was about to be written."""
-    found = replace.standing(partial)
-    if found != replace.FOLDER:
-        return found == KIND
-    names = [child.name for child in partial.iterdir()]
-    return bool(names) and all(name.startswith("zarr.json") and name.endswith(files.TEMPORARY) for name in names)
+def check_shared_place(path: Path) -> None:
+    """Raise StoreError unless a process may take part in the sample that will have the name ``path``.
+
+    Others may begin it or give it its name at this moment, so OUT.partial may be there or not, or be a folder whose manifest is not written yet.
+    """
+    partial = partial_of(path)
+    _check_names(path, replaced=True)
+    require_unlocked(partial, shown=path)
+    if os.path.lexists(partial) and not _is_unfinished(partial, empty=True):
+        raise _is_not_ours(partial)
+
+
+def _check_names(path: Path, *, replaced: bool) -> None:
+    if path.name.endswith(PARTIAL):
+        raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
+    replace.check(path, KIND, replaced)
+
+
+def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
+    """Whether csaw has made a folder: it is a sample store, or one whose manifest is about to be written, or has just got its name.
+
+    ``empty``: an empty folder counts too.
+    """
+    try:
+        names = os.listdir(partial)  # before the look at the manifest, which may be completed meanwhile
+    except FileNotFoundError:
+        return True
+    except NotADirectoryError:
+        return False
+    begun = (names or empty) and all(name.startswith("zarr.json") and name.endswith(files.TEMPORARY) for name in names)
+    return replace.standing(partial) in ((KIND, replace.NOTHING, replace.FOLDER) if begun else (KIND, replace.NOTHING))
+
+
+def _is_not_ours(partial: Path) -> StoreError:
+    return StoreError(
+        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name, or remove it if it is empty"
+    )
 
 
 def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:

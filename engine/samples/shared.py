@@ -42,21 +42,28 @@ class SharedWriter(GroupWriter):
             raise
 
     def _start(self) -> None:
-        there = os.path.lexists(self.partial) or os.path.lexists(self.path)
-        place.check_place(self.path, resume=there, overwrite=False)
-        if not self._is_there():
-            self.partial.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = Lock(self.partial, shown=self.path, shared=True)
-            if self._is_there():  # since the lock has made OUT.partial anew
-                with suppress(OSError):
-                    self.partial.rmdir()
-                return
-            replace.check(self.path, KIND, overwrite=False)
-            if not (self.partial / "zarr.json").exists():
-                self._begin()
-            (self.partial / "groups").mkdir(exist_ok=True)
-            files.sync(self.partial)
-            self.join()
+        place.check_shared_place(self.path)
+        if self._is_there():
+            return
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock(self.partial, shown=self.path, shared=True)
+        if self._is_there():  # since the lock has made OUT.partial anew
+            with suppress(OSError):
+                self.partial.rmdir()
+            return
+        try:
+            self._begin_or_join()
+        except (FileNotFoundError, StoreError):  # another process has just given the store its name
+            if not self._is_there():
+                raise
+
+    def _begin_or_join(self) -> None:
+        replace.check(self.path, KIND, overwrite=False)
+        if not (self.partial / "zarr.json").exists():
+            self._begin()
+        (self.partial / "groups").mkdir(exist_ok=True)
+        files.sync(self.partial)
+        self.join()
 
     def _is_there(self) -> bool:
         """Whether the sample has its name; StoreError where it is that of another run."""

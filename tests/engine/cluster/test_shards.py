@@ -6,6 +6,8 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import pytest
 from helpers import cases, slow
@@ -142,19 +144,56 @@ def test_a_shard_that_was_killed_runs_again(tmp_path, graph, moment):
     assert files_of(tmp_path / "s") == files_of(tmp_path / "alone")
 
 
-def test_shards_at_the_same_time_seal_once(tmp_path, graph):
+def test_shards_at_the_same_time_seal_once(tmp_path, graph, monkeypatch):
+    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
     sample(graph, tmp_path / "alone", "forest-fire", instances=60)
-    said, jobs = [], [prepare(graph, "forest-fire", instances=60) for _ in range(4)]
-    threads = [
-        threading.Thread(target=lambda i=i: said.append(draw_shard(jobs[i], tmp_path / "s", Shard(i, 4))))
-        for i in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(said) == 4
+    groups = -(-60 // prepare(graph, "forest-fire", instances=60).plan.request.group_size)
+    for round_, shards in enumerate((2, groups, groups + 9)):  # some of the last ones have nothing to draw
+        out, jobs = tmp_path / f"s{round_}", [prepare(graph, "forest-fire", instances=60) for _ in range(shards)]
+        with ThreadPoolExecutor(shards) as pool:
+            said = list(pool.map(draw_shard, jobs, repeat(out), [Shard(i, shards) for i in range(shards)]))
+        assert len(said) == shards
+        assert files_of(out) == files_of(tmp_path / "alone")
+    assert not list(tmp_path.glob("*.partial"))
+
+
+MOMENTS = {
+    "the folder is made": lambda partial: partial.mkdir(),
+    "the manifest is drafted": lambda partial: (partial.mkdir(), (partial / "zarr.json.1.tmp").write_text("{")),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_shard_starts_while_another_begins_the_sample(tmp_path, graph, moment):
+    sample(graph, tmp_path / "alone", "deepwalk", **WALKS)
+    MOMENTS[moment](tmp_path / "s.partial")
+    for shard in ("0/2", "1/2"):
+        draw(graph, tmp_path / "s", shard)
     assert files_of(tmp_path / "s") == files_of(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("step", ["_is_there", "_begin_or_join", "join"])
+def test_a_shard_starts_while_another_ends_the_sample(tmp_path, graph, monkeypatch, step):
+    """The rest of the sample is drawn and named just before one step of the start of the last shard."""
+    draw(graph, tmp_path / "s", "0/2")
+    then = getattr(SharedWriter, step)
+
+    def ended_before(writer):
+        monkeypatch.setattr(SharedWriter, step, then)
+        draw(graph, tmp_path / "s", "1/2")
+        return then(writer)
+
+    monkeypatch.setattr(SharedWriter, step, ended_before)
+    assert draw(graph, tmp_path / "s", "1/2") == {"shard": "1/2", "resumed": "nothing was missing", "left": 0}
+    assert sorted(os.listdir(tmp_path)) == ["s"]
+
+
+@pytest.mark.parametrize("foreign", ["file", "folder"])
+def test_a_shard_leaves_alone_what_is_no_sample(tmp_path, graph, foreign):
+    partial = tmp_path / "s.partial"
+    partial.write_text("mine") if foreign == "file" else (partial.mkdir(), (partial / "mine").touch())
+    with pytest.raises(StoreError, match="exists and is not an unfinished sample"):
+        draw(graph, tmp_path / "s", "1/2")
 
 
 def unsealed(graph, out, monkeypatch, algo="deepwalk", options=WALKS):
@@ -225,14 +264,15 @@ def test_of_several_that_take_over_a_lease_one_gets_it(tmp_path, monkeypatch):
     monkeypatch.setattr(lease, "STALE_SECONDS", 0.3)
     monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
     (tmp_path / "lease").mkdir()
+    (tmp_path / "lease" / "beat").write_text("node7 123 abc 4\n")
     got = []
     threads = [threading.Thread(target=lambda: got.append(lease.take(tmp_path / "lease"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    held = [one for one in got if one is not None and one.held]
-    assert len(held) == 1
+    assert len(got) == 8
+    assert sum(one is not None and one.held for one in got) == 1
     for one in got:
         if one is not None:
             one.close()
