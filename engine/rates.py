@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 Found = dict[str, float]
 TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
 FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
+SYNCED_BYTES = 8 << 20  # written at a time, and then synced
 WRITE_SECONDS = 0.15  # after which the file that is read is long enough
 TURNS = 5
 
@@ -102,7 +103,7 @@ def _host() -> Found:
         return {"gathers": _gathers(), **_disk()}
     except OSError as error:
         log.info("the disk is not measured: %s", error)
-        return {"gathers": _gathers(), "disk_bytes": ASSUMED.disk_bytes, "disk_reads": ASSUMED.disk_reads}
+        return {"gathers": _gathers(), **{name: getattr(ASSUMED, name) for name in HOST if name != "gathers"}}
 
 
 def _gathers() -> float:
@@ -116,24 +117,25 @@ def _gathers() -> float:
 
 
 def _disk() -> Found:
-    """Bytes a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
-    with _file() as (file, size):
+    """Bytes written a second and synced; bytes read a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
+    with _file() as (file, size, written):
         places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
         in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
         rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
-    return {"disk_bytes": size / in_order, "disk_reads": len(places) / rows}
+    return {"disk_bytes": size / in_order, "disk_writes": written, "disk_reads": len(places) / rows}
 
 
 @contextmanager
-def _file() -> Iterator[tuple[int, int]]:
-    """A file of noise, written to the disk, that is gone afterwards: its descriptor and its size."""
+def _file() -> Iterator[tuple[int, int, float]]:
+    """A file of noise, written to the disk, that is gone afterwards: its descriptor, its size, and the bytes that were written a second."""
     cache_dir().mkdir(parents=True, exist_ok=True)
-    noise, clock, size = np.random.default_rng(0).bytes(PIECE_BYTES), time.perf_counter(), 0
+    noise, size = np.random.default_rng(0).bytes(SYNCED_BYTES), 0
+    clock = time.perf_counter()
     with tempfile.TemporaryFile(dir=cache_dir(), buffering=0) as file:
         while size < FILE_BYTES and (not size or time.perf_counter() - clock < WRITE_SECONDS):
             size += os.write(file.fileno(), noise)
             os.fdatasync(file.fileno())
-        yield file.fileno(), size >> 12 << 12
+        yield file.fileno(), size >> 12 << 12, size / (time.perf_counter() - clock)
 
 
 def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:

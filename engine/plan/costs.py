@@ -11,6 +11,7 @@ from csaw.engine.ends import planned_steps
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.parallel import processors
@@ -79,9 +80,14 @@ def expected(
     return memory.expected | {name: round(value, 6) for name, value in found.items()}
 
 
+def stored_bytes(store: Store, needs: Needs) -> int:
+    """Bytes of a graph in its store, counting only what a run reads of it."""
+    return store.edges * needs.edge.stored + 8 * store.vertices
+
+
 def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> float:
     """Seconds to read the whole graph, and to copy it to each GPU, or a share of it to each."""
-    size = shape.store.edges * shape.needs.edge.stored + 8 * shape.store.vertices
+    size = stored_bytes(shape.store, shape.needs)
     shares = devices if memory.residency is Residency.POOLED else 1
     return size / rates.disk_bytes + (size / shares / rates.bus_bytes if devices else 0.0)
 

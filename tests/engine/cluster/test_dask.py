@@ -39,6 +39,7 @@ FAMILIES = {
     "dependent walkers": ("multidimensional", cases.OPTIONS["multidimensional"]),
 }
 LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
+ROUNDS = int(os.environ.get("CSAW_KILL_ROUNDS", "20"))  # of samples whose workers are killed again and again
 
 
 @contextmanager
@@ -145,8 +146,8 @@ def test_a_dry_run_plans_for_each_worker_and_draws_nothing(tmp_path, cluster, gr
     assert not list(tmp_path.iterdir())
 
 
-def killer(client, moments, stop):
-    """Kill one of two workers at each of the moments, seconds after both were there. Dask gives up a worker that is killed while it starts."""
+def killer(client, moments, stop, killed):
+    """Kill one of two workers at each of the moments, seconds after both were there. Dask gives up a worker that is killed while it starts. ``killed`` has the processes."""
 
     def work():
         for seconds in moments:
@@ -155,7 +156,8 @@ def killer(client, moments, stop):
                     return
             if stop.wait(0.3 + seconds):
                 return
-            clusters.kill(random.choice(list(client.run(os.getpid).values())))
+            killed.append(random.choice(list(client.run(os.getpid).values())))
+            clusters.kill(killed[-1])
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -163,29 +165,32 @@ def killer(client, moments, stop):
 
 
 def assert_kills_lose_nothing(folder, graph, moments, algo, **options):
+    """How many workers were killed while the sample was drawn."""
     sample(graph, folder / "alone", algo, **options)
-    stop = threading.Event()
+    stop, killed = threading.Event(), []
     with two_workers(0.1) as client:
-        thread = killer(client, moments, stop)
+        thread = killer(client, moments, stop, killed)
         try:
             on(client, graph, folder / "spread", algo, **options)
         finally:
             stop.set()
             thread.join()
     assert_same_files(folder / "spread", folder / "alone")
+    return len(killed)
 
 
 def test_killed_workers_lose_nothing(tmp_path, graph):
     assert_kills_lose_nothing(tmp_path, graph, [0.1, 0.1], "node2vec", **LONG)
 
 
-@pytest.mark.slow("many kills take some minutes")
-@pytest.mark.parametrize("round_", range(20))
+@pytest.mark.slow("many kills take some minutes; CSAW_KILL_ROUNDS says how many rounds, and -s shows the kills of each")
+@pytest.mark.parametrize("round_", range(ROUNDS))
 def test_many_killed_workers_lose_nothing(tmp_path, graph, round_):
     algo, options = list(FAMILIES.values())[round_ % len(FAMILIES)]
     options = {name: value * 4 if name == "num_walks" else value for name, value in options.items()}
     chance = random.Random(round_)
-    assert_kills_lose_nothing(tmp_path, graph, [chance.random() for _ in range(1000)], algo, **options)
+    kills = assert_kills_lose_nothing(tmp_path, graph, [chance.random() for _ in range(1000)], algo, **options)
+    print(f"round {round_}, {algo}: {kills} workers killed")
 
 
 def test_a_second_driver_is_refused(tmp_path, cluster, graph):
