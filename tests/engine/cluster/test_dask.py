@@ -147,13 +147,21 @@ def test_a_dry_run_plans_for_each_worker_and_draws_nothing(tmp_path, cluster, gr
 
 
 def killer(client, moments, stop, killed):
-    """Kill one of two workers at each of the moments, seconds after both were there. Dask gives up a worker that is killed while it starts. ``killed`` has the processes."""
+    """Kill one of two workers at each of the moments, seconds after both were there. ``killed`` has the processes.
+
+    Dask gives up a worker that is killed while it starts; another one is started in its place, as csaw does for a cluster of its own.
+    """
 
     def work():
         for seconds in moments:
+            since = time.monotonic()
             while len(client.nthreads()) < 2:
                 if stop.wait(0.05):
                     return
+                if time.monotonic() - since > tasks.REPLACE_SECONDS:
+                    since = time.monotonic()
+                    client.cluster.scale(len(client.nthreads()))
+                    client.cluster.scale(2)
             if stop.wait(0.3 + seconds):
                 return
             killed.append(random.choice(list(client.run(os.getpid).values())))
