@@ -40,7 +40,7 @@ class Workers:
     @property
     def wanted(self) -> dict[str, Any]:
         """The options of the sample; one thread for each process."""
-        options = {"sources": f"random:{self.work.instances}", "device": "cpu", "threads": 1}
+        options = {"instances": self.work.instances, "device": "cpu", "threads": 1}
         return options | self.work.options
 
     def alone(self) -> Turn:

@@ -164,8 +164,9 @@ def killer(client, moments, stop, killed):
                     client.cluster.scale(2)
             if stop.wait(0.3 + seconds):
                 return
-            killed.append(random.choice(list(client.run(os.getpid).values())))
-            clusters.kill(killed[-1])
+            if there := list(client.run(os.getpid, on_error="ignore").values()):  # a worker may have died by itself
+                killed.append(random.choice(there))
+                clusters.kill(killed[-1])
 
     thread = threading.Thread(target=work)
     thread.start()
