@@ -1,5 +1,6 @@
 """Turns of the scale-out suite: the same sample by one process, and by the workers of a cluster that do well, die, or fail; each in wall time and in seconds of processors."""
 
+import logging
 import os
 import shutil
 import signal
@@ -68,11 +69,11 @@ class Workers:
         return self._timed(draw, self._processors)
 
     def with_a_death(self) -> Turn:
-        """The same while one of the workers is killed half-way; Dask starts another one in its place. Seconds of processors are not known, those of the dead are gone."""
+        """The same while one of the workers is killed half-way; Dask starts another one in its place. Its seconds of processors leave out those of the dead."""
         count = len(self.client.nthreads())
         turn = self.together(lambda: os.kill(min(self.client.run(os.getpid).values()), signal.SIGKILL))
         self.client.wait_for_workers(count, timeout=SECONDS_TO_COME_BACK)
-        return turn._replace(processors=0.0)
+        return turn
 
     def with_a_failure(self) -> Turn:
         """The same while one task of one worker fails at its end, so that all of it is drawn again."""
@@ -119,6 +120,7 @@ def fail_once() -> None:
     """Make the next task of this process fail when it has drawn its groups."""
     from csaw.engine.cluster.drawer import Drawer
 
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its traceback is no news
     draw = Drawer.draw
 
     def failing(self: Any, groups: Any, worker: str) -> Any:

@@ -54,7 +54,7 @@ def _of_graph(context: Context, graph: Graph, work: Work, folder: Path) -> Itera
         except (ClusterError, MissingDependencyError) as error:
             yield {"work": _name(number), "not_measured": str(error)}
     if alone:
-        yield _row(ALONE, alone) | {"series": ALONE, "workers": 1}
+        yield _row(ALONE, alone) | _processors(alone) | {"series": ALONE, "workers": 1}
 
 
 def _name(number: int) -> str:
@@ -74,13 +74,17 @@ def _turns(context: Context, workers: Workers, runs: dict[str, Callable[[], Turn
 
 def _row(work: str, turns: list[Turn]) -> Row:
     row = {"work": work, **figure([turn.edges / turn.seconds for turn in turns])}
-    return row | {name: statistics.median(getattr(turn, name) for turn in turns) for name in ("seconds", "processors")}
+    return row | {"seconds": statistics.median(turn.seconds for turn in turns)}
+
+
+def _processors(turns: list[Turn]) -> Row:
+    return {"processors": statistics.median(turn.processors for turn in turns)}
 
 
 def _together(found: dict[str, list[Turn]], number: int) -> Row:
     """The row of so many workers beside one process, turn by turn."""
     name, pairs = _name(number), list(zip(found[ALONE], found[_name(number)], strict=True))
-    return _row(name, found[name]) | {
+    return _row(name, found[name]) | _processors(found[name]) | {
         "efficiency": statistics.median(one.seconds / (number * many.seconds) for one, many in pairs),
         "of_processors": statistics.median(one.processors / many.processors for one, many in pairs),
         "efficiencies": [one.seconds / (number * many.seconds) for one, many in pairs],
