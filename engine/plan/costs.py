@@ -103,10 +103,15 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     method = shape.request.select
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
-        pick = TRIALS * (pick + (1 + log2(1 + row) if shape.needs.asks_members else 0))
+        pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
     parents, picks = _frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
     return shape.request.instances * (picks * pick + of_row)
+
+
+def _looked_up(row: float, memory: MemoryPlan) -> float:
+    """Gathers of finding out whether an edge exists in a row of length ``row``. Filters and hash tables answer most questions by one."""
+    return 1 + log2(1 + row) if memory.membership == "search" else 1.0
 
 
 def _frontiers(shape: Shape) -> tuple[float, float]:

@@ -146,52 +146,58 @@ def test_a_dry_run_plans_for_each_worker_and_draws_nothing(tmp_path, cluster, gr
     assert not list(tmp_path.iterdir())
 
 
-def killer(client, moments, stop, killed):
-    """Kill one of two workers at each of the moments, seconds after both were there. ``killed`` has the processes.
+class Killer(threading.Thread):
+    """Kills one of two workers at each of the moments, seconds after both were there, until ``peace``.
 
-    Dask gives up a worker that is killed while it starts; another one is started in its place, as csaw does for a cluster of its own.
+    Dask gives up a worker that is killed while it starts; until ``stop`` another one is started in its place, as csaw does for a cluster of its own.
     """
 
-    def work():
-        for seconds in moments:
-            since = time.monotonic()
-            while len(client.nthreads()) < 2:
-                if stop.wait(0.05):
-                    return
-                if time.monotonic() - since > tasks.REPLACE_SECONDS:
-                    since = time.monotonic()
-                    client.cluster.scale(len(client.nthreads()))
-                    client.cluster.scale(2)
-            if stop.wait(0.3 + seconds):
-                return
-            if there := list(client.run(os.getpid, on_error="ignore").values()):  # a worker may have died by itself
-                killed.append(random.choice(there))
-                clusters.kill(killed[-1])
+    def __init__(self, client, moments):
+        super().__init__()
+        self.client, self.moments, self.killed = client, moments, []
+        self.peace, self.stop = threading.Event(), threading.Event()
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    return thread
+    def run(self):
+        for seconds in self.moments:
+            if not self.both_there() or self.stop.wait(0.3 + seconds):
+                return
+            there = list(self.client.run(os.getpid, on_error="ignore").values())  # one may have died by itself
+            if there and not self.peace.is_set():
+                self.killed.append(random.choice(there))
+                clusters.kill(self.killed[-1])
+        while self.both_there() and not self.stop.wait(0.5):
+            pass
+
+    def both_there(self):
+        """Wait for both workers. False: the end came first."""
+        since = time.monotonic()
+        while len(self.client.nthreads()) < 2 and not self.stop.wait(0.05):
+            if time.monotonic() - since > tasks.REPLACE_SECONDS:
+                since = time.monotonic()
+                self.client.cluster.scale(len(self.client.nthreads()))
+                self.client.cluster.scale(2)
+        return not self.stop.is_set()
 
 
 def assert_kills_lose_nothing(folder, graph, moments, algo, **options):
     """How many workers were killed while the sample was drawn. A run that gives up, because all workers of one group were killed, is resumed in peace."""
     sample(graph, folder / "alone", algo, **options)
-    stop, killed = threading.Event(), []
     with two_workers(0.1) as client:
-        thread = killer(client, moments, stop, killed)
+        killer = Killer(client, moments)
+        killer.start()
         try:
             try:
                 on(client, graph, folder / "spread", algo, **options)
             except errors.ClusterError as error:
                 if "the workers that draw it die" not in str(error):
                     raise
-                stop.set()
+                killer.peace.set()
                 on(client, graph, folder / "spread", algo, resume=True, **options)
         finally:
-            stop.set()
-            thread.join()
+            killer.stop.set()
+            killer.join()
     assert_same_files(folder / "spread", folder / "alone")
-    return len(killed)
+    return len(killer.killed)
 
 
 def test_killed_workers_lose_nothing(tmp_path, graph):
