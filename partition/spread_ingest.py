@@ -17,7 +17,7 @@ import numpy as np
 
 from csaw.partition.blocks import Blocks
 from csaw.partition.buckets import Buckets
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import CsawError, OptionError
 from csaw.partition.ids import Unchanged, number
 from csaw.partition.ingest_options import IngestOptions
 from csaw.partition.passes import IDS, How, Layout, Run, Unit, build_partition, count_degrees, deal_run, read_run
@@ -56,10 +56,11 @@ def ingest_spread(
     """
     files = files_of(path)
     for file in files:
-        if file == "-" or not os.path.isfile(file):
-            what = "standard input" if file == "-" else "a pipe or a device" if os.path.exists(file) else ""
-            if what:
-                raise OptionError(f"{file} is {what}, which other processes cannot read; write it to a file first")
+        if file == "-" or (os.path.exists(file) and not os.path.isfile(file)):
+            what = "standard input" if file == "-" else "a pipe or a device"
+            raise OptionError(
+                f"{file} is {what}, which the workers of a cluster cannot read; write it to a file first, or leave out --cluster"
+            )
     check_out(out, options)
     crew, budget = crew_of(options), budget_of(out, options)
     with closing(reader(files, options, crew, budget, None)) as rows, crew:
@@ -103,14 +104,16 @@ class SpreadIngest(Ingest):
 
     def _read(self) -> None:
         """Have all units read, and put together what there is to say of each file."""
-        tasks = tasks_of(units_of(self.files))
+        tasks = tasks_of(units_of([os.path.abspath(file) for file in self.files]))
         total, done = sum(map(_bytes_of, self.files)), 0
         arguments = [(self.how, number, units) for number, units in enumerate(tasks)]
         for run, units in zip(self.work(read_run, arguments), tasks, strict=True):
             for unit, record in zip(units, run.records, strict=False):
                 self._add(unit, record)
             if run.error is not None:
-                raise self._located(run.error, run.number, units[len(run.records)])
+                unit = units[len(run.records)]
+                error = self._located(run.error, run.number, unit)
+                raise type(error)(str(error).replace(unit.path, self.files[unit.file], 1)) from error
             self.runs += [run] * (run.rows > 0)
             self.budget.spilled += run.spilled
             done += sum(unit.bytes for unit in units)
@@ -120,7 +123,7 @@ class SpreadIngest(Ingest):
     def _add(self, unit: Unit, record: dict[str, Any]) -> None:
         """The record of the next unit; at the end of its file, all that can be said of that."""
         if unit.span.begin == 0:
-            self.of_file = self.rows if len(self.files) == 1 else self.rows.opened(unit.path, None)
+            self.of_file = self.rows if len(self.files) == 1 else self.rows.opened(self.files[unit.file], None)
         self.of_file.add(record)
         if not unit.last:
             return
@@ -129,7 +132,7 @@ class SpreadIngest(Ingest):
         if isinstance(self.rows, Several):
             self.rows.note(self.of_file)
 
-    def _located(self, error: Exception, number: int, unit: Unit) -> Exception:
+    def _located(self, error: CsawError, number: int, unit: Unit) -> CsawError:
         """The error of a unit, with the number of its line in the file: it is read again, with the number of lines before it."""
         if unit.span.begin == 0:
             return error
