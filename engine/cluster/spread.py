@@ -13,6 +13,7 @@ from csaw.partition.errors import ClusterError, CsawError
 
 log = logging.getLogger(__name__)
 RESULT_SECONDS = 120.0  # to bring a result; then its worker has died with it
+AHEAD = 4  # tasks under way for each thread of a worker
 MOST_FAILURES = 2  # of a task, by errors that are none of csaw's
 
 
@@ -23,19 +24,29 @@ class Spread:
     """
 
     def __init__(self, client: Client, safe: str) -> None:
-        self.client, self.attendance = client, Attendance(client, safe)
+        self.client, self.attendance, self.stopped = client, Attendance(client, safe), False
+        self.workers = max(1, len(client.nthreads()))
+        """How many there were at the begin."""
 
     def __call__(self, function: Callable[..., Any], arguments: Sequence[tuple]) -> Iterator[Any]:
-        """``function(*given)`` for each of the ``arguments``, in their order."""
+        """``function(*given)`` for each of the ``arguments``, in their order. A few more than there are workers are under way, so that few results wait for their turn."""
+        ahead = AHEAD * max(self.workers, sum(self.client.nthreads().values()))
         tasks = _Tasks(self.client, function, arguments)
         try:
             for number in range(len(arguments)):
+                tasks.submit_to(number + ahead)
                 while number not in tasks.results:
                     self.attendance.look()
                     tasks.wait()
+                    if self.stopped:
+                        raise ClusterError(f"the run is stopped; {self.attendance.safe}")
                 yield _checked(tasks.results.pop(number), self.attendance)
         finally:
             tasks.cancel()
+
+    def stop(self) -> None:
+        """End what other threads still wait for, at the end of all work or after an error."""
+        self.stopped = True
 
 
 class _Tasks:
@@ -46,9 +57,14 @@ class _Tasks:
         self.results: dict[int, Any] = {}
         self.failures = [0] * len(arguments)
         self.out: dict[Future, int] = {}
+        self.submitted = 0
         self.ended: SimpleQueue[tuple[Future, Any]] = SimpleQueue()
-        for number in range(len(arguments)):
+
+    def submit_to(self, end: int) -> None:
+        """Submit the tasks before number ``end`` that are not yet."""
+        for number in range(self.submitted, min(end, len(self.arguments))):
             self._submit(number)
+        self.submitted = max(self.submitted, min(end, len(self.arguments)))
 
     def _submit(self, number: int) -> None:
         future = self.client.submit(self.function, *self.arguments[number], pure=False)
