@@ -35,7 +35,7 @@ from csaw.partition.write import StoreWriter
 UNIT_BYTES = 64 << 20  # of text in a task, at least
 MOST_RUNS = 256  # about; a task has a file of each open
 DEALT_ROWS = 1 << 23  # at a time: the more, the longer are the pieces of buckets that are read
-COUNTED_ENTRIES = 1 << 24  # of a task that counts degrees
+COUNTED_ENTRIES = 1 << 22  # of a task that counts degrees, at least
 WORK_BYTES = 64  # of memory in which a row is dealt
 
 Work = Callable[[Callable[..., Any], Sequence[tuple]], Iterator[Any]]
@@ -196,7 +196,7 @@ class SpreadIngest(Ingest):
 
     def _count(self, buckets: Buckets, upto: np.ndarray) -> None:
         """The degrees of all rows; ``upto`` [buckets + 1]: entries before each bucket."""
-        tasks = max(1, int(upto[-1]) // COUNTED_ENTRIES)
+        tasks = min(max(1, int(upto[-1]) // COUNTED_ENTRIES), MOST_RUNS)
         inner = np.searchsorted(upto, np.linspace(0, upto[-1], tasks + 1)[1:-1])
         spans = list(pairwise(np.unique(np.concatenate([[0], inner, [upto.size - 1]])).tolist()))
         given = [(self.how, self.layout, k, low, high) for k, (low, high) in enumerate(spans)]
