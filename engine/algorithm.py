@@ -9,7 +9,7 @@ An algorithm is a class with options and up to four hooks, written in the subset
 
 What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
 e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
-``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in edge_bias of a walk with a limit is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
+``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
 ``e.weight`` is 1 in an unweighted run.
 ``e.column("pagerank", e.dst)`` is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
@@ -172,7 +172,7 @@ class Walk(Algorithm):
     def law(self, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
         """Chance of each next vertex (NONE: the walk ends), from that of each selected one. The oracle of tests and verify.
 
-        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices and ``degree(vertex)``.
+        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices, ``degree(vertex)``, ``column("name", vertex)`` and ``path(i)``.
         """
         return selected or {NONE: 1.0}
 

@@ -4,7 +4,6 @@ import math
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.ends import is_unlimited
 from csaw.engine.plan.methods import Method
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError
@@ -38,10 +37,6 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     """The methods that draw a step of this walk by its bias."""
     update = hooks.others(algorithm, weighted)["update"]
-    if "path" in bias.reads and is_unlimited(algorithm):
-        raise OptionError(
-            f"{algorithm.name()}.edge_bias: e.path needs walks that are kept whole, and those without a limit are kept in rounds; give --walk-length"
-        )
     by_edge = not (update and "weight" in update.reads)
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
