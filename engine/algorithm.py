@@ -98,6 +98,12 @@ def bias_option(default: str) -> Any:
     return option(default, help=said, choices=("weight", "degree", "none"))
 
 
+def unique_option() -> Any:
+    """The option of traversals that may select each vertex once at a depth."""
+    said = "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as long as there is another one"
+    return option(False, help=said)
+
+
 class ChosenBias(Algorithm):
     """Mixin of algorithms with an option that chooses the bias of an edge: ``class Mine(ChosenBias, Traversal)``."""
 
@@ -191,6 +197,9 @@ class Traversal(Algorithm):
     shares_draws: ClassVar[bool] = False
     """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
     edges on average. The next frontier is the vertices that were selected, each once."""
+    unique: bool = False
+    """Whether the edges that an instance selects at a depth lead to different vertices: one that leads to a vertex which this depth has selected is drawn again, as
+    long as there is another one (NextDoor, EuroSys 2021, section 6.3)."""
     total: int | None = None
     """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among them, draws at no further depth."""
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias

@@ -112,7 +112,7 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
 
 def _refuse_other_rules(algorithm: MiniBatches) -> None:
     """OptionError if mini-batches declare a rule of other traversals, which they do not follow."""
-    for rule in ("collective", "induced", "each_edge_once", "clocks", "geometric", "visited_once", "revisits", "sources_from"):  # fmt: skip
+    for rule in ("collective", "induced", "each_edge_once", "clocks", "geometric", "visited_once", "revisits", "sources_from", "unique"):  # fmt: skip
         if getattr(algorithm, rule) != getattr(MiniBatches, rule):
             raise OptionError(
                 f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class from Traversal"

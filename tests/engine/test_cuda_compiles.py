@@ -58,6 +58,8 @@ MORE = [
     ("forest-fire", {"weighted": False}),
     ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("layer", {"weighted": False}),
+    ("layer", {"unique": True}),
+    ("snowball", {"weighted": False, "unique": True, "neighbor_size": 3}),
     ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),

@@ -90,13 +90,13 @@ def test_many_walkers_take_several_rounds(tmp_path):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("algo", "limit"), [("Back", None), ("Second", 33), ("Dead", 33), ("Third", 33), ("Third", None)])
+@pytest.mark.parametrize(
+    ("algo", "limit"), [("Back", None), ("Second", 33), ("Dead", 33), ("Third", 33), ("Third", None)]
+)
 def test_hooks_that_read_the_path_have_the_same_bytes(tmp_path, algo, limit, weighted):
     (tmp_path / "mine.py").write_text(PATHS)
     store = random_store(tmp_path / "g.zarr", partitions=5, directed=True, edges=900)
-    compared(
-        tmp_path, store, f"{tmp_path / 'mine.py'}:{algo}", walk_length=limit, instances=700, weighted=weighted
-    )
+    compared(tmp_path, store, f"{tmp_path / 'mine.py'}:{algo}", walk_length=limit, instances=700, weighted=weighted)
 
 
 def test_batches_and_streams_have_what_the_cpu_draws(tmp_path):
