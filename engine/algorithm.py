@@ -241,6 +241,9 @@ class MiniBatches(Traversal):
     shuffle: bool = option(False, help="take the sources in a random order, another one in each epoch")
     drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
     disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
+    draws_seeds: ClassVar[bool] = False
+    """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``, ``seeds_per_batch`` of them on average; see drawn_seeds.py."""
+    norms: str | None = None
 
     @property
     def frontier_size(self) -> int:  # type: ignore[override]
