@@ -96,7 +96,7 @@ class Entries:
         self.picks.append(picks)
 
     def _row(self, v: int, *others: int) -> Biases:
-        named = dict(zip(self.subject.columns[1:], others, strict=True))
+        named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
 
     def judge(self, checks: Checks) -> None:
