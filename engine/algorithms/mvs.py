@@ -19,6 +19,6 @@ class Mvs(Minibatch):
     norms: str | None = option(
         None,
         kind=str,
-        help="column of --columns that has the norm of each vertex's gradient; none: all are equal",
+        help="column of data with the norm of each vertex's gradient; none: all are equal",
         none="equal norms",
     )
