@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.datasets.catalog import ENTRIES, Entry
+from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition import GraphStore, open_graph
@@ -57,13 +57,14 @@ def default_graph(gpu: Any, quick: bool) -> str:
 
 
 def of_paper(paper: str, gpu: Any, max_edges: int | None) -> list[Named]:
-    """The graphs of a paper's table that SNAP has: from disk if ``csaw datasets fetch`` or an earlier run left them there, else stand-ins."""
+    """The graphs of a paper's table: from disk if ``csaw datasets fetch`` or an earlier run left them there, or as NAME.zarr, else stand-ins."""
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
-    entries = [e for e in ENTRIES if PAPERS[paper] in e.papers.split(", ")]
+    known: list[Entry | ByHand] = [*ENTRIES, *BY_HAND]
+    entries = [e for e in sorted(known, key=lambda e: e.name.lower()) if PAPERS[paper] in e.papers.split(", ")]
     return [Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most) for e in entries]
 
 
-def stand_in(entry: Entry, most: int) -> Named:
+def stand_in(entry: Entry | ByHand, most: int) -> Named:
     """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices if it would have more than ``most`` edges."""
     stored = entry.edges * (1 if entry.directed else 2)
     share = min(1.0, most / stored)

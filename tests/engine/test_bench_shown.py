@@ -54,6 +54,8 @@ def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp
             "cit-Patents": "0.61",
             "com-Friendster": "0.0028",
             "com-Orkut": "0.043",
+            "PPI": "6.1",
+            "Reddit": "0.43",
             "soc-LiveJournal1": "0.14",
         }.items()
     }
