@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
 from csaw.datasets.catalog import Entry
 
@@ -15,7 +15,7 @@ PIECE = 1 << 20
 @contextmanager
 def unpacked(path: Path, entry: Entry) -> Iterator[IO[bytes]]:
     """Open the text of the entry's file. Raises tarfile.TarError if an archive is damaged or has no such file, and the errors of gzip."""
-    with gzip.open(path, "rb") as stream:
+    with cast(IO[bytes], gzip.open(path, "rb")) as stream:
         if not entry.member:
             yield stream
             return

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +28,7 @@ class Child:
         try:
             with open(self.errors, "wb") as errors:
                 self.process = subprocess.Popen([python, str(LOOP), str(file), str(settings)], stdin=subprocess.PIPE,
-                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths)  # fmt: skip
+                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths, start_new_session=True)  # fmt: skip
         except OSError as error:
             raise PeerError(f"{python} cannot be run: {error.strerror}") from error
         while self._line() != "ready":  # skip other lines that it prints when it starts
@@ -53,5 +54,7 @@ class Child:
         return json.loads(self._line())
 
     def end(self) -> None:
-        self.process.kill()
+        """End the process, and with it the programs that it runs."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
