@@ -37,6 +37,12 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are labelled as stand-ins.",
 )
 @click.option(
+    "--parameters",
+    type=click.Choice(["paper", "csaw"]),
+    default="paper",
+    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier runs had; with --graphs, stand-ins also have the paper's weights, or none.",
+)
+@click.option(
     "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
 )
 @click.option(

@@ -57,7 +57,11 @@ def list_(as_json: bool) -> None:
 @click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
 @click.option("--seed", type=int, help="R-MAT: the same seed gives the same graph on any machine.")
 @click.option("--undirected/--directed", default=None, help="R-MAT: whether edges have one direction or both.")
-@click.option("--weights/--no-weights", default=None, help="R-MAT: draw weights, multiples of 1/256 in (0, 1].")
+@click.option(
+    "--weights/--no-weights",
+    default=None,
+    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5).",
+)
 @click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")

@@ -70,6 +70,13 @@ def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp
     assert found.open(None).store.vertices == 63
 
 
+def test_stand_ins_have_the_weights_of_their_paper():
+    weighted, plain = (graphs.of_paper("nextdoor", None, 10**5, weighted=flag) for flag in (True, False))
+    assert all(",weights=5" in one.source for one in weighted)
+    assert not any("weights" in one.source for one in plain)
+    assert not any("weights" in one.source for one in graphs.of_paper("c-saw", None, 10**5))
+
+
 def test_plots_are_made_of_every_suite_and_the_same_rows_give_the_same_picture(tmp_path):
     rows = [row("walk", 1e8, 2e8, 3e8), row("other", 5.0, suite="neighbors"), row("gathers", 1e9, suite=MACHINE)]
     first, again = (plots.write(rows, tmp_path / name) for name in "ab")
