@@ -10,11 +10,13 @@ from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits
 from csaw.engine.bench.plot_style import CSAW, GRID, INK, LIMIT, MUTED, PEER, SMALL, TEXT, bare
 
 WIDE = 100  # if the largest value is more than this many times the smallest, the axis is logarithmic
-THICK, GAP, NEAR = 0.62, 0.3, 0.1  # thickness of a bar, in lines; share of the ceiling from which it is drawn
-CHARACTER, MOST_SHARE = (
-    4.4,
-    0.7,
-)  # points that a character of a value takes, about; share of the axis that a value takes at most
+THICK, GAP = 0.62, 0.3  # of a bar, and between groups, in lines
+NEAR, ENOUGH = (
+    0.1,
+    0.2,
+)  # share of the ceiling from which a row is near it, and share of rows that are, for the ceiling to be drawn
+CHARACTER, LABEL_CHARACTER = 4.4, 5.0  # points that a character of a value and of a label takes, about
+MOST_SHARE = 0.75  # of the axis, for a value
 FIRST = "csaw"
 
 
@@ -45,6 +47,11 @@ def lines(rows: list[Row]) -> list[Line]:
         found += [Line(y + k, row["work"] if alone else row["work"].removeprefix(f"{kind}, "), row) for k, row in enumerate(group)]  # fmt: skip
         y, after_group = y + len(group), not alone
     return found
+
+
+def label_inches(rows: list[Row]) -> float:
+    """The width of the labels beside a panel, about."""
+    return max(len(line.text) for line in lines(rows) if line.row) * LABEL_CHARACTER / 72
 
 
 def _groups(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -130,8 +137,9 @@ def draw(axis: Any, rows: list[Row], scale: Scale, ceiling: float | None, *, bes
 
 
 def has_ceiling(rows: list[Row], ceiling: float) -> bool:
-    """Whether some of the rows sample edges so fast that the ceiling is to be drawn."""
-    return any(row["rate"] >= NEAR * ceiling for row in rows if "of_ceiling" in row or "peer" in row)
+    """Whether enough of the rows sample edges so fast that the ceiling is to be drawn."""
+    near = [row for row in rows if ("of_ceiling" in row or "peer" in row) and row["rate"] >= NEAR * ceiling]
+    return len(near) >= ENOUGH * len(rows)
 
 
 def _limits(axis: Any, scale: Scale, needed: list[tuple[float, float]]) -> None:

@@ -14,10 +14,10 @@ from csaw.engine.bench.files import AUTHOR, check_plot, new_file
 from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.errors import MissingDependencyError
 
-WIDTH_INCHES, LABEL_INCHES = 7.4, 2.6
+WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3
 LINE_INCHES, PANEL_INCHES, AROUND_INCHES = (
     0.205,
-    0.62,
+    0.52,
     0.85,
 )  # height of a line, of what a panel has besides, and of title and caption
 NARROW = 19  # characters of the title of a narrow panel
@@ -136,7 +136,7 @@ def _bars(figure: Any, rows: list[Row], ceiling: float | None) -> float:
     heights = [PANEL_INCHES + LINE_INCHES * length for length in lengths]
     width = max(map(len, grid))
     axes = figure.subplots(len(grid), width, squeeze=False, gridspec_kw={"height_ratios": heights})
-    inches = (WIDTH_INCHES - LABEL_INCHES) / width
+    inches = (WIDTH_INCHES - SIDES_INCHES - max(plot_bars.label_inches(line[0]) for line in grid)) / width
     for line, row in zip(axes, grid, strict=True):
         for number, (axis, cell) in enumerate(zip(line, row, strict=True)):
             beside = cell if width == 1 else list(chain(*row))
