@@ -6,8 +6,11 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from csaw.partition.errors import OptionError
 
 LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
 LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
@@ -15,6 +18,14 @@ LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
 
 class PeerError(Exception):
     """A peer cannot be measured; the message says why."""
+
+
+def check_folder(name: str, folder: str, programs: Iterable[str]) -> None:
+    """OptionError if the folder of a peer's programs has not all of them."""
+    if missing := [program for program in programs if not os.access(Path(folder, program), os.X_OK)]:
+        raise OptionError(
+            f"--peer {name}={folder}: expected a folder with the programs {' and '.join(programs)}; {missing[0]} is not there, or cannot be run"
+        )
 
 
 class Child:

@@ -16,7 +16,7 @@ from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
 from csaw.engine.bench.peer_law import small_graph
 from csaw.engine.bench.peer_process import Child, PeerError
-from csaw.engine.bench.suites import peers
+from csaw.engine.bench.suites import peers, triangles
 from csaw.partition.errors import OptionError
 
 HEAD = f"#!{sys.executable}\nimport sys\nimport numpy as np\ngiven = dict(zip(sys.argv[1::2], sys.argv[2::2]))\n"
@@ -123,6 +123,43 @@ def test_a_folder_without_the_programs_is_refused_before_anything_is_measured(tm
         match=r"expected a folder with the programs deepwalk.out and node2vec.out; deepwalk.out is not there",
     ):
         next(peers.rows(context))
+
+
+GROUPTC = """
+import configparser, os
+settings = configparser.ConfigParser()
+assert sys.argv[1].startswith("-config=") and settings.read(sys.argv[1][8:])
+comm = settings["comm"]
+folder = comm["dataset_file_path"] + comm["datasets_1"]
+begin, source, adjacent = (np.fromfile(f"{folder}/{name}.bin", kind) for name, kind in (("begin", "<u8"), ("source", "<u4"), ("adjacent", "<u4")))
+assert (np.diff(begin.astype(int)) == np.bincount(source, minlength=begin.size - 1)).all() and (source < adjacent).all()
+assert comm.getboolean("GroupTC") and not comm.getboolean("TRUST") and settings["GroupTC"].getint("device") == 0
+matrix = np.zeros((begin.size - 1,) * 2, int)
+matrix[source, adjacent] = 1
+triangles = (matrix @ matrix * matrix).sum() + MORE
+for place, line in (("csr2dcsr", "csr2dcsr\\t%s\\t1\\t0.5"), ("csr2rid_dcsr", "csr2rid_dcsr\\t%s\\t1\\t0.003000"), ("GroupTC", f"GroupTC\\t%s\\t{triangles}\\t10\\t0.001000")):
+    os.makedirs(comm["log_file_path"] + place)
+    with open(comm["log_file_path"] + place + "/time_output.txt", "w") as log:
+        log.write(f"[2024-12-06 22:16:42.806] [{place}_file_logger] [info] " + line % folder + "\\n")
+print("[2024-12-06 22:16:42.806] [info] Triangle count", triangles)
+"""
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (GROUPTC.replace("MORE", "0"), ""),
+    (GROUPTC.replace("MORE", "1"), "it counts 10,938 triangles, csaw 10,937"),
+    ("sys.exit('CUDA error')", "it ended with status 1, its last words: CUDA error"),
+])  # fmt: skip
+def test_grouptc_counts_as_csaw_does_and_its_time_is_all_in(tmp_path, text, said):
+    folder = programs(tmp_path / "bin", ("main",), text)
+    context = Context([given(GRAPH)], threads=2, repeats=1, out=tmp_path, only="grouptc", peers={"grouptc": folder})
+    [row] = triangles.rows(context)
+    if "rate" in row:
+        assert row["seconds"] == pytest.approx(0.004)
+        assert row["rate"] == row["stored_edges"] / 2 / row["seconds"]
+        assert row["note"] == "its kernel alone 1 ms"
+    else:
+        assert row["not_measured"].startswith(said)
 
 
 def test_a_peer_whose_law_cannot_be_tested_says_so_in_its_row():

@@ -5,7 +5,6 @@ measured only if its draws of the work on a graph of five vertices follow the la
 call that returns the sample, including the allocation of its memory, and of programs what their own clock says.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench import group_tc
 from csaw.engine.bench.bench_row import Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
-from csaw.engine.bench.peer_process import PEERS, Child, PeerError
+from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
 from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
@@ -40,15 +40,17 @@ WORKS: dict[str, Row] = {
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
 NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-READERS = tuple(name for name in INGEST if name != FIRST)  # these belong to the suite ingest
+READERS = tuple(name for name in INGEST if name != FIRST)
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 
 
 def rows(context: Context) -> Iterator[Row]:
-    if unknown := set(context.peers) - {*NAMES, *READERS}:
-        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *READERS))}")
-    _check_programs(context)
+    others = (*READERS, group_tc.NAME)  # these belong to the suites ingest and triangles
+    if unknown := set(context.peers) - {*NAMES, *others}:
+        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *others))}")
+    for peer, path in context.peers.items():
+        check_folder(peer, path, _programs(peer))
     titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
     pythons = _pythons(context)
     for graph in context.graphs() if titles else ():
@@ -57,9 +59,7 @@ def rows(context: Context) -> Iterator[Row]:
             continue
         for name in (name for name in NAMES if name not in pythons):
             place = (
-                "FOLDER names the folder of its programs"
-                if _programs(name)
-                else "PYTHON names an interpreter that has it"
+                "FOLDER names that of its programs" if _programs(name) else "PYTHON names an interpreter that has it"
             )
             why = f"it is not installed here; --peer {name}={place}"
             yield context.on(graph) | {"work": name, "not_measured": why}
@@ -149,16 +149,6 @@ def _module(name: str) -> ModuleType:
 def _programs(name: str) -> tuple[str, ...]:
     """The names of a peer's programs; none if it is a Python package."""
     return getattr(_module(name), "PROGRAMS", ()) if name in NAMES else ()
-
-
-def _check_programs(context: Context) -> None:
-    """OptionError if a folder of programs has not all of them."""
-    for name, folder in context.peers.items():
-        if missing := [program for program in _programs(name) if not os.access(Path(folder, program), os.X_OK)]:
-            wanted = " and ".join(_programs(name))
-            raise OptionError(
-                f"--peer {name}={folder}: expected a folder with the programs {wanted}; {missing[0]} is not there, or cannot be run"
-            )
 
 
 def _unchecked(name: str, title: str) -> str:
