@@ -21,6 +21,7 @@ from csaw.partition.errors import StoreError
 SLOW = {
     "selection": "compiles a kernel for each method, detector and algorithm: a minute",
     "journey": "starts thirty processes",
+    "scale-out": "starts clusters of one worker and of two",
 }
 SUITES = [
     pytest.param(name, marks=pytest.mark.slow(reason=SLOW[name])) if name in SLOW else name for name in suites.names()
