@@ -2,7 +2,6 @@
 
 import logging
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -104,49 +103,10 @@ def run_on(client: Any, recipe: Recipe, where: Cluster) -> Iterator[str]:
     ClusterError where a worker has another csaw; it names the first one.
     """
     from csaw.engine.cluster.drawer import Drawing
+    from csaw.engine.cluster.joined import joined
 
-    _await_workers(client)
-    _check_versions(client, recipe)
-    name = f"csaw-{secrets.token_hex(8)}"
-    client.register_plugin(Drawing(recipe, name, where.is_local), name=name)
-    try:
+    with joined(client, lambda name: Drawing(recipe, name, where.is_local)) as name:
         yield name
-    finally:
-        if client.status == "running":  # otherwise the scheduler is lost
-            with suppress(OSError, TimeoutError, RuntimeError, ValueError):
-                client.unregister_worker_plugin(name)
-
-
-def _await_workers(client: Any) -> None:
-    """Wait for a first worker, for as long as its job may wait in a queue."""
-    reminded = time.monotonic()
-    while not client.nthreads():
-        if time.monotonic() - reminded > 60:
-            reminded = time.monotonic()
-            log.info("no worker is there yet; waiting for one")
-        time.sleep(0.1)
-
-
-def _check_versions(client: Any, recipe: Recipe) -> None:
-    wanted = (recipe.version, recipe.draws)
-    for address, found in client.run(_version_probe(), on_error="return").items():
-        if isinstance(found, BaseException):
-            raise ClusterError(f"worker {address} has no csaw ({found}); install csaw {recipe.version} there")
-        if tuple(found) != wanted:
-            raise ClusterError(
-                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected {wanted[0]} with draws of version {wanted[1]}, as here"
-            )
-
-
-def _version_probe() -> Callable[[], tuple[str, int]]:
-    """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
-
-    def said() -> tuple[str, int]:
-        from csaw.engine import run, version
-
-        return version.VERSION, run.DRAWS
-
-    return said
 
 
 def plans_on(client: Any, name: str) -> dict[str, Plan]:

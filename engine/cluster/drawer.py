@@ -2,17 +2,16 @@
 
 import logging
 import secrets
-import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from distributed import Worker, WorkerPlugin, get_worker
+from distributed import Worker, get_worker
 
+from csaw.engine.cluster.joined import Joined
 from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
 from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.engine.plan.machine import available_bytes
@@ -114,20 +113,18 @@ class Drawer:
         self.batches.close()
 
 
-class Drawing(WorkerPlugin):
+class Drawing(Joined):
     """What Dask hands to each worker of a run, those that come later too: the recipe of its job. The job is opened with the first unit.
 
     All work on it is done in one thread, since a GPU's backend belongs to the thread that has opened it; a worker with several threads draws one unit at a time.
     """
 
     def __init__(self, recipe: Recipe, name: str, local: bool) -> None:
-        self.recipe, self.name, self.local = recipe, name, local
+        super().__init__(local)
+        self.recipe, self.name = recipe, name
 
     def setup(self, worker: Worker) -> None:
-        if self.local and threading.current_thread() is threading.main_thread():
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # Ctrl-C is for the process that leads, which stops the workers
+        super().setup(worker)
         limit = worker.memory_manager.memory_limit
         self.worker, self.address = f"{worker.name} ({worker.address})", worker.address
         if str(worker.name) == worker.address:

@@ -63,6 +63,8 @@ MORE = [
     ("forest-fire", {"weighted": False}),
     ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("layer", {"weighted": False}),
+    ("layer", {"unique": True}),
+    ("snowball", {"weighted": False, "unique": True, "neighbor_size": 3}),
     ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
@@ -98,6 +100,22 @@ class Mine(Walk):
 
     def update(self, e):
         return e.dst
+"""
+PATHS = """
+from csaw.engine.algorithm import Walk
+from csaw.engine.algorithms.node2vec import Node2vec
+
+class Back(Walk):
+    def update(self, e):
+        return -1 if e.random() < 0.1 else e.path(e.random() * (e.depth + 1))
+
+class Second(Node2vec):
+    def update(self, e):
+        return e.path(2) if e.random() < 0.1 else e.dst
+
+class Dead(Walk):
+    def dead_end(self, v):
+        return v.path(1)
 """
 CASES = [(name, {}) for name in registry.names()] + MORE
 CHECKED = set()  # cubins that were found good when they were compiled
@@ -206,6 +224,17 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
         store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40), residency=residency
     )
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("algo", "limit"), [("Back", None), ("Second", 9), ("Dead", 9)])
+def test_hooks_that_read_the_path_compile(algo, limit, residency, store, caplog, tmp_path, cubins):
+    (tmp_path / "mine.py").write_text(PATHS)
+    job = prepare(
+        store, f"{tmp_path / 'mine.py'}:{algo}", device=Device(0, "none", OLDEST, 132, 1 << 40), walk_length=limit,
+        residency=residency,
+    )  # fmt: skip
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), OLDEST, caplog)
 
 
 @pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))
