@@ -16,7 +16,19 @@ from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
-NOT_COMMANDS = ("__main__", "console", "evaluated", "graphs", "main", "options", "report", "runs", "spread", "values")
+NOT_COMMANDS = (
+    "__main__",
+    "cluster_plan",
+    "console",
+    "evaluated",
+    "graphs",
+    "main",
+    "options",
+    "report",
+    "runs",
+    "spread",
+    "values",
+)
 
 
 class Lazy(click.Group):
