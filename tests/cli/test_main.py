@@ -39,6 +39,7 @@ COMMANDS = sorted(
         "report",
         "runs",
         "spread",
+        "cluster_plan",
         "values",
     )
 )
