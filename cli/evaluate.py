@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
 from csaw.cli.options import GroupedCommand, given, made_option
 from csaw.engine import measure
 from csaw.engine.evaluation.options import WHAT, WHERE, options
@@ -64,6 +64,7 @@ def _of_measures() -> list[click.Parameter]:
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
+@console.tones
 def evaluate(
     graph: str,
     samples: tuple[str, ...],
@@ -85,8 +86,8 @@ def evaluate(
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
     """
-    from csaw.cli import console
     from csaw.cli.evaluated import print_evaluation, print_plan
+    from csaw.cli.told import of_evaluation
     from csaw.datasets.resolve import resolve
     from csaw.engine.evaluation import plots, saved
     from csaw.engine.evaluation.evaluate import evaluate as run
@@ -103,13 +104,17 @@ def evaluate(
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
-    with steps("measuring") as progress:
+    with steps("measuring", enabled=not console.is_quiet()) as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
-    console.print_json(found.as_dict()) if as_json else print_evaluation(found)
+    if as_json:
+        console.print_json(found.as_dict())
+    elif not console.is_quiet():
+        print_evaluation(found)
+        console.say(*of_evaluation(graph, save, plot))
 
 
 def _list(ctx: click.Context) -> None:

@@ -16,7 +16,19 @@ from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
-NOT_COMMANDS = ("__main__", "console", "evaluated", "graphs", "main", "options", "report", "runs", "spread", "values")
+NOT_COMMANDS = (
+    "__main__",
+    "console",
+    "evaluated",
+    "graphs",
+    "main",
+    "options",
+    "report",
+    "runs",
+    "spread",
+    "told",
+    "values",
+)
 
 
 class Lazy(click.Group):
@@ -39,7 +51,10 @@ def cli() -> None:
         csaw partition web-Google.txt.gz web.zarr
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2
     """
-    logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", stream=sys.stderr)
+    from csaw.cli.console import CurrentStderr
+
+    logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", handlers=[CurrentStderr()])
+    logging.getLogger().setLevel(logging.INFO)  # --quiet raises it for one command
 
 
 def main() -> None:

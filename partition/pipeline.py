@@ -30,6 +30,7 @@ from csaw.partition.replace import GRAPH, Draft, check
 from csaw.partition.rows import WORD_PIECE_BYTES, TextRows
 from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
+from csaw.partition.stages import WRITING, stage
 from csaw.partition.store import GraphStore
 from csaw.partition.word_numbers import StringNumbering
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
@@ -146,6 +147,27 @@ def _name(files: list[str]) -> str:
     return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
+class Weights:
+    """Looks whether all weights of a graph are equal: as long as they are, each is compared with the first."""
+
+    def __init__(self) -> None:
+        self.first: np.ndarray | None = None
+        self.differ = False
+
+    def see(self, weights: np.ndarray) -> None:
+        """Compare the weights of the next rows, float32."""
+        if weights.size and not self.differ:
+            self.first = weights[:1].copy() if self.first is None else self.first
+            self.differ = bool((weights != self.first).any())
+
+    def warnings(self) -> list[str]:
+        """What to tell the user: one line, or none."""
+        if self.first is None or self.differ:
+            return []
+        said = "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, and less is read"
+        return [f"all weights are {self.first[0]:g}; {said}"]
+
+
 class _Ingest:
     def __init__(
         self, path: str, rows: Any, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str]
@@ -158,6 +180,7 @@ class _Ingest:
         self.weighted = rows.weighted
         self.samples: list[np.ndarray] = []
         self.repeats = 0
+        self.weights = Weights()
 
     def run(self, out: Draft) -> GraphStore:
         numbering = self._read()
@@ -168,8 +191,9 @@ class _Ingest:
             numbering, entries, sample, self.crew, undirected=self.undirected, drop_loops=self.options.self_loops == "drop",
             weighted=self.weighted, numbered=self.options.edge_ids,
         )  # fmt: skip
-        buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
-        with StoreWriter(
+        with stage("sorting edges"):
+            buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
+        with stage(WRITING), StoreWriter(
             out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
             input_rows=self.raw_rows if self.options.edge_ids else None,
         ) as writer:  # fmt: skip
@@ -199,7 +223,8 @@ class _Ingest:
             return strings
         if (vertices := getattr(self.rows, "vertices", None)) is not None:
             return Unchanged(vertices)
-        return number(self.raw, [low, high], big, self.path, self.crew)
+        with stage("numbering vertices"):
+            return number(self.raw, [low, high], big, self.path, self.crew)
 
     def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[Any, ...]]:
         rows = self.rows if strings is None else self.crew.in_order(strings.numbered, self.rows, WORD_PIECE_BYTES)
@@ -228,6 +253,7 @@ class _Ingest:
     def _built(self, buckets: Buckets) -> Iterator[tuple[Rows, Facts]]:
         for rows, facts, merged in buckets.rows(POLICIES[self.options.duplicates], self.path):
             self.repeats += merged
+            self.weights.see(rows.weights)
             yield rows, facts
 
     def _report(self, buckets: Buckets, writer: StoreWriter) -> dict[str, Any]:
@@ -239,7 +265,7 @@ class _Ingest:
             "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
             "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
-            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
+            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": [*getattr(self.rows, "warnings", []), *self.weights.warnings()],
             "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}), "spilled_bytes": self.budget.spilled,
         }  # fmt: skip
         declared = self.rows.shape.declared

@@ -39,6 +39,7 @@ COMMANDS = sorted(
         "report",
         "runs",
         "spread",
+        "told",
         "values",
     )
 )
