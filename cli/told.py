@@ -120,8 +120,9 @@ def of_graph(store: Any, report: Mapping[str, Any]) -> list[str]:
     )
     edges = f"{store.edges:,} edges" if store.directed else f"{store.edges:,} stored edges, both directions of each,"
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
+    bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
     return [
-        f"{held} ({size(sum(part.nbytes for part in store.partitions))}), {took()}.",
+        f"{held} ({size(bytes_held)}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
         next_is("sample", str(store.path), "walks.zarr", "--algo", "node2vec"),
     ]

@@ -199,8 +199,12 @@ def test_verify_puts_what_is_certain_before_what_is_judged_by_chance(said):
     rules, law = said("verify", "w.zarr").split("Law of the algorithm\n")
     assert rules.startswith("Files and rules\n")
     assert "p = " not in rules
-    assert all("p = " in line or "not tested" in line for line in law.splitlines()[:-1])
-    assert law.splitlines()[-1].startswith("w.zarr: ")
+    *checks, summary, hint = law.splitlines()
+    assert all("p = " in line or "not tested" in line for line in checks)
+    assert summary.startswith("w.zarr: all checks passed")
+    assert "would find" not in law.removesuffix(f"{hint}\n")
+    assert "--verbose" in hint
+    assert "would find" in said("verify", "w.zarr", "--verbose")
 
 
 def test_help_of_an_option_that_algorithms_share_has_the_words_of_all(said):
