@@ -12,10 +12,6 @@ from typing import Any
 import click
 
 VERBOSE, QUIET = "verbose", "quiet"
-HELP = {
-    VERBOSE: "Print all counts and times, too.",
-    QUIET: "Print nothing but errors, and what other options ask to print.",
-}
 BEGAN = time.monotonic()
 
 
@@ -30,14 +26,17 @@ class CurrentStderr(logging.StreamHandler[Any]):
     def stream(self, _: Any) -> None: ...
 
 
-def tones(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options ``--verbose`` and ``--quiet``, for :func:`is_verbose` and :func:`is_quiet`."""
-    for name in (QUIET, VERBOSE):
-        option = click.option(
-            f"-{name[0]}", f"--{name}", is_flag=True, expose_value=False, callback=_set, help=HELP[name]
-        )
-        command = option(command)
-    return command
+def quiet(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option ``--quiet``, for :func:`is_quiet`."""
+    said = "Print nothing but errors, and what other options ask to print."
+    return click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)(command)
+
+
+def tones(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command ``--quiet``, and ``--verbose`` for :func:`is_verbose`, which prints ``what``."""
+    said = f"Print {what}."
+    verbose = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_set, help=said)
+    return lambda command: verbose(quiet(command))
 
 
 def _set(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

@@ -61,7 +61,7 @@ def list_(as_json: bool) -> None:
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
 @click.option("--partitions", type=int, help="Number of partitions of the store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
-@console.tones
+@console.quiet
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
     """Make karate or an R-MAT graph.
 
@@ -91,7 +91,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 @datasets.command()
 @click.argument("name")
 @click.argument("folder", type=values.Place(file_okay=False, exists=True), default=".")
-@console.tones
+@console.quiet
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from csaw.cli import console, values
-from csaw.cli.options import GroupedCommand, given, made_option
+from csaw.cli.grouped import GroupedCommand
+from csaw.cli.options import given, made_option
 from csaw.engine import measure
 from csaw.engine.evaluation.options import WHAT, WHERE, options
 
@@ -64,7 +65,7 @@ def _of_measures() -> list[click.Parameter]:
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
-@console.tones
+@console.quiet
 def evaluate(
     graph: str,
     samples: tuple[str, ...],

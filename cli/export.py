@@ -24,7 +24,7 @@ from csaw.cli import console, values
 @click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@console.tones
+@console.quiet
 def export(samples: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
     """Write SAMPLES, a sample store, as the file OUT.
 

@@ -21,6 +21,7 @@ NOT_COMMANDS = (
     "console",
     "evaluated",
     "graphs",
+    "grouped",
     "main",
     "options",
     "report",

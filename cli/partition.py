@@ -6,9 +6,20 @@ from typing import Any
 import click
 
 from csaw.cli import console, values
+from csaw.cli.grouped import in_groups
+
+GROUPS = {
+    "Reading the input": (
+        "directed", "reverse", "ids", "source_column", "target_column", "weight_column", "duplicates", "self_loops", "on_error", "skip_lines",
+    ),
+    "Partitions and clusters": (
+        "partitions", "partition_bytes", "balance", "partitioner", "partitioner_seed", "clusters", "method", "cluster_seed",
+    ),
+    "Where and how it runs": ("memory", "threads"),
+}  # fmt: skip
 
 
-@click.command()
+@click.command(cls=in_groups(GROUPS, "Output"))
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
@@ -116,7 +127,7 @@ from csaw.cli import console, values
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@console.tones
+@console.tones("all counts")
 def partition(
     inputs: tuple[str, ...], out: str, compression: str, as_json: bool, progress: bool, **options: Any
 ) -> None:

@@ -29,7 +29,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option(
     "--algo",
     default="deepwalk",
-    help="Name of an algorithm, as csaw algorithms lists them, or FILE.py:CLASS; with --help, its options are shown alone.",
+    help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
 )
 @click.option(
     "--option",
@@ -65,7 +65,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
-@console.tones
+@console.tones("all counts and times")
 def sample(
     graph: str,
     out: str | None,
@@ -113,12 +113,13 @@ def sample(
     with console.progress("preparing", enabled=not dry_run) as shown:
         job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
         if dry_run:
-            results = {}
-        elif shard is not None:
+            _print_plan(graph, job, as_json)
+            return
+        if shard is not None:
             results = spread.as_shard(job, place, shard, shown)
         else:
             results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite, shown)
-    _print_plan(graph, job, as_json) if dry_run else report_run(results, place, as_json)
+    report_run(results, place, as_json)
 
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:

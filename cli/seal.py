@@ -11,7 +11,7 @@ from csaw.cli import console, values
     "--graph", type=values.Place(), help="Graph store that is sampled [default: where it was when the sample began]."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@console.tones
+@console.tones("all counts and times")
 def seal(out: str, graph: str | None, as_json: bool) -> None:
     """Finish the sample OUT whose shards are all drawn.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 )
 @click.option("--columns", type=values.Place(), help="File of the columns of data that the sample was drawn with.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
-@console.tones
+@console.tones("all that each check has found")
 @click.pass_context
 def verify(ctx: click.Context, store: str, graph: str | None, columns: str | None, as_json: bool) -> None:
     """Check that a sample or a graph store is right.

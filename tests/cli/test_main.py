@@ -34,6 +34,7 @@ COMMANDS = sorted(
         "console",
         "evaluated",
         "graphs",
+        "grouped",
         "main",
         "options",
         "report",
