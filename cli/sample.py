@@ -115,10 +115,7 @@ def sample(
         if dry_run:
             _print_plan(graph, job, as_json)
             return
-        if shard is not None:
-            results = spread.as_shard(job, place, shard, shown)
-        else:
-            results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite, shown)
+        results = _commit(job, place, overwrite) if virtual else _run(job, place, shard, resume, overwrite, shown)
     report_run(results, place, as_json)
 
 
@@ -177,6 +174,13 @@ def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
             f"--{other[0].replace('_', '-')} is said by {virtual_from} itself; give it without --from"
         )
     return wanted
+
+
+def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
+    """The summary of a run, or of a shard of it."""
+    from csaw.cli import spread
+
+    return _execute(job, out, *how) if shard is None else spread.as_shard(job, out, shard, how[-1])
 
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool, shown: Any) -> dict[str, Any]:
