@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import console, values
+from csaw.cli import complete, console, values
 
 
 @click.group()
@@ -89,7 +89,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 
 
 @datasets.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete.datasets)
 @click.argument("folder", type=values.Place(file_okay=False, exists=True), default=".")
 @console.quiet
 def fetch(name: str, folder: str) -> None:

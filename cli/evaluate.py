@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import console, values
+from csaw.cli import complete, console, values
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.options import given, made_option
 from csaw.engine import measure
@@ -38,7 +38,7 @@ def _of_measures() -> list[click.Parameter]:
 
 
 @click.command(cls=EvaluateCommand)
-@click.argument("graph")
+@click.argument("graph", shell_complete=complete.graphs)
 @click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
 @click.option(
     "--list",
@@ -52,6 +52,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.option(
     "--save",
     nargs=2,
+    shell_complete=complete.saved,
     metavar="MEASURES FILE",
     help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
 )

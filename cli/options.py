@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from csaw.cli import values
+from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
 from csaw.engine import registry
 from csaw.engine.option import NONE, Bytes, Option
@@ -159,7 +160,7 @@ def _shared(each: dict[str, Option]) -> Option:
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
     flag = flag_of(name)
-    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
+    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import console, values
+from csaw.cli import complete, console, values
 from csaw.cli.options import SampleCommand, given
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
@@ -24,11 +24,12 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 
 
 @click.command(cls=SampleCommand)
-@click.argument("graph")
+@click.argument("graph", shell_complete=complete.graphs)
 @click.argument("out", type=click.Path(), required=False)
 @click.option(
     "--algo",
     default="deepwalk",
+    shell_complete=complete.algorithms,
     help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
 )
 @click.option(

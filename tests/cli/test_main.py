@@ -31,6 +31,7 @@ COMMANDS = sorted(
     not in (
         "__init__",
         "__main__",
+        "complete",
         "console",
         "evaluated",
         "graphs",
