@@ -279,7 +279,7 @@ def test_info_shows_a_graph_and_its_json_is_plain(tmp_path):
     assert sum(p["edges"] for p in data["partitions"]) == data["edges"]
 
 
-def test_info_answers_without_a_compiler_and_without_reading_arrays(tmp_path):
+def test_info_answers_without_a_compiler_and_where_arrays_are_missing(tmp_path):
     write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=False)
     slow.write(tmp_path / "s.zarr", {}, "hops", {"hop_0": np.zeros((1, 1), np.uint32)})
     for chunk in [*(tmp_path / "g.zarr").rglob("c/*"), *(tmp_path / "s.zarr").rglob("c.*")]:
@@ -293,4 +293,5 @@ def test_info_answers_without_a_compiler_and_without_reading_arrays(tmp_path):
         [sys.executable, "-c", code], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "stored edges" in done.stdout
+    assert "Instances\n  not read: s.zarr/hop_0" in done.stdout
     assert done.stdout.endswith("set()\n")
