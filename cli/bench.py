@@ -30,7 +30,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     help="Suites to run, separated by commas, or all; csaw bench --list has their names.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and stop.")
-@click.option("--only", default="", help="Run only the works whose name contains this text.")
+@click.option("--only", default="", show_default=False, help="Run only the works whose name contains this text.")
 @click.option(
     "--graphs",
     "paper",

@@ -24,6 +24,7 @@ NOT_COMMANDS = (
     "graphs",
     "grouped",
     "main",
+    "manual",
     "options",
     "report",
     "runs",
@@ -45,6 +46,14 @@ class Lazy(click.Group):
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(VERSION, prog_name="csaw")
+@click.option(
+    "--man",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: _manual(ctx) if wanted else None,
+    help="Print the manual page, which man -l - shows, and exit.",
+)
 def cli() -> None:
     """Exact, reproducible, durable samples of huge graphs.
 
@@ -57,6 +66,13 @@ def cli() -> None:
 
     logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", handlers=[CurrentStderr()])
     logging.getLogger().setLevel(logging.INFO)  # --quiet raises it for one command
+
+
+def _manual(ctx: click.Context) -> None:
+    from csaw.cli.manual import page
+
+    click.echo(page(cli.make_context("csaw", [], resilient_parsing=True)), nl=False)
+    ctx.exit()
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ COMMANDS = sorted(
         "graphs",
         "grouped",
         "main",
+        "manual",
         "options",
         "report",
         "runs",
