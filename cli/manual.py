@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from csaw.cli.grouped import GroupedCommand
 from csaw.engine.version import VERSION
 
 STATUSES = {
@@ -50,15 +51,14 @@ def text_of(command: click.Command) -> tuple[str, list[str]]:
 
 def groups_of(command: click.Command, context: click.Context) -> dict[str, list[tuple[str, str]]]:
     """The options of a command and what they mean, by the heading under which its help shows them."""
-    grouped = hasattr(command, "group_of")
     groups: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(context):
         record = None if isinstance(param, click.Argument) else param.get_help_record(context)
         if record is not None:
             names, meaning = record
-            group = command.group_of(param, context) if grouped else ""
+            group = command.group_of(param, context) if isinstance(command, GroupedCommand) else ""
             groups.setdefault(group, []).append((" ".join(names.split()), " ".join(meaning.split())))
-    return {name: groups[name] for name in sorted(groups, key=command.place)} if grouped else groups
+    return {k: groups[k] for k in sorted(groups, key=command.place)} if isinstance(command, GroupedCommand) else groups
 
 
 def page(root: click.Context) -> str:

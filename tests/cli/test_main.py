@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +20,7 @@ from helpers import slow
 
 from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
-from csaw.partition import progress, write_graph
+from csaw.partition import progress, stages, write_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -246,6 +247,30 @@ def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
         update(4)
     assert "sampling" in screen.getvalue()
     assert capsys.readouterr().out == ""
+
+
+def test_progress_says_what_is_waited_for(monkeypatch, capsys):
+    """On a terminal at once; elsewhere as soon as kernels are compiled, and other waits when they last."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setenv("TERM", "xterm")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", screen)
+        with progress.progress("preparing") as shown:
+            with stages.stage(stages.LOADING):
+                assert shown.bar.tasks[0].description == "preparing: loading the graph"
+            shown.begin("sampling", 4, "walks")
+            with stages.stage(stages.LOADING), stages.stage(stages.COMPILING):
+                assert shown.bar.tasks[0].description == stages.COMPILING
+            assert shown.bar.tasks[0].description == "sampling"
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    with progress.progress("preparing"):
+        for _ in range(2):
+            with stages.stage(stages.COMPILING), stages.stage("a moment"):
+                pass
+        with stages.stage(stages.LOADING):
+            time.sleep(0.3)
+    assert capsys.readouterr().err.splitlines() == [f"csaw: {stages.COMPILING}", f"csaw: {stages.LOADING}"]
 
 
 def test_progress_can_be_off(capsys):
