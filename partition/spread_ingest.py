@@ -115,7 +115,7 @@ class SpreadIngest(Ingest):
                 error = self._located(run.error, run.number, unit)
                 raise type(error)(str(error).replace(unit.path, self.files[unit.file], 1)) from error
             self.runs += [run] * (run.rows > 0)
-            self.budget.spilled += run.spilled
+            self.budget.spilled += run.spilled + run.rows * (2 * IDS.itemsize + 4 * self.weighted)
             done += sum(unit.bytes for unit in units)
             if self.progress:
                 self.progress(done, total)
@@ -188,6 +188,7 @@ class SpreadIngest(Ingest):
             sizes += np.diff(np.load(dealt / "ends.npy")).sum(axis=0)
             if self.how.loops_leave_alone:
                 reached |= read_column(dealt / "reached", np.uint8)
+        self.budget.spilled += int(sizes.sum()) * buckets.entry_bytes
         self._count(buckets, np.concatenate([[0], np.cumsum(sizes)]))
         if self.how.loops_leave_alone:
             buckets.reached[:] = np.unpackbits(reached, count=self.layout.vertices)
