@@ -22,7 +22,7 @@ def datasets() -> None:
 def list_(as_json: bool) -> None:
     """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
 
-    The last column names the papers that sample a graph.
+    The last columns are the size of the download, where it is known, and the papers that sample a graph.
 
     \b
     Example:
@@ -32,13 +32,17 @@ def list_(as_json: bool) -> None:
 
     from csaw.cli.console import print_json
     from csaw.datasets.catalog import BY_HAND, ENTRIES
+    from csaw.partition.sizes import format_size
 
     if as_json:
         print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
         return
     for e in ENTRIES:
         kind = "directed" if e.directed else "undirected"
-        click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}".rstrip())
+        size = format_size(e.nbytes) if e.nbytes else ""
+        click.echo(
+            f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10} {size:>9}  {e.papers}".rstrip()
+        )
     for graph in BY_HAND:
         click.echo(
             f"{graph.name:<18} {graph.vertices:>12,} vertices {graph.edges:>14,} edges  by hand, from {graph.page}  {graph.papers}"
