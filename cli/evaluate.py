@@ -1,12 +1,14 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from csaw.cli import values
-from csaw.cli.options import GroupedCommand, given, made_option
+from csaw.cli import complete, console, values
+from csaw.cli.grouped import GroupedCommand
+from csaw.cli.options import given, made_option
 from csaw.engine import measure
 from csaw.engine.evaluation.options import WHAT, WHERE, options
 
@@ -37,7 +39,7 @@ def _of_measures() -> list[click.Parameter]:
 
 
 @click.command(cls=EvaluateCommand)
-@click.argument("graph")
+@click.argument("graph", shell_complete=complete.graphs)
 @click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
 @click.option(
     "--list",
@@ -51,6 +53,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.option(
     "--save",
     nargs=2,
+    shell_complete=complete.saved,
     metavar="MEASURES FILE",
     help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
 )
@@ -61,15 +64,22 @@ def _of_measures() -> list[click.Parameter]:
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+)
+@click.option(
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
+@console.quiet
 def evaluate(
     graph: str,
     samples: tuple[str, ...],
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
+    cluster: str | None,
     dry_run: bool,
     as_json: bool,
     **wanted: Any,
@@ -84,12 +94,12 @@ def evaluate(
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
+        csaw evaluate web.zarr --measures triangles,hops --cluster local:4
     """
-    from csaw.cli import console
     from csaw.cli.evaluated import print_evaluation, print_plan
+    from csaw.cli.told import of_evaluation
     from csaw.datasets.resolve import resolve
     from csaw.engine.evaluation import plots, saved
-    from csaw.engine.evaluation.evaluate import evaluate as run
     from csaw.engine.evaluation.evaluate import plan
     from csaw.partition.progress import steps
 
@@ -99,17 +109,37 @@ def evaluate(
     if save:
         saved.check_name(Path(save[1]), overwrite=overwrite)
         wanted["measures"] = wanted["measures"] or ",".join(columns)
+    run = _runner(cluster, dry_run)
     if dry_run:
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
-    with steps("measuring") as progress:
+    with steps("measuring", enabled=not console.is_quiet()) as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
-    console.print_json(found.as_dict()) if as_json else print_evaluation(found)
+    if as_json:
+        console.print_json(found.as_dict())
+    elif not console.is_quiet():
+        print_evaluation(found)
+        console.say(*of_evaluation(graph, save, plot))
+
+
+def _runner(cluster: str | None, dry_run: bool) -> Any:
+    """The function that evaluates, here or by the workers of a cluster."""
+    if cluster is None:
+        from csaw.engine.evaluation.evaluate import evaluate as run
+
+        return run
+    if dry_run:
+        raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
+    from csaw.engine.cluster.clusters import Cluster, begin
+    from csaw.engine.cluster.evaluation import evaluate_on_cluster
+
+    begin(Cluster.of(cluster))
+    return partial(evaluate_on_cluster, cluster=cluster)
 
 
 def _list(ctx: click.Context) -> None:

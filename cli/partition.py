@@ -5,10 +5,21 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
+from csaw.cli.grouped import in_groups
+
+GROUPS = {
+    "Reading the input": (
+        "directed", "reverse", "ids", "source_column", "target_column", "weight_column", "duplicates", "self_loops", "on_error", "skip_lines",
+    ),
+    "Partitions and clusters": (
+        "partitions", "partition_bytes", "balance", "partitioner", "partitioner_seed", "clusters", "method", "cluster_seed",
+    ),
+    "Where and how it runs": ("memory", "threads"),
+}  # fmt: skip
 
 
-@click.command()
+@click.command(cls=in_groups(GROUPS, "Output"))
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
@@ -113,11 +124,23 @@ from csaw.cli import values
 )
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
+@click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Read, sort and write by the workers of a Dask cluster, with the bytes of one machine: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job. All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
+)
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@console.tones("all counts")
 def partition(
-    inputs: tuple[str, ...], out: str, compression: str, as_json: bool, progress: bool, **options: Any
+    inputs: tuple[str, ...],
+    out: str,
+    compression: str,
+    cluster: str | None,
+    as_json: bool,
+    progress: bool,
+    **options: Any,
 ) -> None:
     """Make a graph store from files of edges.
 
@@ -129,27 +152,36 @@ def partition(
     Example:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
         csaw partition part-*.csv.gz web.zarr
+        csaw partition part-*.csv.gz web.zarr --cluster local:4
     """
-    from csaw.cli import console
-    from csaw.cli.graphs import describe, graph_sections
-    from csaw.cli.report import print_report
-    from csaw.partition import IngestOptions, ingest
-    from csaw.partition.progress import progress as shown_progress
-    from csaw.partition.several import files_of
+    from csaw.cli.told import report_graph
 
-    chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
-    files = files_of(list(inputs))
-    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with shown_progress("reading", total, "bytes", enabled=progress) as update:
-        store = ingest(files, out, chosen, lambda done, total: update(done))
+    with console.progress("preparing", enabled=progress) as shown:
+        from csaw.partition import IngestOptions
+        from csaw.partition.several import files_of
+
+        chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
+        files = files_of(list(inputs))
+        shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
+        store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
-        click.echo(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
+        console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
     if share is not None and share > 0.99:
-        click.echo(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+        console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
-    if as_json:
-        console.print_json(report)
-    else:
-        print_report(graph_sections(describe(store), {**report, "warnings": []}))  # they are told above
+    console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
+
+
+def _made(files: list[str], out: str, options: Any, cluster: str | None, update: Any) -> Any:
+    """The store, made here or by the workers of a cluster."""
+    if cluster is None:
+        from csaw.partition import ingest
+
+        return ingest(files, out, options, update)
+    from csaw.engine.cluster.clusters import Cluster, begin
+    from csaw.engine.cluster.ingest import ingest_on_cluster
+
+    begin(Cluster.of(cluster))
+    return ingest_on_cluster(files, out, options, cluster=cluster, progress=update)

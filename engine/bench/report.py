@@ -38,6 +38,8 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
     "efficiency": lambda row: f"{row['efficiency']:.2f}" if row.get("efficiency", 1.0) != 1.0 else "",
+    "by seconds of processors": lambda row: f"{row['of_processors']:.2f}" if "of_processors" in row else "",
+    "expected": lambda row: _duration(row["expected_seconds"]) if "expected_seconds" in row else "",
     "transfers": lambda row: f"{row['transfers']:,.0f}, {short(row['transfer_bytes'])}B" if "transfers" in row else "",
     "of the least": lambda row: f"{row['of_least']:.2f} x {short(row['least_bytes'])}B" if "of_least" in row else "",
     "deviation": lambda row: f"{row['kernel_deviation']:.2f}" if row.get("kernel_deviation") else "",

@@ -61,6 +61,10 @@ def _details(row: Row) -> list[str]:
         said.append(_times(row["times"], row["times_of"]))
     if row.get("efficiency", 1.0) != 1.0:
         said.append(f"efficiency {row['efficiency']:.2f}")
+    if "of_processors" in row:
+        said.append(f"{row['of_processors']:.2f} by seconds of processors")
+    if "expected_seconds" in row:
+        said.append(f"{row['expected_seconds']:.3g} s expected")
     if "transfers" in row:
         said.append(f"{row['transfers']:,.0f} transfers, {format_size(round(row['transfer_bytes']))}")
     if "of_least" in row:

@@ -187,7 +187,7 @@ def test_a_small_memory_makes_many_parts(tmp_path):
     network = HostNetwork(store, memory=least(HostNetwork(store, threads=1)), threads=1, derived=tmp_path)
     rows = spooled_rows.SpooledRows(network, analytics._scratch(network))
     whole = spooled_rows.orient(HostNetwork(store))
-    assert len(list(rows.fixed())) > 2
+    assert len(list(rows.fixed(0, network.vertices))) > 2
     assert len(rows.cuts) > 10
     assert len(rows.runs) > 5
     read = [piece.entries.copy() for piece in rows.pieces(0)]
