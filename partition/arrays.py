@@ -68,12 +68,12 @@ class PlainArray:
         if self.held or missing:
             self._submit(missing)
 
-    def close(self) -> str:
-        """When all is written, say what the files are, and return the digest that vouches for them."""
+    def close(self, about: nodes.About | None = None) -> str:
+        """When all is written, say what the files are, and return the digest that vouches for them. ``about``: what viewers read of the array."""
         if not self.ended:
             self.end()
         sums = np.concatenate([np.empty(0, DTYPE), *(wait() for wait in self.sums)])
-        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed)
+        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed, about=about)
         (self.path / SUMS).write_bytes(sums.tobytes())
         return array_digest((self.path / "zarr.json").read_bytes(), sums.tobytes())
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from csaw.partition.about import about
 from csaw.partition.arrays import PlainArray, growing_array
 from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
@@ -143,12 +144,13 @@ class StoreWriter:
         kind = "identity"
         if vertex_ids is not None:
             kind = self._ids(vertex_ids)
+        fingerprint = self.fingerprint.hexdigest()
         with full_disk_named(self.path, self.jobs.bytes):
-            self.digests |= {name: array.close() for name, array in self.ended.items()}
+            self.digests |= {name: array.close(about(name, kind, fingerprint)) for name, array in self.ended.items()}
         attributes: dict[str, Any] = {
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
-            "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
+            "fingerprint": fingerprint, "partitions": self.rows, "report": {},
             **({} if partitioner is None else {"partitioner": partitioner}),
         }  # fmt: skip
         if self.input_rows is not None:
@@ -159,7 +161,8 @@ class StoreWriter:
             found, made = clusters(draft)
             self._array(self.draft / "clusters", found)
             with full_disk_named(self.path, found.nbytes):
-                self.digests["clusters"] = self.ended.pop("clusters").close()
+                said = about("clusters", kind, fingerprint, algorithm=made["method"], seed=made["seed"])
+                self.digests["clusters"] = self.ended.pop("clusters").close(said)
             attributes["clusters"] = made | {"digest": digest_of(found)}
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
