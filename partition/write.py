@@ -141,9 +141,7 @@ class StoreWriter:
         each vertex, int32 [V], and gives the count, the method and the seed; None makes none. ``partitioner``: method and seed of the one that numbered the
         vertices, so that their ids need not rise; None where they rise.
         """
-        kind = "identity"
-        if vertex_ids is not None:
-            kind = self._ids(vertex_ids)
+        kind = "identity" if vertex_ids is None else self._ids(vertex_ids)
         fingerprint = self.fingerprint.hexdigest()
         with full_disk_named(self.path, self.jobs.bytes):
             self.digests |= {name: array.close(about(name, kind, fingerprint)) for name, array in self.ended.items()}
@@ -151,10 +149,8 @@ class StoreWriter:
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
             "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
             "fingerprint": fingerprint, "partitions": self.rows, "report": {},
-            **({} if partitioner is None else {"partitioner": partitioner}),
+            **({} if partitioner is None else {"partitioner": partitioner}), **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
         }  # fmt: skip
-        if self.input_rows is not None:
-            attributes[EDGE_IDS] = self.input_rows
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
         if clusters is not None:
