@@ -16,7 +16,7 @@ PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
 def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in value]
     if bad := [item for item, (_, equals, path) in zip(value, pairs, strict=True) if not (equals and path)]:
-        raise click.BadParameter(f"expected NAME=PYTHON, found {bad[0]!r}")
+        raise click.BadParameter(f"expected NAME=PATH, found {bad[0]!r}")
     return {name: path for name, _, path in pairs}
 
 
@@ -35,6 +35,12 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "paper",
     type=click.Choice(["c-saw", "nextdoor"]),
     help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are labelled as stand-ins.",
+)
+@click.option(
+    "--parameters",
+    type=click.Choice(["paper", "csaw"]),
+    default="paper",
+    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier runs had; with --graphs, stand-ins also have the paper's weights, or none.",
 )
 @click.option(
     "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
@@ -78,7 +84,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PYTHON: a peer, and the Python interpreter that it is installed for.",
+    help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs (knightking, thunderrw; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",
@@ -145,7 +151,7 @@ def _command(ctx: click.Context) -> str:
         if isinstance(param, click.Argument):
             words += map(quote, value)
         elif param.name == "peers":
-            words += [f"--peer {name}=PYTHON" for name in value]
+            words += [f"--peer {name}=PATH" for name in value]
         elif param.name not in PLACES:
             words += (
                 [param.opts[0]]

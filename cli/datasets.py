@@ -20,7 +20,7 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_(as_json: bool) -> None:
-    """List the SNAP graphs that csaw can fetch.
+    """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
 
     The last column names the papers that sample a graph.
 
@@ -31,7 +31,7 @@ def list_(as_json: bool) -> None:
     from dataclasses import asdict
 
     from csaw.cli.console import print_json
-    from csaw.datasets.catalog import ENTRIES
+    from csaw.datasets.catalog import BY_HAND, ENTRIES
 
     if as_json:
         print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
@@ -39,6 +39,10 @@ def list_(as_json: bool) -> None:
     for e in ENTRIES:
         kind = "directed" if e.directed else "undirected"
         click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}".rstrip())
+    for graph in BY_HAND:
+        click.echo(
+            f"{graph.name:<18} {graph.vertices:>12,} vertices {graph.edges:>14,} edges  by hand, from {graph.page}  {graph.papers}"
+        )
     click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
 
 
@@ -53,7 +57,11 @@ def list_(as_json: bool) -> None:
 @click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
 @click.option("--seed", type=int, help="R-MAT: the same seed gives the same graph on any machine.")
 @click.option("--undirected/--directed", default=None, help="R-MAT: whether edges have one direction or both.")
-@click.option("--weights/--no-weights", default=None, help="R-MAT: draw weights, multiples of 1/256 in (0, 1].")
+@click.option(
+    "--weights/--no-weights",
+    default=None,
+    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5).",
+)
 @click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
@@ -88,7 +96,7 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the counts that SNAP publishes; a file that differs is not kept.
+    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the published counts; a file that differs is not kept.
 
     \b
     Example:

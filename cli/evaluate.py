@@ -1,5 +1,6 @@
 """``csaw evaluate``. The engine declares the options of an evaluation and of measures."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,11 @@ def _of_measures() -> list[click.Parameter]:
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+)
+@click.option(
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
@@ -70,6 +76,7 @@ def evaluate(
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
+    cluster: str | None,
     dry_run: bool,
     as_json: bool,
     **wanted: Any,
@@ -84,12 +91,12 @@ def evaluate(
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
+        csaw evaluate web.zarr --measures triangles,hops --cluster local:4
     """
     from csaw.cli import console
     from csaw.cli.evaluated import print_evaluation, print_plan
     from csaw.datasets.resolve import resolve
     from csaw.engine.evaluation import plots, saved
-    from csaw.engine.evaluation.evaluate import evaluate as run
     from csaw.engine.evaluation.evaluate import plan
     from csaw.partition.progress import steps
 
@@ -99,6 +106,7 @@ def evaluate(
     if save:
         saved.check_name(Path(save[1]), overwrite=overwrite)
         wanted["measures"] = wanted["measures"] or ",".join(columns)
+    run = _runner(cluster, dry_run)
     if dry_run:
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
@@ -110,6 +118,21 @@ def evaluate(
     if plot:
         plots.write(found, plot)
     console.print_json(found.as_dict()) if as_json else print_evaluation(found)
+
+
+def _runner(cluster: str | None, dry_run: bool) -> Any:
+    """The function that evaluates, here or by the workers of a cluster."""
+    if cluster is None:
+        from csaw.engine.evaluation.evaluate import evaluate as run
+
+        return run
+    if dry_run:
+        raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
+    from csaw.engine.cluster.clusters import Cluster, begin
+    from csaw.engine.cluster.evaluation import evaluate_on_cluster
+
+    begin(Cluster.of(cluster))
+    return partial(evaluate_on_cluster, cluster=cluster)
 
 
 def _list(ctx: click.Context) -> None:

@@ -46,6 +46,7 @@ def main() -> None:
     """Run, and turn each error that a user can cause into one line: exit status 1, or 130 after Ctrl-C. Errors of usage are click's, with status 2."""
     try:
         code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort as abort:  # click raises it for Ctrl-C; its cause may say how to go on
         said = str(abort.__cause__ or abort.__context__ or "")
         _leave(f"interrupted{': ' + said if said else ''}")
@@ -57,16 +58,25 @@ def main() -> None:
 
         _fail(f"{error}{remedy(error)}", 1)
     except BrokenPipeError:
-        sys.stderr.close()
+        _drop_output()
         sys.exit(1)
     except MemoryError:
         _fail("out of memory; give csaw a budget below what is free with --memory", 1)
     except OSError as error:
+        _drop_output()
         _fail(
             f"{shown(str(error.filename or 'input or output'))}: {error.strerror or error}{_where_room_is_needed(error)}",
             1,
         )
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_output() -> None:
+    """Let what could not be printed go nowhere; otherwise Python tries to print it again at its end, and ends with a status of its own."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _where_room_is_needed(error: OSError) -> str:

@@ -113,11 +113,22 @@ from csaw.cli import values
 )
 @click.option("--threads", type=int, help="Threads [default: all processors].")
 @click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
+@click.option(
+    "--cluster",
+    metavar="CLUSTER",
+    help="Read, sort and write by the workers of a Dask cluster, with the bytes of one machine: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job. All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
+)
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def partition(
-    inputs: tuple[str, ...], out: str, compression: str, as_json: bool, progress: bool, **options: Any
+    inputs: tuple[str, ...],
+    out: str,
+    compression: str,
+    cluster: str | None,
+    as_json: bool,
+    progress: bool,
+    **options: Any,
 ) -> None:
     """Make a graph store from files of edges.
 
@@ -129,11 +140,12 @@ def partition(
     Example:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
         csaw partition part-*.csv.gz web.zarr
+        csaw partition part-*.csv.gz web.zarr --cluster local:4
     """
     from csaw.cli import console
     from csaw.cli.graphs import describe, graph_sections
     from csaw.cli.report import print_report
-    from csaw.partition import IngestOptions, ingest
+    from csaw.partition import IngestOptions
     from csaw.partition.progress import progress as shown_progress
     from csaw.partition.several import files_of
 
@@ -141,7 +153,7 @@ def partition(
     files = files_of(list(inputs))
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with shown_progress("reading", total, "bytes", enabled=progress) as update:
-        store = ingest(files, out, chosen, lambda done, total: update(done))
+        store = _made(files, out, chosen, cluster, lambda done, total: update(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
         click.echo(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
@@ -153,3 +165,16 @@ def partition(
         console.print_json(report)
     else:
         print_report(graph_sections(describe(store), {**report, "warnings": []}))  # they are told above
+
+
+def _made(files: list[str], out: str, options: Any, cluster: str | None, update: Any) -> Any:
+    """The store, made here or by the workers of a cluster."""
+    if cluster is None:
+        from csaw.partition import ingest
+
+        return ingest(files, out, options, update)
+    from csaw.engine.cluster.clusters import Cluster, begin
+    from csaw.engine.cluster.ingest import ingest_on_cluster
+
+    begin(Cluster.of(cluster))
+    return ingest_on_cluster(files, out, options, cluster=cluster, progress=update)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from csaw.engine.contracts import Array
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.recut import Recut
@@ -60,6 +61,8 @@ class Network(ABC):
     """Bytes that may be kept of each vertex: offsets, degrees, and what a measure keeps."""
     flag: ClassVar[str]
     """The option of the budget."""
+    residency: Residency | None
+    """Where the rows must be; None: in the memory of the device if they fit, else block by block."""
 
     @cached_property
     @abstractmethod
@@ -89,10 +92,21 @@ class Network(ABC):
     @property
     def resident(self) -> bool:
         """Whether all rows are one block that stays in memory."""
-        return bool(self.held) or self.edges * self.edge_bytes <= self.room
+        streams = self.residency is not None and self.residency.streams
+        return bool(self.held) or (self._fits and not streams)
+
+    @property
+    def _fits(self) -> bool:
+        return self.edges * self.edge_bytes <= self.room
 
     def require_least(self) -> None:
-        """BudgetError unless the memory holds two rows and what is kept of all vertices."""
+        """BudgetError unless the memory holds two rows and what is kept of all vertices, or all rows where they must be resident."""
+        if self.residency is Residency.RESIDENT and not self._fits:
+            whole = self.edges * self.edge_bytes + self.state_bytes * self.vertices
+            raise BudgetError(
+                f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of {self.vertices:,} vertices, and {self.budget:,} are "
+                f"allowed; raise {self.flag}, or run without --residency"
+            )
         longest = max(self.store.max_degree, 1)
         least = self.state_bytes * self.vertices + 2 * self.edge_bytes * longest
         if self.budget < least:

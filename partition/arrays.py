@@ -8,18 +8,42 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from csaw.partition import nodes
 from csaw.partition.checksums import DTYPE, file_sum, sums_of
-from csaw.partition.loader import SUMS, array_digest
+from csaw.partition.loader import SUMS, StoredArray, array_digest, read_array
 from csaw.partition.parallel import Backlog
 from csaw.partition.spool import write_all
 
 CHUNK_BYTES = 16 << 20
 PIECE_BYTES = 1 << 20  # written at a time, of a chunk: whole blocks of checksums
+
+
+class Written(NamedTuple):
+    """An array whose chunk files are there: ``size`` elements, ``chunk`` of them in a file, and the checksums of all blocks; plain data, which processes may send to each other."""
+
+    path: Path
+    dtype: np.dtype
+    size: int
+    chunk: int
+    packed: bool
+    sums: np.ndarray
+
+    def close(self, about: nodes.About | None = None) -> str:
+        """Say what the files are, and return the digest that vouches for them. ``about``: what viewers read of the array."""
+        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed, about=about)
+        (self.path / SUMS).write_bytes(self.sums.tobytes())
+        return array_digest((self.path / "zarr.json").read_bytes(), self.sums.tobytes())
+
+    def read(self, first: int, count: int) -> np.ndarray:
+        """Elements from number ``first`` on, compared with their checksums; good before ``close``, too."""
+        out = np.empty(count, self.dtype)
+        stored = StoredArray(self.path, self.size, self.chunk, not self.packed, self.sums)
+        read_array(stored, out, first=first, elements=self.size)
+        return out
 
 
 class PlainArray:
@@ -38,7 +62,8 @@ class PlainArray:
         self.held: list[np.ndarray] = []
         self.held_size, self.ended = 0, False
         self.sums: list[Callable[[], np.ndarray]] = []
-        (path / "c").mkdir(parents=True)
+        path.mkdir(exist_ok=True)  # not its parents: a process that was given up may come to itself when they are gone
+        (path / "c").mkdir()
 
     def _piece_bytes(self) -> int:
         return min(CHUNK_BYTES, PIECE_BYTES)
@@ -69,13 +94,15 @@ class PlainArray:
             self._submit(missing)
 
     def close(self, about: nodes.About | None = None) -> str:
-        """When all is written, say what the files are, and return the digest that vouches for them. ``about``: what viewers read of the array."""
+        """As ``Written.close``, when all is written."""
+        return self.written().close(about)
+
+    def written(self) -> Written:
+        """What there is when all is written."""
         if not self.ended:
             self.end()
         sums = np.concatenate([np.empty(0, DTYPE), *(wait() for wait in self.sums)])
-        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed, about=about)
-        (self.path / SUMS).write_bytes(sums.tobytes())
-        return array_digest((self.path / "zarr.json").read_bytes(), sums.tobytes())
+        return Written(self.path, self.dtype, self.size, self.chunk, self.packed, sums)
 
     def _whole(self, held: list[np.ndarray], missing: int) -> np.ndarray:
         parts = [*held, np.zeros(missing, self.dtype)] if missing else held

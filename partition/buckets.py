@@ -12,8 +12,8 @@ import numpy as np
 from csaw.partition.csr import SUM, build_buckets, count_buckets, count_degrees, deal
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
+from csaw.partition.partition_writer import Facts
 from csaw.partition.spool import Spool, grouped, shorter
-from csaw.partition.write import Facts
 
 BUCKET_ENTRIES = 1 << 16
 MOST_BUCKETS = 1 << 10
@@ -53,14 +53,11 @@ class Buckets:
     """
 
     def __init__(
-        self, numbering: Any, entries: int, sample: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool,
+        self, numbering: Any, entries: int, cuts: np.ndarray, crew: Crew, *, undirected: bool, drop_loops: bool, weighted: bool,
         numbered: bool = False,
     ) -> None:  # fmt: skip
         self.numbering, self.undirected, self.drop_loops, self.weighted = numbering, undirected, drop_loops, weighted
-        self.crew, self.entries, self.numbered = crew, entries, numbered
-        count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
-        inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
-        self.cuts = np.unique(np.concatenate([[0, numbering.vertices], inner.astype(np.int64)]))
+        self.crew, self.entries, self.numbered, self.cuts = crew, entries, numbered, cuts
         self.bucket_of = np.repeat(np.arange(self.cuts.size - 1, dtype=np.uint16), np.diff(self.cuts))
         self.degrees = np.zeros(numbering.vertices, np.int64)
         self.reached = np.zeros(numbering.vertices, np.bool_)
@@ -72,6 +69,9 @@ class Buckets:
     def entry_bytes(self) -> int:
         """Of an entry: its ends, its weight, and its number in the input."""
         return 2 * self.numbering.dtype.itemsize + 4 * self.weighted + 8 * self.numbered
+
+    dealt: Any  # a spool, or what has its ``places``
+    ends: np.ndarray
 
     def fill(self, raw: Spool, dealt: Spool, piece_rows: int) -> None:
         """Deal all edges, about ``piece_rows`` at a time, to ``dealt``, which takes over the memory of ``raw``."""
@@ -88,8 +88,14 @@ class Buckets:
         self.ends = np.stack(ends)
 
     def _deal(self, number: int, row: int, *pieces: tuple[Any, ...]) -> tuple[list[np.ndarray], np.ndarray, int, int]:
-        """Entries of some pieces, of which the first edge is number ``row`` of the input, by bucket, where each bucket begins, the loops, and the bytes of memory that held the pieces."""
+        """What ``deal`` gives of some pieces, and the bytes of memory that held them; their degrees are counted."""
         used = sum(column.nbytes for piece in pieces for column in piece if isinstance(column, np.ndarray))
+        columns, ends, loops = self.deal(row, *pieces)
+        self._count_degrees(columns[0], ends, number)
+        return columns, ends, loops, used
+
+    def deal(self, row: int, *pieces: tuple[Any, ...]) -> tuple[list[np.ndarray], np.ndarray, int]:
+        """Entries of some pieces, of which the first edge is number ``row`` of the input, by bucket, where each bucket begins, and the loops."""
         how = self.undirected, self.drop_loops, self.bucket_of
         dense = [
             (self.numbering.dense(src[:]), self.numbering.dense(dst[:]), *weights) for src, dst, *weights in pieces
@@ -104,8 +110,7 @@ class Buckets:
         for src, dst, *weights in dense:
             deal(src, dst, weights[0][:] if self.weighted else NO_WEIGHTS, row, *how, at, a, b, w, n)
             row += src.size
-        self._count_degrees(a, ends, number)
-        return [a, b, *[w] * self.weighted, *[n] * self.numbered], ends, loops, used
+        return [a, b, *[w] * self.weighted, *[n] * self.numbered], ends, loops
 
     def _count_degrees(self, src: np.ndarray, ends: np.ndarray, number: int) -> None:
         """Add dealt entries to the degrees: stripes of buckets, one thread in each at a time, beginning with another one each."""
@@ -116,13 +121,14 @@ class Buckets:
             with self.locks[stripe]:
                 count_degrees(src[low:high], self.degrees)
 
-    def rows(self, policy: int, name: str) -> Iterator[tuple[Rows, Facts, int]]:
-        """Rows in order of the vertices, what a store says of them, and the number of repeats merged in each bucket."""
+    def rows(self, policy: int, name: str, begin: int = 0, end: int | None = None) -> Iterator[tuple[Rows, Facts, int]]:
+        """Rows in order of the vertices, what a store says of them, and the number of repeats merged, of the buckets begin .. end - 1 (default: all)."""
         count = self.cuts.size - 1
         held = 3 * self.entry_bytes * self.entries // count
         room = min(TOGETHER_BYTES, self.crew.work_bytes // (2 * self.crew.threads))
         together = max(1, min(room // held, count // (SHARES * self.crew.threads)))
-        work = ((first, min(first + together, count), policy, name) for first in range(0, count, together))
+        end = count if end is None else end
+        work = ((first, min(first + together, end), policy, name) for first in range(begin, end, together))
         yield from self.crew.in_order(self._build, work, held * together)
         self.dealt.close()
 
@@ -146,6 +152,13 @@ class Buckets:
             )
         rows = Rows(int(cuts[0]), indptr, indices[:kept], kept_weights[:kept], numbers[:kept])
         return rows, Facts(largest, repeats), merged
+
+
+def cuts_of(vertices: int, entries: int, sample: np.ndarray) -> np.ndarray:
+    """First vertices of buckets of about equal sizes, and V at the end; ``sample``: dense ids of some owners of entries."""
+    count = max(1, min(MOST_BUCKETS, entries // BUCKET_ENTRIES))
+    inner = np.sort(sample)[np.arange(1, count) * sample.size // count]
+    return np.unique(np.concatenate([[0, vertices], inner.astype(np.int64)]))
 
 
 def _numbered(groups: Iterator[tuple[tuple[Any, ...], ...]]) -> Iterator[tuple[Any, ...]]:

@@ -24,17 +24,18 @@ class Fingerprint:
 
     def add(self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
         """The next partition."""
-        self._feed("degrees", np.diff(indptr))
-        self._feed("indices", indices)
+        self.feed("degrees", np.diff(indptr))
+        self.feed("indices", indices)
         if weights is not None:
-            self._feed("weights", weights)
+            self.feed("weights", weights)
 
     def add_ids(self, *arrays: np.ndarray) -> None:
         """Add the original ids, as they are stored: numbers, or bytes and offsets of strings."""
         for array in arrays:
-            self._feed("ids", array)
+            self.feed("ids", array)
 
-    def _feed(self, name: str, array: np.ndarray) -> None:
+    def feed(self, name: str, array: np.ndarray) -> None:
+        """The next part of one stream: ``degrees`` int64, ``indices`` as they are stored, ``weights`` float32."""
         self.lanes[name].add(array.nbytes, _update, self.hashes[name], array)
 
     def hexdigest(self) -> str:

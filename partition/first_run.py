@@ -28,9 +28,7 @@ def deal_edges() -> None:
     raw.append(ends, ends.copy())
     with Crew(1, 0) as crew:
         numbering = number(raw, [0, 0], False, "", crew)
-        rows = buckets.Buckets(
-            numbering, 1, numbering.dense(ends.copy()), crew, undirected=False, drop_loops=False, weighted=False
-        )
+        rows = buckets.Buckets(numbering, 1, np.array([0, 1]), crew, undirected=False, drop_loops=False, weighted=False)
         rows.fill(raw, dealt, 1)
 
 

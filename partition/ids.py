@@ -1,15 +1,16 @@
 """The numbering of vertices: the dense id of a vertex is the rank of its original id."""
 
+from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from csaw.partition.csr import fill_slots, mark, rank_by_slots, rank_by_table, rank_seen
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
-from csaw.partition.spool import Spool, grouped
+from csaw.partition.spool import grouped
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
 TABLE_SLICE = 1 << 20  # of it, for a thread
@@ -17,10 +18,18 @@ MARKED_ROWS, SORTED_ROWS = 1 << 18, 1 << 20  # at a time
 SORTED_ROW_BYTES = 48  # in work: both ids joined, sorted and without repeats
 
 
+class Edges(Protocol):
+    """Pieces of edges, (src, dst, ...), which a numbering goes through once, and the number of their ``rows``."""
+
+    rows: int
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+
 class Numbering:
     """Dense ids of integer ids. ``vertex_ids`` are the original ids by dense id; None when they are 0 .. V - 1."""
 
-    def __init__(self, raw: Spool, low: int, high: int, dtype: np.dtype, crew: Crew) -> None:
+    def __init__(self, raw: Edges, low: int, high: int, dtype: np.dtype, crew: Crew) -> None:
         self.table = None
         if high - low < max(TABLE_FACTOR * raw.rows, 1 << 20):
             self.base = np.uint64(low % 2**64)
@@ -65,7 +74,7 @@ class Unchanged:
         return ids.astype(self.dtype, copy=False)
 
 
-def _by_table(raw: Spool, base: np.uint64, size: int, dtype: np.dtype, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
+def _by_table(raw: Edges, base: np.uint64, size: int, dtype: np.dtype, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
     """All ids, ascending, and the rank of each at its distance from ``base``; what no id has is left open."""
     seen = np.zeros(size, np.bool_)
 
@@ -91,7 +100,7 @@ def _by_table(raw: Spool, base: np.uint64, size: int, dtype: np.dtype, crew: Cre
     return ids, table
 
 
-def _distinct(raw: Spool, dtype: np.dtype, crew: Crew) -> np.ndarray:
+def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
     """All ids, ascending: of groups of pieces, then of two of those together, so that threads share the sorting."""
 
     def of(*pieces: tuple[Any, ...]) -> np.ndarray:
@@ -115,7 +124,7 @@ def _distinct(raw: Spool, dtype: np.dtype, crew: Crew) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, dtype), *whole]))
 
 
-def number(raw: Spool, bounds: list[int], big: bool, path: str, crew: Crew) -> Numbering:
+def number(raw: Edges, bounds: list[int], big: bool, path: str, crew: Crew) -> Numbering:
     """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
     if big and bounds[0] < 0:
         raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")

@@ -18,26 +18,25 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.buckets import Buckets, Rows, cut_rows
+from csaw.partition.buckets import Buckets, Rows, cut_rows, cuts_of
 from csaw.partition.clusters import make_clusters
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.first_run import compiling_aside
-from csaw.partition.ids import Unchanged, number
+from csaw.partition.ids import Unchanged
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew, processors
+from csaw.partition.reading import Reading
 from csaw.partition.reciprocity import reciprocity
 from csaw.partition.replace import GRAPH, Draft, check
-from csaw.partition.rows import WORD_PIECE_BYTES, TextRows
+from csaw.partition.rows import TextRows
 from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
 from csaw.partition.store import GraphStore
-from csaw.partition.word_numbers import StringNumbering
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
 
 PIECE_ROWS = 1 << 20  # dealt at a time: enough of them for each bucket
 MOST_PIECES = 1 << 12  # where the buckets begin in each takes 8 KiB
 KEPT_SHARE = 0.7  # of the memory, for spools; threads have the rest in work
-SAMPLE = 257  # a source among so many says how large the rows will be
 
 
 def ingest(
@@ -48,14 +47,14 @@ def ingest(
 ) -> GraphStore:
     """Make the store ``out`` from the edge list or table at ``path``; of a list, and of a folder's files in order of their names, one graph."""
     files = files_of(path)
-    _check_out(out, options)
-    crew, budget = _crew(options), _budget(out, options)
+    check_out(out, options)
+    crew, budget = crew_of(options), budget_of(out, options)
     with (
         compiling_aside(crew.threads),
-        closing(_reader(files, options, crew, budget, progress)) as rows,
+        closing(reader(files, options, crew, budget, progress)) as rows,
         crew,
     ):
-        return _ingested(_name(files), rows, out, options, crew, budget, files)
+        return ingested(out, options, lambda chosen: Ingest(name_of(files), rows, chosen, crew, budget, files), budget)
 
 
 def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -> GraphStore:
@@ -63,48 +62,53 @@ def ingest_rows(name: str, rows: Any, out: str | Path, options: IngestOptions) -
 
     Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1 and keep these ids, with edges or without.
     """
-    with _crew(options) as crew, compiling_aside(crew.threads):
-        return _ingested(name, rows, out, options, crew, _budget(out, options))
+    budget = budget_of(out, options)
+    with crew_of(options) as crew, compiling_aside(crew.threads):
+        return ingested(out, options, lambda chosen: Ingest(name, rows, chosen, crew, budget), budget)
 
 
-def _crew(options: IngestOptions) -> Crew:
-    return Crew(options.threads or processors(), _memory(options))
+def ingested(
+    out: str | Path, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]", budget: Budget
+) -> GraphStore:
+    """The store that an ingest makes, which ``begin`` begins. Its report says, beside what is stored, how much of ``budget`` was spilled."""
+    store = _made(out, options, begin)
+    store.report["spilled_bytes"] = budget.spilled
+    return store
 
 
-def _memory(options: IngestOptions) -> int:
+def crew_of(options: IngestOptions) -> Crew:
+    return Crew(options.threads or processors(), memory_of(options))
+
+
+def memory_of(options: IngestOptions) -> int:
     return options.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-def _budget(out: str | Path, options: IngestOptions) -> Budget:
-    return Budget(int(_memory(options) * KEPT_SHARE), Path(out).parent)
+def budget_of(out: str | Path, options: IngestOptions) -> Budget:
+    return Budget(int(memory_of(options) * KEPT_SHARE), Path(out).parent)
 
 
-def _ingested(
-    name: str, rows: Any, out: str | Path, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str] = ()
-) -> GraphStore:
-    _check_out(out, options)
+def _made(out: str | Path, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]") -> GraphStore:
+    check_out(out, options)
     with Draft(
         out, GRAPH, overwrite=options.overwrite
     ) as draft:  # from now on, so that of two writers one ends at once
         if options.partitioner != "range":
-            return _partitioned(name, rows, draft, options, crew, budget, files)
-        made = _Ingest(name, rows, options, crew, budget, files)
+            return _partitioned(draft, options, begin)
+        made = begin(options)
         try:
             return made.run(draft)
         finally:
-            made.raw.close()
-            made.dealt.close()
+            made.close()
 
 
-def _partitioned(name: str, rows: Any, draft: Draft, options: IngestOptions, *more: Any) -> GraphStore:
+def _partitioned(draft: Draft, options: IngestOptions, begin: "Callable[[IngestOptions], Ingest]") -> GraphStore:
     """The store of a partitioner, by way of one in order of the ids, which stands beside it meanwhile."""
     from csaw.partition.partitioners import partitioned
 
     place = draft.path.with_name(f".{draft.path.name}.csaw-by-range")
     try:
-        plain = _ingested(
-            name, rows, place, replace(options, partitioner="range", clusters=None, overwrite=True), *more
-        )
+        plain = _made(place, replace(options, partitioner="range", clusters=None, overwrite=True), begin)
         clusters = None if options.clusters is None else partial(_clusters, options)
         return partitioned(plain, draft, options, _partition_bytes(options), clusters)
     finally:
@@ -112,7 +116,7 @@ def _partitioned(name: str, rows: Any, draft: Draft, options: IngestOptions, *mo
 
 
 def _partition_bytes(options: IngestOptions) -> int:
-    return options.partition_bytes or min(256 << 20, max(_memory(options) // 8, 1 << 20))
+    return options.partition_bytes or min(256 << 20, max(memory_of(options) // 8, 1 << 20))
 
 
 def _clusters(options: IngestOptions, draft: GraphStore) -> tuple[np.ndarray, dict[str, Any]]:
@@ -122,14 +126,14 @@ def _clusters(options: IngestOptions, draft: GraphStore) -> tuple[np.ndarray, di
     return make_clusters(draft, options.clusters, options.method, options.cluster_seed), made
 
 
-def _check_out(out: str | Path, options: IngestOptions) -> None:
+def check_out(out: str | Path, options: IngestOptions) -> None:
     folder = Path(out).parent
     if not folder.is_dir():
         raise OptionError(f"{folder} is not a directory; make it first")
     check(Path(out), GRAPH, options.overwrite)
 
 
-def _reader(files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable | None) -> Any:
+def reader(files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable | None) -> Any:
     from csaw.partition.tables import TableRows, is_table
 
     def opened(file: str, progress: Callable | None) -> Any:
@@ -142,38 +146,38 @@ def _reader(files: list[str], options: IngestOptions, crew: Crew, budget: Budget
     )
 
 
-def _name(files: list[str]) -> str:
+def name_of(files: list[str]) -> str:
     return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
 
 
-class _Ingest:
+class Ingest:
+    """The passes of one ingest: ``number_ids``, ``deal`` and ``write``, of which another executor has its own."""
+
     def __init__(
-        self, path: str, rows: Any, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str]
+        self, path: str, rows: Any, options: IngestOptions, crew: Crew, budget: Budget, files: Sequence[str] = ()
     ) -> None:
-        self.files = files
-        self.path, self.rows, self.options, self.crew, self.memory = path, rows, options, crew, _memory(options)
-        self.budget = budget
-        self.raw, self.dealt = (Spool(budget, crew.backlog()) for _ in range(2))
+        self.path, self.rows, self.options, self.crew, self.budget = path, rows, options, crew, budget
+        self.files, self.memory = files, memory_of(options)
         self.undirected = rows.shape.undirected if options.directed is None else not options.directed
         self.weighted = rows.weighted
-        self.samples: list[np.ndarray] = []
-        self.repeats = 0
+        self.raw_rows = self.repeats = 0
 
     def run(self, out: Draft) -> GraphStore:
-        numbering = self._read()
-        self.raw_rows = self.raw.rows
+        """Make the store."""
+        numbering, sample = self.number_ids(out)
+        if self.raw_rows == 0:
+            raise FormatError(f"{self.path}: no edges found; expected rows 'source target [weight]'")
         entries = self.raw_rows * (2 if self.undirected else 1)
-        sample = np.concatenate([numbering.dense(ids) for ids in self.samples])
         buckets = Buckets(
-            numbering, entries, sample, self.crew, undirected=self.undirected, drop_loops=self.options.self_loops == "drop",
-            weighted=self.weighted, numbered=self.options.edge_ids,
+            numbering, entries, cuts_of(numbering.vertices, entries, sample), self.crew, undirected=self.undirected,
+            drop_loops=self.options.self_loops == "drop", weighted=self.weighted, numbered=self.options.edge_ids,
         )  # fmt: skip
-        buckets.fill(self.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw.rows // MOST_PIECES))
+        self.deal(buckets)
         with StoreWriter(
             out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
             input_rows=self.raw_rows if self.options.edge_ids else None,
         ) as writer:  # fmt: skip
-            self._write(writer, buckets)
+            self.write(writer, buckets)
             report = self._report(buckets, writer)
             return writer.finish(
                 directed=not self.undirected,
@@ -182,53 +186,58 @@ class _Ingest:
                 clusters=None if self.options.clusters is None else partial(_clusters, self.options),
             )
 
-    def _read(self) -> Any:
-        """Read all rows into the spool and return the numbering of their ids."""
-        strings = StringNumbering() if self.rows.shape.strings else None
-        low, high, big = 2**64, -(2**63), False
-        for src, dst, weights, bounds in self._columns(strings):
-            big = big or src.dtype == np.uint64
-            low, high = min(low, bounds[0]), max(high, bounds[1])
-            self.samples += [ids[::SAMPLE].copy() for ids in ((src, dst) if self.undirected else (src,))]
-            self.raw.append(src, dst, *([weights] if self.weighted else []))
-        self.raw.settle()
-        if self.raw.rows == 0:
-            raise FormatError(f"{self.path}: no edges found; expected rows 'source target [weight]'")
-        if strings is not None:
-            strings.finish()
-            return strings
-        if (vertices := getattr(self.rows, "vertices", None)) is not None:
-            return Unchanged(vertices)
-        return number(self.raw, [low, high], big, self.path, self.crew)
+    def number_ids(self, out: Draft) -> tuple[Any, np.ndarray]:
+        """Read all rows, and number their ids: the numbering, and dense ids of some of the ends that own entries."""
+        self.reading = Reading(
+            self.crew, self.budget, strings=self.rows.shape.strings, undirected=self.undirected,
+            weighted=self.weighted, reverse=self.options.reverse,
+        )  # fmt: skip
+        self.reading.read(self.rows)
+        self.raw_rows = self.reading.raw.rows
+        if (vertices := getattr(self.rows, "vertices", None)) is not None or not self.raw_rows:
+            numbering: Any = Unchanged(vertices or 0)
+        else:
+            numbering = self.reading.numbering(self.path)
+        return numbering, self.reading.sample(numbering)
 
-    def _columns(self, strings: StringNumbering | None) -> Iterator[tuple[Any, ...]]:
-        rows = self.rows if strings is None else self.crew.in_order(strings.numbered, self.rows, WORD_PIECE_BYTES)
-        for src, dst, weights, *bounds in rows:
-            if src.size and not (bounds and bounds[0]):
-                bounds = [(min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max())))]
-            if src.size:
-                yield (dst, src, weights, bounds[0]) if self.options.reverse else (src, dst, weights, bounds[0])
+    def deal(self, buckets: Buckets) -> None:
+        """Deal all edges to the buckets of their rows."""
+        self.dealt = Spool(self.budget, self.crew.backlog())
+        buckets.fill(self.reading.raw, self.dealt, max(min(PIECE_ROWS, self.memory // 1024), self.raw_rows // MOST_PIECES))  # fmt: skip
 
-    def _write(self, writer: StoreWriter, buckets: Buckets) -> None:
-        """Write the partitions in order. They were cut before repeated edges are merged, so they may end up smaller than planned."""
-        indptr = np.concatenate([[0], np.cumsum(buckets.degrees)])
+    def cuts(self, writer: StoreWriter, degrees: np.ndarray) -> np.ndarray:
+        """Where partitions begin, and V at the end. They are cut before repeated edges are merged, so they may end up smaller than planned."""
+        indptr = np.concatenate([[0], np.cumsum(degrees)])
         item = writer.id_dtype.itemsize + (4 if self.weighted else 0)
         limit = _partition_bytes(self.options)
         count = partition_count(int(indptr[-1]), indptr.size - 1, item, self.options.partitions, limit)
-        cuts = cut_points(indptr, count, self.options.balance)
-        for rows, facts, ends in cut_rows(self._built(buckets), cuts):
+        return cut_points(indptr, count, self.options.balance)
+
+    def write(self, writer: StoreWriter, buckets: Buckets) -> None:
+        """Write the partitions in order."""
+        for rows, facts, ends in cut_rows(self._built(buckets), self.cuts(writer, buckets.degrees)):
             writer.extend(rows.indptr, rows.indices, rows.weights, facts, rows.numbers)
             if ends:
                 writer.end_partition()
-            if self.options.duplicates == "error" and writer.multigraph:
-                raise FormatError(
-                    f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
-                )
+            self.check_repeats(writer)
+
+    def check_repeats(self, writer: StoreWriter) -> None:
+        """FormatError where edges are repeated and must not be."""
+        if self.options.duplicates == "error" and writer.multigraph:
+            raise FormatError(
+                f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
+            )
 
     def _built(self, buckets: Buckets) -> Iterator[tuple[Rows, Facts]]:
         for rows, facts, merged in buckets.rows(POLICIES[self.options.duplicates], self.path):
             self.repeats += merged
             yield rows, facts
+
+    def close(self) -> None:
+        """Let go of temporary files."""
+        for name in ("reading", "dealt"):
+            if (held := vars(self).get(name)) is not None:
+                (held.raw if name == "reading" else held).close()
 
     def _report(self, buckets: Buckets, writer: StoreWriter) -> dict[str, Any]:
         vertices, degrees, reached = buckets.degrees.size, buckets.degrees, buckets.reached
@@ -240,7 +249,7 @@ class _Ingest:
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
             "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
             "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
-            "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}), "spilled_bytes": self.budget.spilled,
+            "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}),
         }  # fmt: skip
         declared = self.rows.shape.declared
         found = {"vertices": vertices, "edges": self.rows.counts["edges"]}

@@ -23,10 +23,11 @@ class Ranges:
         self.path, self.handle, self.start, self.newline = path, handle, start, newline
         self.size, self.room = os.fstat(handle).st_size, Room()
 
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Where each begins and ends."""
-        for begin in range(self.start, self.size, blocks.BLOCK):
-            yield begin, min(begin + blocks.BLOCK, self.size)
+    def between(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
+        """Where each begins and ends, of those of the bytes ``first`` to before ``last``; None is the end of the file."""
+        end = self.size if last is None else min(last, self.size)
+        for begin in range(max(first, self.start), end, blocks.BLOCK):
+            yield begin, min(begin + blocks.BLOCK, end)
 
     def read(self, begin: int, end: int) -> memoryview:
         """The lines of a range, good until this thread reads the next. FormatError for a line that is too long, or where the file has changed."""

@@ -164,7 +164,7 @@ def take_the_name(draft: Path, path: Path) -> None:
         old = path.rename(_aside(path))
         draft.rename(path)
     sync_folder(path.parent)
-    _remove(old, path)
+    discard(old, path)
 
 
 def mend(path: Path) -> None:
@@ -173,7 +173,7 @@ def mend(path: Path) -> None:
     if not os.path.lexists(old):
         return
     if os.path.lexists(path):
-        _remove(old, path)
+        discard(old, path)
         return
     try:
         old.rename(path)
@@ -194,7 +194,7 @@ def _stopped(path: Path) -> str:
     return f"{path}: csaw was stopped while it replaced this; rename {_aside(path)} to it"
 
 
-def _remove(old: Path | None, path: Path) -> None:
+def discard(old: Path | None, path: Path) -> None:
     """Remove what was replaced, and the rest of an earlier removal. It gets a name of its own first, since a kill may leave a part of it."""
     removed = _replaced(path)
     shutil.rmtree(removed, ignore_errors=True)

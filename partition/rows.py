@@ -14,6 +14,7 @@ from csaw.partition.cells import empty_cell, row_shown
 from csaw.partition.errors import FormatError
 from csaw.partition.parallel import Crew
 from csaw.partition.ranges import Ranges
+from csaw.partition.records import COUNTED, WHOLE, Recorded, Span
 from csaw.partition.sniff import SAMPLE_ROWS, Shape, first_lines, newline_of, sniff
 from csaw.partition.word_cells import CutRows
 from csaw.partition.word_rows import WordRows
@@ -63,15 +64,16 @@ class Parsed(NamedTuple):
     bounds: tuple[int, int] | None
 
 
-class TextRows:
+class TextRows(Recorded):
     """Iterate for (src, dst, weights or None, and of numbers their bounds): uint32, int64, uint64 or, for string ids, lists of bytes.
 
     ``counts`` is complete afterwards. Whoever reads several files together has threads :meth:`parse` the :meth:`pieces` of each, then calls
     :meth:`checked` with the results in order, and :meth:`end`.
     """
 
-    def __init__(self, path: str, options: "IngestOptions", crew: Crew, progress: Callable | None = None) -> None:
+    def __init__(self, path: str, options: "IngestOptions", crew: Crew, progress: Callable | None = None, span: Span = WHOLE) -> None:  # fmt: skip
         self.path, self.skip_errors, self.crew, self.progress = path, options.on_error == "skip", crew, progress
+        self.span = span
         self.room = Room(min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads)))
         self.blocks = Blocks(path, progress)
         self.rest = self.blocks.read()
@@ -81,11 +83,11 @@ class TextRows:
         except BaseException:
             self.close()
             raise
-        self.counts = {"lines": self.shape.skip_lines, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
+        self.counts = {"lines": span.lines if span.begin else self.shape.skip_lines} | dict.fromkeys(COUNTED, 0)
         self.bad_weights, self.bad_weight_line = 0, 0
         self.first: tuple[int, int] | None = None
         self.warnings: list[str] = list(self.shape.warnings)
-        self.words = WordRows(path, self.shape, self.skip_errors, self.counts)
+        self.words = WordRows(path, self.shape, self.skip_errors, self.counts, rows_before=span.begin > 0)
         self.ranges: Ranges | None = None
 
     @property
@@ -105,20 +107,25 @@ class TextRows:
         return {"ids": ids, **places, "columns": self.shape.columns or "any"} | said
 
     def __iter__(self) -> Iterator[tuple]:
+        yield from self.read_pieces()
+        self.end()
+
+    def read_pieces(self) -> Iterator[tuple]:
+        """The rows, without what can only be said of the whole file."""
         for parsed in self.crew.in_order(self.parse, self.pieces(), WORD_PIECE_BYTES if self.shape.strings else 1):
             yield self.checked(parsed)
-        self.end()
 
     def pieces(self) -> Iterator[tuple]:
         """Blocks, or ranges of a file, that threads read themselves."""
-        yield (self.head[self.shape.skip :],)
+        if self.span.begin == 0:
+            yield (self.head[self.shape.skip :],)
         self.head = b""
         if self.blocks.done or not self.blocks.is_plain:
             yield from ((block,) for block in self.rest)
             return
         newline = self.blocks.newline or bytes([self.shape.newline])
         self.ranges = Ranges(self.path, self.blocks.raw.fileno(), self.blocks.given, newline)
-        for begin, end in self.ranges:
+        for begin, end in self.ranges.between(self.span.begin, self.span.end):
             yield begin, end
             if self.progress:
                 self.progress(end, self.ranges.size)

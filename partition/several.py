@@ -123,9 +123,13 @@ class Several:
             rows.end()
             rows.close()
             del self.kept[next(ended)]  # the memory, too, that its rows are in
-            self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
-            for name in self.counts:
-                self.counts[name] += rows.counts[name]
+            self.note(rows)
+
+    def note(self, rows: Any) -> None:
+        """What a file that was read has to say."""
+        self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
+        for name in self.counts:
+            self.counts[name] += rows.counts[name]
 
     def _pieces(self, number: int) -> Iterator[tuple[int, tuple[Any, Any]]]:
         """The pieces of a file and how much room they take, and its end."""

@@ -52,7 +52,20 @@ class TableRows:
         return {"ids": "words" if self.shape.strings else "numbers", **ends, "weight column": weight}
 
     def __iter__(self) -> Iterator[tuple]:
+        return self.read_pieces()
+
+    def read_pieces(self) -> Iterator[tuple]:
+        """The rows of all batches."""
         return (self.checked(*piece) for piece in self.pieces())
+
+    def record(self) -> dict[str, Any]:
+        """What there is to say of the rows, as plain data."""
+        return {"counts": dict(self.counts)}
+
+    def add(self, record: dict[str, Any]) -> None:
+        """The record of the whole table, which another process has read."""
+        for name in self.counts:
+            self.counts[name] += record["counts"][name]
 
     def pieces(self) -> Iterator[tuple[Any]]:
         """Its batches."""

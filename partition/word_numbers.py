@@ -69,9 +69,10 @@ class StringNumbering:
 
     def numbered(self, src: Any, dst: Any, weights: np.ndarray | None, *_: Any) -> tuple[Any, ...]:
         """Rows of words, as cells or lists of bytes, with provisional numbers for them, and bounds of the numbers that nobody asks for."""
-        return self._provisional(src), self._provisional(dst), weights, (0, 0)
+        return self.provisional(src), self.provisional(dst), weights, (0, 0)
 
-    def _provisional(self, words: Any) -> np.ndarray:
+    def provisional(self, words: Any) -> np.ndarray:
+        """uint32: provisional numbers of words, which are Cells or a list of bytes."""
         cells = words if isinstance(words, Cells) else Cells.of(words)
         hashes, chosen, out = (
             np.empty(cells.starts.size, np.uint64),

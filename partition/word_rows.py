@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class WordRows:
     """Parses blocks of lines in order, and adds to ``counts``, which are those of TextRows."""
 
-    def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int]) -> None:
+    def __init__(self, path: str, shape: "Shape", skip_errors: bool, counts: dict[str, int], rows_before: bool = False) -> None:  # fmt: skip
         self.path, self.shape, self.skip_errors, self.counts = path, shape, skip_errors, counts
         self.bad_weights, self.bad_weight_line = 0, 0
-        self.rows, self.comments_like_rows, self.like_row_line = 0, 0, 0
+        self.rows, self.comments_like_rows, self.like_row_line = int(rows_before), 0, 0
         self.last = max(shape.read.source, shape.read.target, shape.read.weight)
 
     @property

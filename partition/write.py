@@ -2,33 +2,27 @@
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from csaw.partition.about import about
-from csaw.partition.arrays import PlainArray, growing_array
+from csaw.partition.arrays import PlainArray, Written, growing_array
 from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
 from csaw.partition.parallel import Backlog, Crew
+from csaw.partition.partition_writer import Facts, PartitionWriter, full_disk_named
 from csaw.partition.replace import GRAPH, Draft, sync_folder
 from csaw.partition.store import GraphStore, array_name, open_graph
 from csaw.partition.words import Words
 
 SYNCS = 8
-
-
-class Facts(NamedTuple):
-    """Of some rows: the entries of the largest, and whether any entry is there twice."""
-
-    largest: int
-    repeats: bool
 
 
 class StoreWriter:
@@ -50,8 +44,8 @@ class StoreWriter:
         self.disk = ThreadPoolExecutor(SYNCS) if crew else None
         self.syncs: list[Future] = []
         self.rows: list[tuple[int, int, int, int, int]] = []
-        self.arrays: dict[str, PlainArray] = {}  # of the partition in work
-        self.ended: dict[str, PlainArray] = {}  # of all partitions before it, by their names in the store
+        self.part: PartitionWriter | None = None  # in work
+        self.ended: dict[str, PlainArray | Written] = {}  # of all partitions before it, by their names in the store
         self.digests: dict[str, str] = {}
         self.edges = self.max_degree = 0
         self.multigraph = False
@@ -87,49 +81,48 @@ class StoreWriter:
 
         The arrays must stay as they are until ``finish``.
         """
-        if not self.arrays:
-            self._begin_partition()
-        indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices, self.id_dtype)
-        parts = {"indptr": indptr[1:] + self.arrays["indices"].size, "indices": indices}
-        if self.weighted:
-            parts["weights"] = np.asarray(weights, np.float32)
-        if self.input_rows is not None:
-            parts[EDGE_IDS] = np.asarray(numbers, np.int64)
-        with full_disk_named(self.path, sum(part.nbytes for part in parts.values())):
-            for name, part in parts.items():
-                self.arrays[name].extend(part)
-        self.fingerprint.add(indptr, indices, parts.get("weights"))
-        facts = facts or facts_of(indptr, indices)
+        if self.part is None:
+            self.part = self._new_partition()
+        indptr = np.asarray(indptr, np.int64)
+        parts = self.part.extend(indptr, indices, weights, numbers)
+        self.fingerprint.add(indptr, parts["indices"], parts.get("weights"))
+        self._note(facts or facts_of(indptr, parts["indices"]))
+
+    def _note(self, facts: Facts) -> None:
         self.multigraph = self.multigraph or facts.repeats
         self.max_degree = max(self.max_degree, facts.largest)
 
-    def _begin_partition(self) -> None:
+    def _new_partition(self) -> PartitionWriter:
         folder = self.draft / "partitions" / f"{len(self.rows):05d}"
-        self._group(folder, {})
-        dtypes = {"indptr": np.dtype(np.int64), "indices": self.id_dtype}
-        if self.weighted:
-            dtypes["weights"] = np.dtype(np.float32)
-        if self.input_rows is not None:
-            dtypes[EDGE_IDS] = np.dtype(np.int64)
-        self.arrays = {
-            name: growing_array(folder / name, dtype, self.compression, self.jobs, self._sync)
-            for name, dtype in dtypes.items()
-        }
-        self.arrays["indptr"].extend(np.zeros(1, np.int64))
+        return PartitionWriter(
+            folder, self.path, id_dtype=self.id_dtype, weighted=self.weighted, numbered=self.input_rows is not None,
+            compression=self.compression, jobs=self.jobs, sync=self._sync,
+        )  # fmt: skip
 
     def end_partition(self) -> None:
         """End the current partition; the next rows begin another."""
-        arrays = self.arrays.values()
-        with full_disk_named(self.path, sum(array.held_size * array.dtype.itemsize for array in arrays)):
-            for name, array in self.arrays.items():
-                array.end()
-                self.ended[array_name(len(self.rows), name)] = array
+        assert self.part is not None
+        self.part.end()
+        self._add_partition(self.part.vertices, self.part.edges, self.part.arrays)
+        self.part = None
+
+    def take(self, arrays: Mapping[str, Written], facts: Facts) -> None:
+        """The next partition, which another process has written to its place, by the names of its arrays."""
+        vertices, edges = arrays["indptr"].size - 1, arrays["indices"].size
+        self.fingerprint.feed("degrees", np.diff(arrays["indptr"].read(0, vertices + 1)))
+        for name in ("indices", "weights")[: 1 + self.weighted]:
+            size = arrays[name].chunk
+            for first in range(0, edges, size):
+                self.fingerprint.feed(name, arrays[name].read(first, min(size, edges - first)))
+        self._note(facts)
+        self._add_partition(vertices, edges, arrays)
+
+    def _add_partition(self, vertices: int, edges: int, arrays: Mapping[str, PlainArray | Written]) -> None:
+        self.ended |= {array_name(len(self.rows), name): array for name, array in arrays.items()}
         first = self.rows[-1][1] if self.rows else 0
-        vertices, edges = self.arrays["indptr"].size - 1, self.arrays["indices"].size
-        nbytes = sum(array.size * array.dtype.itemsize for name, array in self.arrays.items() if name != EDGE_IDS)
+        nbytes = sum(array.size * array.dtype.itemsize for name, array in arrays.items() if name != EDGE_IDS)
         self.rows.append((first, first + vertices, self.edges, edges, nbytes))
         self.edges += edges
-        self.arrays = {}
 
     def finish(self, *, directed: bool, vertex_ids: np.ndarray | list | Words | None,
                report: dict[str, Any] | Callable[[GraphStore], dict[str, Any]],
@@ -205,23 +198,6 @@ def facts_of(indptr: np.ndarray, indices: np.ndarray) -> Facts:
     inner = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)]
     same[inner - 1] = False
     return Facts(int(np.diff(indptr).max(initial=0)), bool(same.any()))
-
-
-class full_disk_named:
-    """Turns a full disk or a forbidden folder into an error that names it."""
-
-    def __init__(self, path: Path, needed_bytes: int = 0) -> None:
-        self.path, self.needed_bytes = path, needed_bytes
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, StoreError):
-            more = f", {self.needed_bytes:,} more bytes needed" if self.needed_bytes else ""
-            raise StoreError(
-                f"{self.path} cannot be written: {error.strerror or error}{more}; nothing is left under its name"
-            ) from error
 
 
 def sync_tree(folder: Path) -> None:

@@ -118,7 +118,7 @@ def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
 def _local(distributed: Any, workers: int) -> Any:
     """Workers of one thread for tasks each, on this machine; csaw bounds their memory, not Dask, which would stop them."""
     return distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR,
+        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
     )  # fmt: skip
 
 

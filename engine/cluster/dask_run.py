@@ -2,7 +2,6 @@
 
 import logging
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cluster.clusters import Cluster, connected
-from csaw.engine.cluster.recipe import Recipe, check_device
+from csaw.engine.cluster.recipe import SPARED, Recipe, check_device
+from csaw.engine.cluster.unstarted import is_unstarted, plans_here
 from csaw.engine.kernel_time import Stopwatch, compiled
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
@@ -21,14 +21,12 @@ from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError, ClusterError, DeviceError, MissingDependencyError, StoreError
+from csaw.partition.errors import ClusterError, StoreError
 from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)
 SECONDS_TO_PLAN = 600
 SECONDS_TO_SEE = 120  # until groups that others have written are seen here: file systems of networks may keep old lists of names for a minute
-SPARED = (BudgetError, DeviceError, MissingDependencyError)
-"""Errors of a worker's plan that leave the others to their work."""
 
 
 def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, resume: bool = False, overwrite: bool = False,
@@ -59,7 +57,7 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
             plans = plans_on(client, name)
             began(job.plan.request.instances)
             working = Stopwatch()
-            tasks = _drawn(client, name, writer, progress)
+            tasks = _drawn(client, name, writer, progress, plans)
             worked = working.read()
         sealing = Stopwatch()
         _see_all(writer)
@@ -74,10 +72,15 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
 
 def plan_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, virtual: bool = False,
                     **given: Any) -> tuple[Job, dict[str, Plan | str]]:  # fmt: skip
-    """The job as this process sees it, and the plan of each worker of a cluster by its name, or why it has none; nothing is sampled. Errors as :func:`sample_on_cluster`."""
+    """The job as this process sees it, and the plan of each worker of a cluster by its name, or why it has none; nothing is sampled.
+
+    A cluster that the run itself would start is not started: its workers are planned here, jobs as on machines such as this one. Errors as :func:`sample_on_cluster`.
+    """
     where = Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
     job = recipe.here()
+    if is_unstarted(where):
+        return job, plans_here(where, recipe)
     with connected(where) as client, run_on(client, recipe, where) as name:
         return job, _planned(client, name)
 
@@ -100,49 +103,10 @@ def run_on(client: Any, recipe: Recipe, where: Cluster) -> Iterator[str]:
     ClusterError where a worker has another csaw; it names the first one.
     """
     from csaw.engine.cluster.drawer import Drawing
+    from csaw.engine.cluster.joined import joined
 
-    _await_workers(client)
-    _check_versions(client, recipe)
-    name = f"csaw-{secrets.token_hex(8)}"
-    client.register_plugin(Drawing(recipe, name, where.is_local), name=name)
-    try:
+    with joined(client, lambda name: Drawing(recipe, name, where.is_local)) as name:
         yield name
-    finally:
-        if client.status == "running":  # otherwise the scheduler is lost
-            with suppress(OSError, TimeoutError, RuntimeError, ValueError):
-                client.unregister_worker_plugin(name)
-
-
-def _await_workers(client: Any) -> None:
-    """Wait for a first worker, for as long as its job may wait in a queue."""
-    reminded = time.monotonic()
-    while not client.nthreads():
-        if time.monotonic() - reminded > 60:
-            reminded = time.monotonic()
-            log.info("no worker is there yet; waiting for one")
-        time.sleep(0.1)
-
-
-def _check_versions(client: Any, recipe: Recipe) -> None:
-    wanted = (recipe.version, recipe.draws)
-    for address, found in client.run(_version_probe(), on_error="return").items():
-        if isinstance(found, BaseException):
-            raise ClusterError(f"worker {address} has no csaw ({found}); install csaw {recipe.version} there")
-        if tuple(found) != wanted:
-            raise ClusterError(
-                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected {wanted[0]} with draws of version {wanted[1]}, as here"
-            )
-
-
-def _version_probe() -> Callable[[], tuple[str, int]]:
-    """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
-
-    def said() -> tuple[str, int]:
-        from csaw.engine import run, version
-
-        return version.VERSION, run.DRAWS
-
-    return said
 
 
 def plans_on(client: Any, name: str) -> dict[str, Plan]:
@@ -189,10 +153,12 @@ def _result(client: Any, address: str, future: Any) -> Any:
     raise ClusterError(f"worker {address} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
 
 
-def _drawn(client: Any, name: str, writer: SampleWriter, progress: Callable[[int], None] | None) -> Any:
+def _drawn(client: Any, name: str, writer: SampleWriter, progress: Callable[[int], None] | None, plans: Mapping[str, Plan]) -> Any:  # fmt: skip
+    from csaw.engine.cluster.drawer import groups_at_once
     from csaw.engine.cluster.tasks import Tasks
 
-    tasks = Tasks(client, name, writer, progress)
+    together = max((groups_at_once(plan) for plan in plans.values() if plan.residency.streams), default=1)
+    tasks = Tasks(client, name, writer, progress, together)
     tasks.run()
     return tasks
 

@@ -2,21 +2,20 @@
 
 import logging
 import secrets
-import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from distributed import Worker, WorkerPlugin, get_worker
+from distributed import Worker, get_worker
 
-from csaw.engine.cluster.recipe import Recipe, device_of
+from csaw.engine.cluster.joined import Joined
+from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
 from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.engine.plan.machine import available_bytes
-from csaw.engine.plan.plan import INTERPRETER_BYTES, Plan
+from csaw.engine.plan.plan import Plan
 from csaw.engine.run import Job, manifest, open_backend, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.group_units import Units
@@ -26,8 +25,7 @@ from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError
 
 log = logging.getLogger(__name__)
-PARTS = 4  # of a unit, at least: one is written while the next is drawn
-SHARE = 0.7  # of the memory that Dask gives a worker: with 0.8 of it in use, Dask hands out no more tasks
+PARTS = 4  # of a unit, at least: one is written while the next is drawn; but a streamed graph is read again for each
 HERE_ALONE = (StoreError, BudgetError, DeviceError, MissingDependencyError, MemoryError, OSError)
 """Errors that one worker may have where others have none."""
 
@@ -66,6 +64,11 @@ def writer_of(job: Job, out: str) -> GroupWriter:
     return writer
 
 
+def groups_at_once(plan: Plan) -> int:
+    """Groups that a plan draws at a time."""
+    return max(1, plan.at_a_time // plan.request.group_size)
+
+
 @dataclass
 class Drawer:
     """A job that is open: its graph is in memory as far as its plan says."""
@@ -85,7 +88,9 @@ class Drawer:
     def draw(self, groups: Sequence[int], worker: str) -> Report:
         """Draw and commit some groups."""
         watch = Stopwatch()
-        size = min(max(1, self.job.plan.at_a_time // self.writer.group_size), -(-len(groups) // PARTS))
+        plan = self.job.plan
+        most = -(-len(groups) // PARTS) if not plan.residency.streams else len(groups)
+        size = min(groups_at_once(plan), most)
         units = self.units = Units(self.writer, groups, size)
         draw_and_write(self.batches, units, self.threads)
         if units.left:
@@ -108,20 +113,18 @@ class Drawer:
         self.batches.close()
 
 
-class Drawing(WorkerPlugin):
+class Drawing(Joined):
     """What Dask hands to each worker of a run, those that come later too: the recipe of its job. The job is opened with the first unit.
 
     All work on it is done in one thread, since a GPU's backend belongs to the thread that has opened it; a worker with several threads draws one unit at a time.
     """
 
     def __init__(self, recipe: Recipe, name: str, local: bool) -> None:
-        self.recipe, self.name, self.local = recipe, name, local
+        super().__init__(local)
+        self.recipe, self.name = recipe, name
 
     def setup(self, worker: Worker) -> None:
-        if self.local and threading.current_thread() is threading.main_thread():
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # Ctrl-C is for the process that leads, which stops the workers
+        super().setup(worker)
         limit = worker.memory_manager.memory_limit
         self.worker, self.address = f"{worker.name} ({worker.address})", worker.address
         if str(worker.name) == worker.address:
@@ -130,7 +133,7 @@ class Drawing(WorkerPlugin):
         device = device_of(self.recipe.given.get("device"), number)
         place: dict[str, Any] = {"threads": worker.state.nthreads}
         if limit:
-            place["memory"] = max(1 << 20, min(available_bytes(), int(limit * SHARE) - INTERPRETER_BYTES))
+            place["memory"] = min(available_bytes(), memory_of(limit))
         self.place = place if device is None else place | {"device": device}
         self.thread = ThreadPoolExecutor(1)
         self.drawer: Drawer | None = None

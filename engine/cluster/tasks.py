@@ -1,18 +1,17 @@
 """Units of groups as tasks of a Dask cluster: a few for each worker ahead, until all groups are committed, whatever becomes of the workers."""
 
-import asyncio
 import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, LocalCluster
+from distributed import Client, Future, KilledWorker
 
+from csaw.engine.cluster.attendance import LOOK_SECONDS, LOST, Attendance, is_reached
 from csaw.engine.cluster.drawer import Report, Unable, draw
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.partition.errors import ClusterError, CsawError
@@ -20,22 +19,11 @@ from csaw.partition.errors import ClusterError, CsawError
 log = logging.getLogger(__name__)
 UNIT_SECONDS = 1.0  # of work in a task
 AHEAD = 2  # tasks of a worker: one that it draws, one that it goes on with
-LOOK_SECONDS = 1.0  # between looks at the workers
-REPLACE_SECONDS = 20.0  # after which a worker that is not there is lost for good
-DESERTED_SECONDS = 120.0  # without any worker of a local cluster
-REMIND_SECONDS = 60.0  # between messages that no worker is there
 SLOW, SLOW_SECONDS = 4.0, 3.0  # times a usual unit, and seconds, after which an idle worker is given the same one
 MOST_DEATHS = 3  # of a group alone in its task; each stands for several workers that died with it, as Dask counts
 MOST_FAILURES = 2  # of a unit, by errors that are none of csaw's
 RESULT_SECONDS = 10.0  # to bring a report, a few hundred bytes; then its worker has died with it
-LOST = (CancelledError, asyncio.CancelledError, TimeoutError, OSError)
-"""What comes in place of a report that died with its worker, or of a task that died with its scheduler."""
 SAFE = "finished groups are safe; --resume completes the rest, on a cluster or on one machine"
-
-
-def is_reached(client: Client) -> bool:
-    """Whether the client is connected with its scheduler; while it tries to be again, calls of it would wait."""
-    return client.status == "running"
 
 
 @dataclass(eq=False)
@@ -50,19 +38,19 @@ class Unit:
 
 
 class Tasks:
-    """Has the missing groups of ``writer`` drawn in the run ``name`` by the workers of ``client``; ``reports`` has the last one of each process."""
+    """Has the missing groups of ``writer`` drawn in the run ``name`` by the workers of ``client``; ``reports`` has the last one of each process.
 
-    def __init__(self, client: Client, name: str, writer: GroupWriter, progress: Callable[[int], None] | None) -> None:
-        self.client, self.name, self.writer, self.progress = client, name, writer, progress
+    ``together``: groups that a worker should be given at a time, however long they take, because it reads its graph from disk again for each unit.
+    """
+
+    def __init__(self, client: Client, name: str, writer: GroupWriter, progress: Callable[[int], None] | None, together: int = 1) -> None:  # fmt: skip
+        self.client, self.name, self.writer, self.progress, self.together = client, name, writer, progress, together
         self.left = deque(g for g in range(writer.groups) if g not in writer.done)
         self.again: deque[Unit] = deque()
         self.out: dict[Future, Unit] = {}
         self.ended: SimpleQueue[tuple[Future, Any]] = SimpleQueue()
         self.aside: dict[str, Unable] = {}
-        self.workers: set[str] = set()
-        self.looked = self.reminded = time.monotonic() - REMIND_SECONDS
-        self.complete = self.peopled = time.monotonic()
-        self.wanted = 0 if client.cluster is None else len(client.cluster.worker_spec)
+        self.attendance = Attendance(client, SAFE)
         self.pace = 0.0  # seconds of a group
         self.instances = sum(map(writer.rows, writer.done))
         self.edges = self.dead_ends = 0
@@ -80,49 +68,14 @@ class Tasks:
             self._cancel(list(self.out))
 
     def _look(self) -> None:
-        """See which workers there are."""
-        if (now := time.monotonic()) - self.looked < LOOK_SECONDS:
-            return
-        self.looked = now
-        if not is_reached(self.client):
-            raise self._lost()
-        try:
-            workers = set(self.client.nthreads())
-        except (OSError, TimeoutError, RuntimeError) as error:
-            raise self._lost() from error
-        if gone := sorted(self.workers - workers):
-            log.warning(
-                "%s gone; other workers take over the work",
-                f"worker {gone[0]} is" if len(gone) == 1 else f"{len(gone)} workers are",
-            )
-        self.workers = workers
-        self._replace_lost(now)
-        if able := self.workers - self.aside.keys():
-            return
-        if self.workers:
+        """See which workers there are, and whether one of them can draw."""
+        if self.attendance.look() and self.workers and not self.workers - self.aside.keys():
             raise self._none_able()
-        if now - self.reminded >= REMIND_SECONDS and not able:
-            self.reminded = now
-            log.info("no worker is there yet; waiting for one")
 
-    def _replace_lost(self, now: float) -> None:
-        """Start new workers for those that are lost for good, where this process has started the cluster. Dask itself gives up one that dies while it starts."""
-        if (cluster := self.client.cluster) is None or len(self.workers) >= self.wanted:
-            self.complete = now
-        if self.workers or cluster is None:
-            self.peopled = now
-        elif isinstance(cluster, LocalCluster) and now - self.peopled > DESERTED_SECONDS:
-            raise ClusterError(
-                f"all workers on this machine have died, and Dask has started none for {DESERTED_SECONDS:.0f} seconds; {SAFE}"
-            )
-        if now - self.complete > REPLACE_SECONDS:
-            self.complete = now
-            if isinstance(cluster, LocalCluster):  # elsewhere, a worker that is not there may wait in a queue
-                cluster.scale(len(self.workers))
-            cluster.scale(self.wanted)
-
-    def _lost(self) -> ClusterError:
-        return ClusterError(f"the scheduler {self.client.scheduler.address} is lost; {SAFE}")
+    @property
+    def workers(self) -> set[str]:
+        """The addresses of those that are there."""
+        return self.attendance.workers
 
     def _none_able(self) -> CsawError:
         """The error of all workers: that of the first one, with its name."""
@@ -142,7 +95,7 @@ class Tasks:
     def _next_groups(self, workers: int) -> list[int]:
         """The next groups, of about a second; fewer towards the end, so that all workers end together."""
         most = int(UNIT_SECONDS / self.pace) if self.pace else 1
-        size = max(1, min(most, len(self.left) // (AHEAD * workers)))
+        size = max(1, min(most, len(self.left) // (AHEAD * workers)), min(self.together, -(-len(self.left) // workers)))
         return [self.left.popleft() for _ in range(min(size, len(self.left)))]
 
     def _submit(self, unit: Unit) -> None:
@@ -183,7 +136,7 @@ class Tasks:
             self._died(unit, outcome)
         elif isinstance(outcome, LOST) and not isinstance(outcome, CsawError):
             if not is_reached(self.client):
-                raise self._lost()
+                raise self.attendance.lost()
             self._once_more(unit)
         elif isinstance(outcome, CsawError) or unit.failures == MOST_FAILURES:
             raise outcome
@@ -219,7 +172,7 @@ class Tasks:
         if unable.address not in self.aside:
             self.aside[unable.address] = unable
             log.warning("%s%s", unable, "; other workers take over its work" * bool(self.workers - self.aside.keys()))
-        self.looked -= LOOK_SECONDS
+        self.attendance.look_soon()
 
     def _died(self, unit: Unit, error: KilledWorker) -> None:
         """Submit a unit again whose workers died, in halves: should it be what kills them, a single group is found."""

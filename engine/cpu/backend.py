@@ -16,6 +16,7 @@ from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.unique import Unique
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
@@ -89,6 +90,8 @@ class CpuBackend(Backend):
             return SharedDraws(self, first, sources)
         if self.algorithm.draws_from != "edges":
             return Layers(self, first, sources)
+        if self.algorithm.unique:
+            return Unique(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 

@@ -12,6 +12,7 @@ import numpy as np
 from csaw.engine.cpu.kernels import adjacency
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.residency import Residency
 from csaw.partition.parallel import processors
 from csaw.partition.recut import Recut
 
@@ -23,6 +24,7 @@ DERIVED_SHARE = 3  # graphs in memory while the undirected one is made: rows, ro
 class HostNetwork(Network):
     """The graph of ``store``, in at most ``memory`` bytes (default: what is free) with ``threads`` threads (default: one for each processor).
 
+    ``residency``: resident or disk (default: resident if it fits).
     ``derived``: a folder for graph stores that are made of a graph that does not fit, such as its undirected one; they are found again there.
     BudgetError, with the bytes needed, where the memory does not hold two rows and what is kept of all vertices.
     """
@@ -31,9 +33,15 @@ class HostNetwork(Network):
     xp = np
 
     def __init__(
-        self, store: Any, *, memory: int | None = None, threads: int | None = None, derived: Path | None = None
+        self,
+        store: Any,
+        *,
+        memory: int | None = None,
+        threads: int | None = None,
+        derived: Path | None = None,
+        residency: Residency | None = None,
     ) -> None:
-        self.store, self.derived = store, derived
+        self.store, self.derived, self.residency = store, derived, residency
         self.memory = available_bytes() if memory is None else memory
         self.threads = processors() if threads is None else threads
         self.pool, self.reader = ThreadPoolExecutor(self.threads), ThreadPoolExecutor(1)
@@ -194,7 +202,9 @@ class HostNetwork(Network):
         from csaw.engine.derived import derived_store
 
         store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
-        return HostNetwork(store, memory=self.memory, threads=self.threads, derived=self.derived)
+        return HostNetwork(
+            store, memory=self.memory, threads=self.threads, derived=self.derived, residency=self.residency
+        )
 
     def close(self) -> None:
         for name in ("undirected", "incoming"):

@@ -21,7 +21,8 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.row_classes import RowClasses
 from csaw.engine.network import Block, Network, Wanted
-from csaw.partition.errors import DeviceError
+from csaw.engine.plan.residency import Residency
+from csaw.partition.errors import BudgetError, DeviceError
 
 STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
@@ -32,8 +33,8 @@ WARPS = 1 << 16  # of a launch over rows
 class DeviceNetwork(Network):
     """The graph of ``store`` on one GPU, in at most ``gpu_memory`` bytes of it (default: nine tenths of what is free).
 
-    ``memory``, ``threads``, ``derived``: as of HostNetwork, for what is done on the host. BudgetError where two rows and what is kept of all
-    vertices do not fit; DeviceError for a graph of 2^32 vertices or more.
+    ``memory``, ``threads``, ``derived``: as of HostNetwork, for what is done on the host. ``residency``: resident, streamed from host memory, or disk
+    (default: the first that fits). BudgetError where two rows and what is kept of all vertices do not fit, or all rows where they must; DeviceError for a graph of 2^32 vertices or more.
     """
 
     device, flag, state_bytes = "cuda", "--gpu-memory", STATE_BYTES
@@ -48,12 +49,13 @@ class DeviceNetwork(Network):
         memory: int | None = None,
         threads: int | None = None,
         derived: Path | None = None,
+        residency: Residency | None = None,
     ) -> None:
         if np.dtype(store.id_dtype) != np.uint32:
             raise DeviceError(
                 f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
             )
-        self.store, self.gpu = store, gpu
+        self.store, self.gpu, self.residency = store, gpu, residency
         self.gpu_memory = int(gpu.free_bytes * FREE_SHARE) if gpu_memory is None else gpu_memory
         self.host_options: dict[str, Any] = {"memory": memory, "threads": threads, "derived": derived}
         self.vertices, self.edges = store.vertices, store.edges
@@ -61,6 +63,8 @@ class DeviceNetwork(Network):
         self.id_dtype = np.dtype(np.uint32)
         self.held = {}
         self.loaded: dict[str, Kernels] = {}
+        if residency is Residency.RESIDENT:
+            self.require_least()
 
     @cached_property
     def host(self) -> HostNetwork:
@@ -120,9 +124,15 @@ class DeviceNetwork(Network):
 
     @cached_property
     def host_copy(self) -> tuple[np.ndarray, np.ndarray | None] | None:
-        """All rows in page-locked host memory, with their weights; None where they do not fit there."""
-        if self.edges * self.edge_bytes > self.host.room:
+        """All rows in page-locked host memory, with their weights; None where they do not fit there. BudgetError where they must."""
+        bytes_needed = self.edges * self.edge_bytes
+        if self.residency is Residency.DISK or (bytes_needed > self.host.room and self.residency is None):
             return None
+        if bytes_needed > self.host.room:
+            raise BudgetError(
+                f"{self.store.path}: {bytes_needed:,} bytes of host memory are needed for all rows, and there is room for {max(self.host.room, 0):,}; "
+                f"raise --memory, or pass --residency disk"
+            )
         indices, weights = (
             page_locked(self.edges, np.uint32),
             page_locked(self.edges, np.float32) if self.weighted else None,
@@ -197,7 +207,9 @@ class DeviceNetwork(Network):
 
     def _of(self, host: HostNetwork) -> "DeviceNetwork":
         """The network of another graph on the host, with the limits of this one."""
-        return DeviceNetwork(host.store, self.gpu, gpu_memory=self.gpu_memory, **self.host_options)
+        return DeviceNetwork(
+            host.store, self.gpu, gpu_memory=self.gpu_memory, residency=self.residency, **self.host_options
+        )
 
     def close(self) -> None:
         for name in ("undirected", "incoming"):

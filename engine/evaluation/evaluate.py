@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine import measure
-from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation import distances, profiles, sampled
+from csaw.engine.evaluation.measuring import Measuring, Progress
 from csaw.engine.evaluation.networks import Networks
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
@@ -19,8 +19,6 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.facts import counted, html_rows, line
-
-Progress = Callable[[str], object]
 
 
 @dataclass
@@ -88,12 +86,13 @@ def evaluate(
     samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
+    measuring: Callable[[GraphStore, EvaluateOptions], Any] = Measuring,
     **options: Any,
 ) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
     graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
-    progress: called with a few words at each step.
+    progress: called with a few words at each step. measuring: what measures, with the abilities of Measuring (default: this process).
     options: those of EvaluateOptions, and those of the measures by name.
 
     OptionError and UnknownNameError for what is no option or measure; StoreError where a store is missing or damaged, or a sample is of another graph;
@@ -107,14 +106,10 @@ def evaluate(
         sampled.check(sample, store)
     if wish.estimate and not given:
         raise OptionError("--estimate: expected samples to estimate from, found none")
-    with Networks(store, wish) as networks:
-        found: dict[str, Findings] = {}
-        for one in measures:
-            progress(f"{one.name()} of {store.path}{networks.aside(one)}")
-            found[one.name()] = profiles.findings_of(networks, store.fingerprint, one, refresh=wish.refresh)
-        evaluation = Evaluation(store, found, [], measures)
+    with measuring(store, wish) as here:
+        evaluation = Evaluation(store, here.profile(measures, progress), [], measures)
         for sample in given:
-            evaluation.samples.append(_compared(sample, networks.host, evaluation.profile, measures, wish, progress))
+            evaluation.samples.append(_compared(sample, here, evaluation.profile, measures, wish, progress))
     return evaluation
 
 
@@ -134,12 +129,7 @@ def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]
 
 
 def _compared(
-    samples: Any,
-    host: HostNetwork,
-    profile: Findings,
-    measures: list[Measure],
-    wish: EvaluateOptions,
-    progress: Progress,
+    samples: Any, here: Any, profile: Findings, measures: list[Measure], wish: EvaluateOptions, progress: Progress
 ) -> Compared:
     """A sample beside the graph's profile."""
     out = Compared(str(samples.path), samples.instances)
@@ -147,18 +137,9 @@ def _compared(
         from csaw.engine.evaluation.visits import Visits
 
         progress(f"visits of {samples.path}")
-        visits = Visits(samples, host, profile, wish)
-        out.rows, out.findings = visits.rows(), [(dict(visits.distributions()), np.arange(host.vertices))]
+        visits = Visits(samples, here.host, profile, wish)
+        out.rows, out.findings = visits.rows(), [(dict(visits.distributions()), np.arange(here.host.vertices))]
         return out
-    each = wish.instances == "each"
-    for first, last in sampled.pieces(samples, each=each):
-        progress(f"{samples.path}{f', instance {first}' if each else ''}")
-        held = sampled.held(samples, host, first, last)
-        graph = sampled.drawn(held, host) if wish.as_ == "drawn" else sampled.induced(held, host)
-        found: Findings = {}
-        for one in measures:
-            found |= {} if one.reads_weights else one.findings(graph.network)
-        graph.network.close()
-        out.findings.append((found, graph.vertices))
+    out.findings = here.of_sample(samples, measures, progress)
     out.rows = compared(out.path, profile, out.findings, distances.distance)
     return out

@@ -8,7 +8,9 @@ from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.measure import Measure
 from csaw.engine.network import Network
+from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError
 
 
 class Networks:
@@ -17,7 +19,9 @@ class Networks:
     def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
         self.store, self.wish = store, wish
         self.gpus = devices.first_gpu() if wish.device == devices.AUTO else devices.place(wish.device)
-        self.host = HostNetwork(store, memory=wish.memory, threads=wish.threads)
+        self.host = HostNetwork(
+            store, memory=wish.memory, threads=wish.threads, residency=self._on_host(wish.residency)
+        )
 
     @cached_property
     def gpu(self) -> Network:
@@ -26,8 +30,23 @@ class Networks:
 
         wish = self.wish
         return DeviceNetwork(
-            self.store, self.gpus[0], gpu_memory=wish.gpu_memory, memory=wish.memory, threads=wish.threads
+            self.store,
+            self.gpus[0],
+            gpu_memory=wish.gpu_memory,
+            memory=wish.memory,
+            threads=wish.threads,
+            residency=wish.residency,
         )
+
+    def _on_host(self, wanted: Residency | None) -> Residency | None:
+        """The residency of the graph on the host, where ``wanted`` is that of the measures. Beside a GPU it is for measures without kernels there."""
+        if self.gpus:
+            return wanted if wanted is Residency.DISK else None
+        if wanted is not None and not wanted.on_cpu:
+            raise OptionError(
+                f"--residency {wanted} is for GPUs; on the CPU, use {Residency.RESIDENT} or {Residency.DISK}"
+            )
+        return wanted
 
     def of(self, one: Measure) -> Network:
         """The network that a measure reads: on the GPU where there is one and the measure has its kernels, else on the host."""

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -13,8 +14,6 @@ from csaw.partition.compile import cache_dir
 
 VERSION = 1
 """Raised when findings change, so that those of before are not taken."""
-if TYPE_CHECKING:
-    from csaw.engine.evaluation.evaluate import Networks
 
 KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
 DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
@@ -78,10 +77,10 @@ def _read(said: dict[str, Any], held: Any) -> Finding:
     return KINDS[said["is"]](**values)
 
 
-def findings_of(networks: "Networks", fingerprint: str, wanted: Measure, *, refresh: bool) -> Findings:
-    """What a measure finds of the graph of ``networks``: as it is kept, or measured now, always so with ``refresh``, and kept then."""
+def findings_of(fingerprint: str, wanted: Measure, find: Callable[[Measure], Findings], *, refresh: bool) -> Findings:
+    """What a measure finds of the graph with this fingerprint: as it is kept, or as ``find`` says now, always so with ``refresh``, and kept then."""
     found = None if refresh else read(fingerprint, wanted)
     if found is None:
-        found = wanted.findings(networks.of(wanted))
+        found = find(wanted)
         keep(fingerprint, wanted, found)
     return found

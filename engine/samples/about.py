@@ -48,6 +48,7 @@ ARRAYS: dict[str, dict[str, Said]] = {
         "seed_ptr": (BOUND, COUNT, "where the seeds of each mini-batch begin, and the end of the last one's"),
         "input_id": ("seed", NUMBER, "position of each seed in the list of sources"),
         "y": ("seed", NUMBER, "label of each seed"),
+        "probability": ("seed", NUMBER, "chance that a mini-batch has this seed"),
         "hop_nodes": ("instance depth", COUNT, "nodes met at each depth, from the seeds on"),
         "hop_edges": ("instance hop", COUNT, "edges drawn at each hop"),
     },

@@ -139,8 +139,7 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
     from csaw.engine.verify.walks import verify_walks
 
     request = samples.manifest["request"]
-    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
-    algorithm.vertex_columns = columns
+    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"), columns)
     by_layout = {
         "walks": verify_walks,
         "ragged-walks": verify_walks,

@@ -44,6 +44,11 @@ def test_a_table_for_each_sample_and_plots(stores, tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"degree.svg", "degree.png"}
 
 
+def test_the_place_of_the_graph(stores):
+    planned = json.loads(csaw("g.zarr", "--device", "cpu", "--residency", "disk", "--dry-run", "--json").stdout)
+    assert "blocks, one after the other" in json.dumps(planned)
+
+
 def test_json(stores):
     found = json.loads(csaw("g.zarr", "fire.zarr", "--measures", "degree", "--json").stdout)
     assert {"graph", "measures", "profile", "rows"} == found.keys()
@@ -61,6 +66,7 @@ def test_what_is_wrong_is_said_in_one_line(stores):
         (("g.zarr", "--estimate"), "expected samples to estimate from"),
         (("g.zarr", "missing.zarr"), "missing.zarr"),
         (("g.zarr", "--memory", "1"), "raise --memory to"),
+        (("g.zarr", "--device", "cpu", "--residency", "streamed"), "is for GPUs; on the CPU, use resident or disk"),
     ):
         found = csaw(*arguments)
         assert found.exit_code != 0

@@ -6,6 +6,7 @@ from helpers.graphs import TROUBLED, random_store, store_of
 from helpers.oracles import reversed_rows, rows_in
 
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 
 
@@ -31,6 +32,7 @@ def least(store):
 
 def networks(store, folder):
     """In memory, and in blocks of one row and of some."""
+    yield HostNetwork(store, residency=Residency.DISK, threads=3, derived=folder)
     for memory in (None, least(store), least(store) + 9000):
         yield HostNetwork(store, memory=memory, threads=3, derived=folder)
 
@@ -73,6 +75,15 @@ def test_least_memory_is_refused_with_numbers(tmp_path):
     store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000)
     with pytest.raises(BudgetError, match=f"{least(store):,} bytes are needed .* raise --memory to {least(store):,}"):
         HostNetwork(store, memory=least(store) - 1)
+
+
+def test_a_graph_that_must_be_in_memory_is_refused_where_it_does_not_fit(tmp_path):
+    store = random_store(tmp_path / "r.zarr", vertices=900, edges=9000)
+    needed = 8 * store.edges + STATE_BYTES * store.vertices
+    assert HostNetwork(store, memory=needed, residency=Residency.RESIDENT).resident
+    with pytest.raises(BudgetError, match=f"{needed:,} bytes are needed for all rows .* raise --memory"):
+        HostNetwork(store, memory=needed - 1, residency=Residency.RESIDENT)
+    assert not HostNetwork(store, residency=Residency.DISK).resident
 
 
 def test_a_damaged_derived_store_is_made_again(tmp_path):

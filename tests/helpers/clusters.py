@@ -69,3 +69,28 @@ def set_memory(dask_worker, bytes_):
 
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
+
+
+class SlowTasks(WorkerPlugin):
+    """Workers, those that come later too, that take so many seconds more for a task of an ingest or an evaluation."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def setup(self, worker):
+        from csaw.engine.cluster import ingest, measurer
+
+        self.kept = ingest._by_worker, measurer._on
+        ingest._by_worker, measurer._on = (self._slow(quick) for quick in self.kept)
+
+    def teardown(self, worker):
+        from csaw.engine.cluster import ingest, measurer
+
+        ingest._by_worker, measurer._on = self.kept
+
+    def _slow(self, quick):
+        def slow(*given):
+            time.sleep(self.seconds)
+            return quick(*given)
+
+        return slow

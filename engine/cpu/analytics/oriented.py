@@ -64,9 +64,15 @@ class Oriented:
             at = self.begin[self.rank[block.first : block.last]]
             self.network.over_rows(oriented.fill_lower, block, self.rank, at, self.entries)
 
-    def fixed(self) -> Iterator[Rows]:
-        """All rows, in parts that stay while pieces are compared with them. Each part is good until the next is asked for."""
+    def fixed(self, low: int, high: int) -> Iterator[Rows]:
+        """The rows of the vertices of ranks ``low`` .. ``high`` - 1, perhaps with others, in parts that stay while pieces are compared with them. Each part is good until the next is asked for."""
         yield Rows(0, self.network.vertices, self.entries)
+
+    def within(self, rows: Rows, low: int, high: int) -> Rows:
+        """Those of the ranks ``low`` .. ``high`` - 1."""
+        first, last = max(rows.first, low), min(rows.last, high)
+        base = self.begin[rows.first]
+        return Rows(first, last, rows.entries[self.begin[first] - base : self.begin[last] - base])
 
     def pieces(self, first: int) -> Iterator[Rows]:
         """All rows of the vertices of ranks ``first`` and on, in pieces, perhaps with some before."""

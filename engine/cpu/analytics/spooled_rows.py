@@ -118,15 +118,16 @@ class SpooledRows(Oriented):
         oriented.merge_runs(first, last, self.order, self.begin, np.array(self.runs), at, parts, out)
         return Rows(first, last, out)
 
-    def fixed(self) -> Iterator[Rows]:
-        most, number = (self.room - self.room // PIECE_SHARE) // self.each, 0
+    def fixed(self, low: int, high: int) -> Iterator[Rows]:
+        most = (self.room - self.room // PIECE_SHARE) // self.each
+        number = int(np.searchsorted(self.cuts, low, side="right")) - 1
         entries = np.empty(min(most, int(self.begin[-1])), self.rank.dtype)
-        while number + 1 < len(self.cuts):
-            low = self.begin[self.cuts[number]]
-            end = int(np.searchsorted(self.begin[self.cuts], low + most, side="right")) - 1
+        while number + 1 < len(self.cuts) and self.cuts[number] < high:
+            base = self.begin[self.cuts[number]]
+            end = int(np.searchsorted(self.begin[self.cuts], base + most, side="right")) - 1
             for one in range(number, end):
-                self._read(one, entries[self.begin[self.cuts[one]] - low :])
-            yield Rows(self.cuts[number], self.cuts[end], entries[: self.begin[self.cuts[end]] - low])
+                self._read(one, entries[self.begin[self.cuts[one]] - base :])
+            yield Rows(self.cuts[number], self.cuts[end], entries[: self.begin[self.cuts[end]] - base])
             number = end
 
     def pieces(self, first: int) -> Iterator[Rows]:

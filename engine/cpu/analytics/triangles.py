@@ -20,25 +20,38 @@ from csaw.engine.cpu.network import HostNetwork
 TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
 
 
+WHOLE = (0, 1)  # the share that is all
 Count = Callable[[HostNetwork, Oriented, Rows, Rows, np.ndarray], int]
 
 
-def compute(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
+def compute(network: HostNetwork, *, each: bool = True, share: tuple[int, int] = WHOLE) -> tuple[int, np.ndarray | None]:  # fmt: skip
     """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for), by intersecting sets of neighbors.
 
-    BudgetError where the network's memory does not hold the longest row.
+    ``share``: (k, n) counts part k of n alone; the sums of all parts are those of the whole (default: all). BudgetError where the network's memory does not hold the longest row.
     """
-    return counted(network, _intersect, each)
+    return counted(network, _intersect, each, share)
 
 
-def counted(network: HostNetwork, count: Count, each: bool) -> tuple[int, np.ndarray | None]:
+def counted(network: HostNetwork, count: Count, each: bool, share: tuple[int, int] = WHOLE) -> tuple[int, np.ndarray | None]:  # fmt: skip
     """What ``compute`` returns, with a function that counts the triangles between the rows that stay and a piece."""
     counts, total = np.zeros(network.vertices if each else 0, np.int64), 0
     with closing(orient(network, scratch=_scratch(network))) as rows:
-        for fixed in rows.fixed():
-            for piece in rows.pieces(fixed.first):
-                total += count(network, rows, fixed, piece, counts)
+        low, high = _ranks(network, rows, share)
+        for fixed in rows.fixed(low, high) if low < high else ():
+            own = rows.within(fixed, low, high)
+            for piece in rows.pieces(own.first):
+                total += count(network, rows, own, piece, counts)
         return total, counts[rows.rank] if each else None
+
+
+def _ranks(network: HostNetwork, rows: Oriented, share: tuple[int, int]) -> tuple[int, int]:
+    """The ranks of the middle vertices of a share: parts have about equal numbers of edges that lead to these."""
+    if share == WHOLE:
+        return 0, network.vertices
+    upto = np.concatenate([[0], np.cumsum(network.degrees[rows.order] - np.diff(rows.begin))])
+    part, parts = share
+    cuts = np.searchsorted(upto, [upto[-1] * part // parts, upto[-1] * (part + 1) // parts])
+    return int(cuts[0]) if part else 0, int(cuts[1]) if part + 1 < parts else network.vertices
 
 
 def _scratch(network: HostNetwork) -> int:

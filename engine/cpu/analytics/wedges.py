@@ -51,11 +51,11 @@ def _closed(network: HostNetwork, count: int, draw: Callable[..., None]) -> int:
     """How many of some drawn wedges are closed."""
     centers, firsts, seconds = (np.empty(count, np.int64) for _ in range(3))
     draw(centers, firsts, seconds)
-    _visit(network, centers, kernels.find_ends, centers, firsts, seconds)
-    return _visit(network, firsts, kernels.count_closed, firsts, seconds)
+    visit(network, centers, kernels.find_ends, centers, firsts, seconds)
+    return visit(network, firsts, kernels.count_closed, firsts, seconds)
 
 
-def _visit(network: HostNetwork, vertices: np.ndarray, kernel: Callable[..., int], *arrays: np.ndarray) -> int:
+def visit(network: HostNetwork, vertices: np.ndarray, kernel: Callable[..., int], *arrays: np.ndarray) -> int:
     """Have a kernel see each wedge while the row of its vertex in ``vertices`` is in memory; the sum of what it returns."""
     order = np.argsort(vertices)
     ascending = vertices[order]

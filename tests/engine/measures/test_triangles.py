@@ -101,13 +101,15 @@ def test_a_masked_product_is_the_same_in_any_memory(tmp_path):
     assert np.array_equal(counts, expected[1])
 
 
-def test_estimates_are_unbiased_and_their_errors_true(tmp_path):
+@pytest.mark.parametrize("by", ["wedges", "edges"])
+def test_estimates_are_unbiased_and_their_errors_true(tmp_path, by):
     """Over 400 seeds the mean is within 4 standard errors of the truth, and the errors that are stated are those seen."""
     store = random_store(tmp_path / "r.zarr", vertices=400, edges=3000)
     network = HostNetwork(store, threads=1)
     exact = Triangles().findings(network)
-    found = [Triangles(approximate=300, seed=seed).findings(network) for seed in range(400)]
-    for name in ("triangles", "transitivity", "mean clustering", "mean clustering, degree >= 2"):
+    found = [Triangles(approximate=300, approximate_by=by, seed=seed).findings(network) for seed in range(400)]
+    assert len(found[0]) == (4 if by == "wedges" else 2)
+    for name in found[0]:
         values = np.array([one[name].value for one in found])
         stated = np.mean([one[name].error for one in found])
         assert abs(values.mean() - exact[name].value) < 4 * stated / np.sqrt(len(found)), name
@@ -125,13 +127,14 @@ def test_each_wedge_is_drawn_alike():
         assert [pair_of(first - 1), pair_of(first), pair_of(first + j - 1)] == [(j - 2, j - 1), (0, j), (j - 1, j)]
 
 
-def test_estimates_are_the_same_in_any_memory(tmp_path):
+@pytest.mark.parametrize("by", ["wedges", "edges"])
+def test_estimates_are_the_same_in_any_memory(tmp_path, by):
     store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False, partitions=3)
-    measure = Triangles(approximate=5000, seed=7)
+    measure = Triangles(approximate=5000, approximate_by=by, seed=7)
     expected = measure.findings(HostNetwork(store))
     small = HostNetwork(store, memory=least_of_rows(store), threads=2)
     assert measure.findings(small) == expected
-    assert Triangles(approximate=5000, seed=8).findings(small) != expected
+    assert Triangles(approximate=5000, approximate_by=by, seed=8).findings(small) != expected
 
 
 def test_estimates_of_graphs_without_wedges(tmp_path):
@@ -140,6 +143,21 @@ def test_estimates_of_graphs_without_wedges(tmp_path):
     assert found["triangles"].value == 0
     assert isnan(found["transitivity"].value)
     assert found["mean clustering"].value == 0
+    for edges in ([(0, 1, 1)], []):
+        store = store_of(tmp_path / f"{len(edges)}.zarr", edges, directed=False, vertices=5)
+        found = Triangles(approximate=10, approximate_by="edges").findings(HostNetwork(store))
+        assert found["triangles"].value == found["triangles"].error == 0
+        assert isnan(found["transitivity"].value)
+
+
+def test_an_edge_in_every_triangle_tells_its_number(tmp_path):
+    """Of two vertices with 50 common neighbors, their edge has 50 triangles, the others one each: all are found with that of the fewest."""
+    book = [(0, 1, 1), *((end, page, 1) for page in range(2, 52) for end in (0, 1))]
+    network = HostNetwork(store_of(tmp_path / "b.zarr", book, directed=False))
+    seen = network.compute("edge_triangles", count=20_000, seed=1)
+    assert (seen.edges, seen.wedges) == (101, 50 + 2 * 51 * 50 // 2)
+    mean = seen.triangles / 20_000
+    assert abs(mean - 150 / 101) < 4 * ((seen.squares / 20_000 - mean**2) / 20_000) ** 0.5
 
 
 def test_ids_of_64_bits(tmp_path):
@@ -169,7 +187,7 @@ def test_a_small_memory_makes_many_parts(tmp_path):
     network = HostNetwork(store, memory=least(HostNetwork(store, threads=1)), threads=1, derived=tmp_path)
     rows = spooled_rows.SpooledRows(network, analytics._scratch(network))
     whole = spooled_rows.orient(HostNetwork(store))
-    assert len(list(rows.fixed())) > 2
+    assert len(list(rows.fixed(0, network.vertices))) > 2
     assert len(rows.cuts) > 10
     assert len(rows.runs) > 5
     read = [piece.entries.copy() for piece in rows.pieces(0)]

@@ -1,0 +1,79 @@
+"""The workers of a cluster joined for one run: there, of this version of csaw, and with the run's own plugin, which they drop at its end."""
+
+import logging
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from distributed import Worker, WorkerPlugin
+
+from csaw.engine.run import DRAWS
+from csaw.engine.version import VERSION
+from csaw.partition.errors import ClusterError
+
+log = logging.getLogger(__name__)
+
+
+class Joined(WorkerPlugin):
+    """What a worker is told of a run. Ctrl-C is for the process that leads, which stops the workers: those on its machine do not hear it."""
+
+    def __init__(self, local: bool) -> None:
+        self.local = local
+
+    def setup(self, worker: Worker) -> None:
+        if self.local and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def joined(client: Any, plugin: Callable[[str], Joined]) -> Iterator[str]:
+    """Register the plugin of a run with all workers, those that come later too, and yield the run's name. At the end, also after Ctrl-C, workers drop it.
+
+    ClusterError where a worker has another csaw; it names the first one.
+    """
+    _await_workers(client)
+    _check_versions(client)
+    name = f"csaw-{secrets.token_hex(8)}"
+    client.register_plugin(plugin(name), name=name)
+    try:
+        yield name
+    finally:
+        if client.status == "running":  # otherwise the scheduler is lost
+            with suppress(OSError, TimeoutError, RuntimeError, ValueError):
+                client.unregister_worker_plugin(name)
+
+
+def _await_workers(client: Any) -> None:
+    """Wait for a first worker, for as long as its job may wait in a queue."""
+    reminded = time.monotonic()
+    while not client.nthreads():
+        if time.monotonic() - reminded > 60:
+            reminded = time.monotonic()
+            log.info("no worker is there yet; waiting for one")
+        time.sleep(0.1)
+
+
+def _check_versions(client: Any) -> None:
+    wanted = (VERSION, DRAWS)
+    for address, found in client.run(_version_probe(), on_error="return").items():
+        if isinstance(found, BaseException):
+            raise ClusterError(f"worker {address} has no csaw ({found}); install csaw {VERSION} there")
+        if tuple(found) != wanted:
+            raise ClusterError(
+                f"worker {address} has csaw {found[0]}, whose draws are version {found[1]}; expected {wanted[0]} with draws of version {wanted[1]}, as here"
+            )
+
+
+def _version_probe() -> Callable[[], tuple[str, int]]:
+    """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
+
+    def said() -> tuple[str, int]:
+        from csaw.engine import run, version
+
+        return version.VERSION, run.DRAWS
+
+    return said

@@ -1,0 +1,188 @@
+"""Ingest and evaluation by the workers of a Dask cluster: the bytes and the findings of one process, whatever becomes of workers."""
+
+import gzip
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from distributed import Client, LocalCluster
+from helpers import clusters
+from helpers.graphs import random_store
+from helpers.small_samples import files_of
+
+from csaw.cli.evaluate import evaluate as evaluate_command
+from csaw.cli.partition import partition as partition_command
+from csaw.engine.cluster import spread_network
+from csaw.engine.cluster.evaluation import evaluate_on_cluster
+from csaw.engine.cluster.ingest import ingest_on_cluster
+from csaw.engine.evaluation.evaluate import evaluate
+from csaw.engine.run import sample
+from csaw.partition import IngestOptions, errors, ingest, open_graph, spread_ingest
+
+MEASURES = "triangles,hops,betweenness,degree,pagerank,core"
+WISH = {"betweenness_sources": 70, "hop_sources": 100, "hops": "sources", "refresh": True, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0", silence_logs=50) as held,
+        Client(held, set_as_default=False) as client,
+    ):  # fmt: skip
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch):
+    monkeypatch.setattr(spread_ingest, "UNIT_BYTES", 20_000)
+    monkeypatch.setattr(spread_ingest, "COUNTED_ENTRIES", 5000)
+    monkeypatch.setattr(spread_network, "SOURCES", 16)
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    return random_store(tmp_path_factory.mktemp("graph") / "g.zarr", partitions=3).path
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A large file and some small ones."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    ends = (np.random.default_rng(4).random((12_000, 2)) ** 2 * 700).astype(np.int64).tolist()
+    lines = [f"{u} {v} {(u * v) % 97}\n" for u, v in ends]
+    (folder / "a").write_text("".join(lines))
+    (folder / "b.gz").write_bytes(gzip.compress("".join(lines[:500]).encode()))
+    (folder / "c").write_text("".join(lines[:50]))
+    return folder
+
+
+def address(client):
+    return client.scheduler.address
+
+
+def kill_one(client):
+    clusters.kill(min(client.run(os.getpid).values()))
+
+
+@pytest.mark.parametrize("options", [{"partitions": 3}, {"ids": "string", "directed": False, "duplicates": "sum"}])
+def test_workers_make_the_store_of_one_machine(tmp_path, cluster, parts, options):
+    chosen, seen = IngestOptions(memory=32 << 20, **options), []
+    ingest(parts, tmp_path / "alone", chosen)
+    ingest_on_cluster(parts, tmp_path / "spread", chosen, cluster=address(cluster), progress=lambda *done: seen.append(done))  # fmt: skip
+    assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")
+    assert len(seen) > 5
+    assert seen[-1] == (sum(file.stat().st_size for file in parts.iterdir()),) * 2
+
+
+def test_the_command_takes_paths_of_its_own_folder(tmp_path, cluster, parts, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ingest("parts", "alone", IngestOptions())
+    given = ["parts", "spread", "--cluster", address(cluster), "--no-progress", "--json"]
+    done = CliRunner().invoke(partition_command, given, catch_exceptions=False)
+    assert json.loads(done.stdout)["files"] == 3
+    assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")
+
+
+def test_an_error_in_the_input_is_that_of_one_machine(tmp_path, cluster, parts, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = (parts / "a").read_text().splitlines(keepends=True)
+    (parts / "a").write_text("".join([*lines[:9000], "7\n", *lines[9000:]]))
+    with pytest.raises(errors.FormatError, match="parts/a:9001: expected 3 columns, found 1") as said:
+        ingest_on_cluster("parts", "g", IngestOptions(), cluster=address(cluster))
+    assert str(said.value).startswith("parts/a:9001: ")
+    assert [file.name for file in tmp_path.iterdir()] == ["parts"]
+
+
+def test_a_worker_with_another_csaw_is_refused_by_name(tmp_path, cluster, parts, graph):
+    worker = sorted(cluster.nthreads())[1]
+    before = cluster.run(clusters.set_version, "0.0.9", workers=[worker])[worker]
+    try:
+        for run in (
+            lambda: ingest_on_cluster(parts, tmp_path / "g", IngestOptions(), cluster=address(cluster)),
+            lambda: evaluate_on_cluster(graph, cluster=address(cluster), measures="degree"),
+        ):
+            with pytest.raises(errors.ClusterError, match=f"worker {worker} has csaw 0.0.9"):
+                run()
+    finally:
+        cluster.run(clusters.set_version, before, workers=[worker])
+    assert [file.name for file in tmp_path.iterdir()] == ["parts"]
+
+
+def assert_same_findings(found, expected):
+    assert found.profile.keys() == expected.profile.keys()
+    for name, one in expected.profile.items():
+        for field, value in vars(one).items():
+            other = vars(found.profile[name])[field]
+            assert np.asarray(other).tobytes() == np.asarray(value).tobytes() or other == value, (name, field)
+    assert repr(found.rows()) == repr(expected.rows())
+
+
+@pytest.mark.parametrize("options", [{}, {"instances": "each", "as_": "induced", "measures": "degree,triangles"}, {"as_": "visits", "measures": "core"}])  # fmt: skip
+def test_workers_find_what_one_machine_finds(tmp_path, cluster, graph, options):
+    sample(graph, tmp_path / "s", "forest-fire", instances=20, seed=1)
+    wish = {"measures": MEASURES, "device": "cpu", "refresh": True} | (options or WISH) | options
+    expected = evaluate(graph, [tmp_path / "s"], **wish)
+    assert_same_findings(evaluate_on_cluster(graph, [tmp_path / "s"], cluster=address(cluster), **wish), expected)
+
+
+def test_the_command_evaluates_on_a_cluster(cluster, graph):
+    given = [str(graph), "--measures", "degree", "--json", "--refresh"]
+    alone = CliRunner().invoke(evaluate_command, given, catch_exceptions=False)
+    spread = CliRunner().invoke(evaluate_command, [*given, "--cluster", address(cluster)], catch_exceptions=False)
+    assert json.loads(spread.stdout) == json.loads(alone.stdout)
+    refused = CliRunner().invoke(evaluate_command, [*given, "--dry-run", "--cluster", address(cluster)])
+    assert "give it without --cluster" in refused.output
+
+
+def test_what_workers_cannot_read_is_refused(tmp_path, cluster, graph):
+    moved = tmp_path / "g.zarr"
+    shutil.copytree(graph, moved)
+    store = open_graph(moved)
+    shutil.rmtree(moved)
+    random_store(moved, seed=1)
+    with pytest.raises(
+        errors.StoreError, match=r"worker [01] \(tcp://.* has the fingerprint .* put the same graph there"
+    ):
+        evaluate_on_cluster(store, cluster=address(cluster), measures="degree", refresh=True, device="cpu")
+    held = evaluate(graph, measures="degree", device="cpu").store
+    held.in_memory = True
+    with pytest.raises(errors.OptionError, match="workers cannot read a graph in the memory of this process"):
+        evaluate_on_cluster(held, cluster=address(cluster))
+
+
+def test_a_worker_that_is_killed_in_an_ingest_loses_nothing(tmp_path, cluster, parts):
+    ingest(parts, tmp_path / "alone", IngestOptions(partitions=5))
+    cluster.register_plugin(clusters.SlowTasks(0.1), name="slow")
+    seen = []
+
+    def kill(done, total):
+        seen.append(done)
+        if len(seen) == 2:
+            kill_one(cluster)
+
+    try:
+        ingest_on_cluster(parts, tmp_path / "spread", IngestOptions(partitions=5), cluster=address(cluster), progress=kill)  # fmt: skip
+    finally:
+        cluster.unregister_worker_plugin("slow")
+    assert files_of(tmp_path / "spread") == files_of(tmp_path / "alone")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["alone", "parts", "spread"]
+
+
+def test_a_worker_that_is_killed_in_an_evaluation_changes_nothing(cluster, graph):
+    expected = evaluate(graph, measures=MEASURES, **WISH)
+    cluster.wait_for_workers(2)
+    cluster.register_plugin(clusters.SlowTasks(0.1), name="slow")
+
+    def kill(doing):
+        if doing.startswith("hops"):
+            kill_one(cluster)
+
+    try:
+        found = evaluate_on_cluster(graph, cluster=address(cluster), measures=MEASURES, progress=kill, **WISH)
+    finally:
+        cluster.unregister_worker_plugin("slow")
+    assert_same_findings(found, expected)
