@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from csaw.cli import values
+from csaw.cli import complete, values
 
 SLOWER = 4  # exit status
 PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
@@ -21,15 +21,16 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 
 
 @click.command()
-@click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
+@click.argument("graphs", nargs=-1, metavar="[GRAPH]...", shell_complete=complete.graphs)
 @click.option(
     "--suite",
     multiple=True,
     default=["overview"],
+    shell_complete=complete.suites,
     help="Suites to run, separated by commas, or all; csaw bench --list has their names.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and stop.")
-@click.option("--only", default="", help="Run only the works whose name contains this text.")
+@click.option("--only", default="", show_default=False, help="Run only the works whose name contains this text.")
 @click.option(
     "--graphs",
     "paper",
@@ -46,7 +47,10 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
 )
 @click.option(
-    "--device", default="auto", help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs."
+    "--device",
+    default="auto",
+    shell_complete=complete.devices,
+    help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs.",
 )
 @click.option(
     "--threads", type=click.IntRange(1), help="Number of threads on the CPU [default: one for each processor]."

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
 
 
 @click.command()
@@ -29,6 +29,7 @@ from csaw.cli import values
 @click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@console.quiet
 def export(store: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
     """Write STORE, a sample or a graph, as the file OUT.
 
@@ -36,7 +37,7 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
 
     Of a graph, which may also be a file of edges or a dataset's name: text (.txt, .txt.gz), CSV (.csv, .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz) or a matrix for scipy.sparse (.npz). Vertices have the ids of your file. Matrix Market, METIS and .npz number them instead; the format ids has a line with the id of each.
 
-    A .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
+    Of a sample, a .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
     and original_id has the strings. The file also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows of the graph store.
 
     \b
@@ -44,31 +45,18 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
         csaw export walks.zarr corpus.txt
         csaw export graph.zarr graph.mtx
     """
-    from csaw.cli.console import print_json
+    from csaw.cli.told import of_export
     from csaw.engine.export import export as write
-    from csaw.partition.progress import progress
     from csaw.partition.replace import FILE, check
-    from csaw.partition.sizes import format_size
 
     check(Path(out), FILE, overwrite)
     source, total, unit = _opened(store, instances)
-    with progress("exporting", total=total, unit=unit, enabled=not as_json) as update:
+    with console.progress("exporting", enabled=not as_json) as update:
+        update.begin("exporting", total, unit)
         summary = write(
             source, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
         )
-    if as_json:
-        print_json(summary)
-    else:
-        click.echo(
-            f"{out}: {summary[counted(summary)]:,} {counted(summary)} as {summary['format']}, {format_size(summary['bytes'])}"
-        )
-        for name, reason in summary["left_out"].items():
-            click.echo(f"without {name}: {reason}")
-
-
-def counted(summary: dict[str, Any]) -> str:
-    """What the summary counts: instances of a sample, edges of a graph, or vertices where the file has none."""
-    return "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
+    console.print_json(summary) if as_json else console.say(*of_export(summary, out))
 
 
 def _opened(store: str, instances: tuple[int, int] | None) -> tuple[Any, int, str]:

@@ -1,7 +1,8 @@
 """Runs that are spread over processes: by the workers of a cluster, or as shards."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,7 @@ import click
 
 from csaw.cli import console
 from csaw.cli.cluster_plan import print_plans
-from csaw.cli.report import print_report
-from csaw.cli.runs import run_sections, worker_sections
+from csaw.cli.told import report_run
 
 OF_CLUSTER = "finished groups are safe; the same command with --resume completes {}, on the cluster or, without --cluster, on one machine"
 OF_SHARD = "finished groups are safe; run the same command again to draw the rest of the shard of {}"
@@ -53,42 +53,38 @@ def on_cluster(
         one_disk = Cluster.of(how["cluster"]).is_local
         print_plans(graph, job, plans, one_disk=one_disk, as_json=as_json)
         return
-    with _progress(out, OF_CLUSTER) as (begin, update):
-        results = sample_on_cluster(graph, out, algo, progress=update, began=begin, **how, **wanted)
+    with console.progress("preparing") as shown, _resumable(out, OF_CLUSTER):
+        begun = partial(_begin, shown)
+        results = dict(sample_on_cluster(graph, out, algo, progress=shown, began=begun, **how, **wanted))
     results.pop("plan", None)
-    console.print_json(results) if as_json else print_report([*run_sections(results, out), *worker_sections(results)])
+    report_run(results, out, as_json)
 
 
-def as_shard(job: Any, out: str, shard: str, as_json: bool) -> None:
-    """Draw a shard and report."""
+def as_shard(job: Any, out: str, shard: str, shown: Any) -> dict[str, Any]:
+    """Draw a shard; the summary."""
     from csaw.engine.cluster.shards import Shard, draw_shard
 
-    with _progress(out, OF_SHARD) as (begin, update):
+    with _resumable(out, OF_SHARD):
         part = Shard.of(shard)
         request = job.plan.request
         own = part.groups(-(-request.instances // request.group_size))
-        begin(
-            min(own.stop * request.group_size, request.instances)
-            - min(own.start * request.group_size, request.instances)
-        )
-        results = dict(draw_shard(job, out, part, update))
+        first, last = (min(group * request.group_size, request.instances) for group in (own.start, own.stop))
+        _begin(shown, last - first)
+        results = dict(draw_shard(job, out, part, shown))
     results.pop("plan", None)
-    console.print_json(results) if as_json else print_report(run_sections(results, out))
+    return results
+
+
+def _begin(shown: Any, instances: int) -> None:
+    shown.begin("sampling", instances, "instances")
 
 
 @contextmanager
-def _progress(out: str, safe: str) -> Iterator[tuple[Any, Any]]:
-    """A function that says the number of instances, and one that says how many of them are drawn. Ctrl-C says how to go on."""
+def _resumable(out: str, safe: str) -> Iterator[None]:
+    """Ctrl-C says how to go on."""
     from csaw.engine.samples.place import partial_of
-    from csaw.partition.progress import progress
 
-    with ExitStack() as stack:
-        shown: list[Any] = []
-
-        def begin(instances: int) -> None:
-            shown.append(stack.enter_context(progress("sampling", instances, "instances")))
-
-        try:
-            yield begin, lambda done: shown[0](done)
-        except KeyboardInterrupt as error:
-            raise KeyboardInterrupt(*[safe.format(out)] * partial_of(Path(out)).exists()) from error
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(*[safe.format(out)] * partial_of(Path(out)).exists()) from error

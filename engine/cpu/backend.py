@@ -35,6 +35,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
+from csaw.partition.stages import LOADING, stage
 
 SLICE = 2048  # frontier entries of a task
 MEMBERS_EDGES = (
@@ -56,7 +57,8 @@ class CpuBackend(Backend):
         self.recycled = Recycled()
         self.kernels = Kernels(self._constants(), self.hooks())
         watch = Stopwatch()
-        self.graph = self._load_graph()
+        with stage(LOADING):
+            self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
         self.begin(
             0, np.empty(self._no_sources(), np.int64)

@@ -179,7 +179,7 @@ def test_a_file_that_bench_did_not_write_is_neither_replaced_nor_followed(tmp_pa
         place.symlink_to(mine) if what == "link" else place.write_bytes(before)
         done = CliRunner().invoke(cli, [*options, option, str(place if option == "--json" else tmp_path)])
         assert isinstance(done.exception, StoreError)
-        assert re.search("is a symbolic link" if what == "link" else "is not replaced", str(done.exception))
+        assert re.search("is a symbolic link" if what == "link" else "does not replace it", str(done.exception))
         assert "walk" not in done.output
         assert place.read_bytes() == before
         assert place.is_symlink() == (what == "link")

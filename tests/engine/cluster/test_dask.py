@@ -236,7 +236,9 @@ def test_a_run_goes_on_where_another_ended(tmp_path, slow, graph, monkeypatch):
     done = on(slow, graph, tmp_path / "s", "node2vec", resume=True, **LONG)
     assert "groups were there" in done["resumed"]
     assert_same_files(tmp_path / "s", tmp_path / "alone")
-    with pytest.raises(errors.StoreError, match="exists; choose another name or pass --overwrite"):
+    with pytest.raises(
+        errors.StoreError, match="exists already; pass --overwrite to replace it, or choose another name"
+    ):
         on(slow, graph, tmp_path / "s", "node2vec", **LONG)
 
 
