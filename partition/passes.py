@@ -118,7 +118,7 @@ def read_run(how: How, number: int, units: Sequence[Unit]) -> Run:
 
 def _rows_of(options: IngestOptions, units: Sequence[Unit], crew: Crew, records: list[dict[str, Any]]) -> Iterator[Any]:
     for unit in units:
-        rows: Any = TableRows(unit.path, options) if is_table(unit.path) else TextRows(unit.path, options, crew, span=unit.span)  # fmt: skip
+        rows: Any = TableRows(unit.path, options, unit.span) if is_table(unit.path) else TextRows(unit.path, options, crew, span=unit.span)  # fmt: skip
         with closing(rows):
             yield from rows.read_pieces()
             records.append(rows.record())

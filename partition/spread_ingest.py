@@ -27,7 +27,7 @@ from csaw.partition.replace import Draft, discard
 from csaw.partition.run_files import full_disk_named, read_column, run_folder
 from csaw.partition.several import Several, files_of
 from csaw.partition.store import GraphStore
-from csaw.partition.tables import is_table
+from csaw.partition.tables import PARQUET, is_table
 from csaw.partition.word_cells import Cells
 from csaw.partition.word_numbers import StringNumbering
 from csaw.partition.write import StoreWriter
@@ -115,7 +115,7 @@ class SpreadIngest(Ingest):
                 error = self._located(run.error, run.number, unit)
                 raise type(error)(str(error).replace(unit.path, self.files[unit.file], 1)) from error
             self.runs += [run] * (run.rows > 0)
-            self.budget.spilled += run.spilled
+            self.budget.spilled += run.spilled + run.rows * (2 * IDS.itemsize + 4 * self.weighted)
             done += sum(unit.bytes for unit in units)
             if self.progress:
                 self.progress(done, total)
@@ -133,10 +133,11 @@ class SpreadIngest(Ingest):
             self.rows.note(self.of_file)
 
     def _located(self, error: CsawError, number: int, unit: Unit) -> CsawError:
-        """The error of a unit, with the number of its line in the file: it is read again, with the number of lines before it."""
+        """The error of a unit, with the number of its line in the file: it is read again, with the number of lines before it, or, of a table, with all rows."""
         if unit.span.begin == 0:
             return error
-        known = unit._replace(span=unit.span._replace(lines=self.of_file.counts["lines"]))
+        lines = Span() if is_table(unit.path) else unit.span._replace(lines=self.of_file.counts["lines"])
+        known = unit._replace(span=lines)
         again: Run = next(iter(self.work(read_run, [(self.how, number, [known])])))
         return again.error or error
 
@@ -188,6 +189,7 @@ class SpreadIngest(Ingest):
             sizes += np.diff(np.load(dealt / "ends.npy")).sum(axis=0)
             if self.how.loops_leave_alone:
                 reached |= read_column(dealt / "reached", np.uint8)
+        self.budget.spilled += int(sizes.sum()) * buckets.entry_bytes
         self._count(buckets, np.concatenate([[0], np.cumsum(sizes)]))
         if self.how.loops_leave_alone:
             buckets.reached[:] = np.unpackbits(reached, count=self.layout.vertices)
@@ -214,10 +216,12 @@ class SpreadIngest(Ingest):
             writer.take(arrays, facts)
             self.check_repeats(writer)
         self.repeats = int(buckets.degrees.sum()) - writer.edges
-        discard(Path(self.how.folder), self.out.path)
+        self.close()
 
     def close(self) -> None:
-        """Temporary files are in the draft, which goes as a whole."""
+        """Remove temporary files. Their folder gets another name first: tasks that still run, after Ctrl-C or an error, then find no place to write to."""
+        if "how" in vars(self) and Path(self.how.folder).exists():
+            discard(Path(self.how.folder), self.out.path)
 
 
 class IdsOfRuns:
@@ -235,12 +239,12 @@ class IdsOfRuns:
 
 
 def units_of(files: Sequence[str]) -> list[Unit]:
-    """The input in units, in order: large files of plain text in spans, others whole."""
+    """The input in units, in order: large files of plain text and of Parquet in spans, others whole."""
     most = max(UNIT_BYTES, sum(map(_bytes_of, files)) // MOST_RUNS)
     units = []
     for place, file in enumerate(files):
         size = _bytes_of(file)
-        pieces = -(-size // most) if size > most and _is_plain(file) else 1
+        pieces = -(-size // most) if size > most and _can_be_cut(file) else 1
         ends = [size * k // pieces for k in range(pieces + 1)]
         units += [Unit(place, file, Span(low, high), high == size) for low, high in pairwise(ends)]
     return units
@@ -266,8 +270,9 @@ def _bytes_of(file: str) -> int:
     return os.stat(file).st_size if os.path.isfile(file) else 0
 
 
-def _is_plain(file: str) -> bool:
+def _can_be_cut(file: str) -> bool:
+    """Whether it is plain text, or has row groups."""
     if is_table(file):
-        return False
+        return file.endswith(PARQUET)
     with closing(Blocks(file)) as blocks:
         return blocks.is_plain

@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.partition.columns import choose
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.records import WHOLE, Span
 from csaw.partition.sniff import Shape
 
 if TYPE_CHECKING:
@@ -24,25 +25,30 @@ def is_table(path: str) -> bool:
 
 
 class TableRows:
-    """The rows of a table; it yields and counts as TextRows does."""
+    """The rows of a table; it yields and counts as TextRows does. Of a span of a Parquet file, those of its row groups: of G groups in S bytes, number g belongs to byte S g / G."""
 
-    def __init__(self, path: str, options: "IngestOptions") -> None:
+    def __init__(self, path: str, options: "IngestOptions", span: Span = WHOLE) -> None:
         if options.skip_lines:
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.ids, self.skip_errors = path, options.ids, options.on_error == "skip"
+        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
+        self.warnings: list[str] = []
+        self.span = span
         self.batches = self._batches()
-        first = next(self.batches, None)
-        if first is None:
+        self.first = first = next(self.batches, None)
+        if first is None and span.begin == 0:
             raise FormatError(f"{path}: no edges found; the table is empty")
-        self.first = first
+        if first is not None:
+            self._see(first, options)
+
+    def _see(self, first: Any, options: "IngestOptions") -> None:
+        """Choose the columns, by the first batch."""
         names = [str(name) for name in first.schema.names]
         wishes = options.wishes
-        self.names, self.read = names, choose(path, names, len(names), wishes)
+        self.names, self.read = names, choose(self.path, names, len(names), wishes)
         self.weighted = self.read.weight >= 0
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(strings=options.ids == "string" or (words and options.ids == "auto"))
-        self.warnings: list[str] = []
-        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
 
     @property
     def kind(self) -> dict[str, Any]:
@@ -63,13 +69,13 @@ class TableRows:
         return {"counts": dict(self.counts)}
 
     def add(self, record: dict[str, Any]) -> None:
-        """The record of the whole table, which another process has read."""
+        """The record of the next span of the table, or of all of it, which another process has read."""
         for name in self.counts:
             self.counts[name] += record["counts"][name]
 
     def pieces(self) -> Iterator[tuple[Any]]:
         """Its batches."""
-        return ((batch,) for batch in chain([self.first], self.batches))
+        return ((batch,) for batch in chain([self.first] * (self.first is not None), self.batches))
 
     def piece_bytes(self, batch: Any) -> int:
         """How much memory a batch takes."""
@@ -167,13 +173,20 @@ class TableRows:
         try:
             if self.path.endswith(PARQUET):
                 # Pages without a checksum, which writers may leave out, pass unchecked.
-                yield from pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True).iter_batches()
+                file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
+                yield from file.iter_batches(row_groups=self._groups(file.num_row_groups))
             else:
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
                 f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); write or fetch it again"
             ) from error
+
+    def _groups(self, count: int) -> list[int]:
+        """The row groups of the span."""
+        size = Path(self.path).stat().st_size
+        end = size if self.span.end is None else self.span.end
+        return [group for group in range(count) if self.span.begin <= size * group // count < end]
 
 
 def _decoded(column: Any) -> Any:

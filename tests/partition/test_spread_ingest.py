@@ -102,14 +102,26 @@ def test_matrix_market_files_may_be_cut(tmp_path):
         ingest_spread(tmp_path / "n.mtx", tmp_path / "x.zarr", IngestOptions(), work)
 
 
-def test_tables_are_read_whole(tmp_path):
+def test_tables_are_read_by_row_groups(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     names = [tmp_path / f"{k}.parquet" for k in range(3)]
     for k, name in enumerate(names):
         u, v, w = zip(*edges(k + 1), strict=True)
-        parquet.write_table(arrow.table({"source": u, "target": v, "weight": w}), name)
-    assert_same(names, tmp_path)
+        w = (*w[:-30], -1, *w[1 - 30 :]) if k == 2 else w
+        parquet.write_table(arrow.table({"source": u, "target": v, "weight": w}), name, row_group_size=150)
+    assert max(len(units_of([str(name)])) for name in names) > 2
+    assert_same(names[:2], tmp_path)
+    assert_same(names[1], tmp_path, overwrite=True)
+    assert assert_same(names, tmp_path, overwrite=True, on_error="skip").report["skipped"] == 1
+    said = []
+    for run in (ingest, lambda *given: ingest_spread(*given, work)):
+        with pytest.raises(
+            CsawError, match="2.parquet: row 771, column weight: expected a weight .* 800 rows"
+        ) as error:
+            run(names[2], tmp_path / "g.zarr", IngestOptions())
+        said.append(str(error.value))
+    assert said[0] == said[1]
 
 
 def test_what_is_wrong_is_named_by_file_and_line(tmp_path, monkeypatch):

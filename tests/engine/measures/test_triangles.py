@@ -179,6 +179,12 @@ def test_counts_are_the_same_in_any_memory(tmp_path):
         assert found[0] == expected[0]
         assert np.array_equal(found[1], expected[1])
         assert network.compute("triangles", each=False)[0] == expected[0]
+        shares = [network.compute("triangles", share=(k, 3)) for k in range(3)]
+        assert sum(total for total, _ in shares) == expected[0]
+        assert np.array_equal(sum(counts for _, counts in shares), expected[1])
+        assert all(total for total, _ in shares)
+    few = HostNetwork.of_arrays(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]), directed=False)
+    assert sum(few.compute("triangles", share=(k, 9))[0] for k in range(9)) == 1
     assert not list(tmp_path.glob("csaw-*"))
 
 
