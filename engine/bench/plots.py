@@ -15,11 +15,8 @@ from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_
 from csaw.partition.errors import MissingDependencyError
 
 WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3
-LINE_INCHES, PANEL_INCHES, AROUND_INCHES = (
-    0.205,
-    0.52,
-    0.85,
-)  # height of a line, of what a panel has besides, and of title and caption
+LINE_INCHES = 0.205  # of height
+PANEL_INCHES, AROUND_INCHES = 0.52, 0.85  # of height, beside its lines, and for title and caption
 NARROW = 19  # characters of the title of a narrow panel
 MOST_BESIDE = 4  # graphs with the same works whose panels stand side by side
 
@@ -113,6 +110,8 @@ def caption(rows: list[Row], found: list[Row]) -> str:
         said.append("one run each")
     if any(row.get("goal") for row in found):
         said.append("upright marks: goals")
+    if in_seconds(found) and any(row.get("limits") for row in found):
+        said.append("orange marks: the slowest limit")
     if any(map(plot_bars.is_peer, found)):
         said.append("blue: csaw, orange: peers")
     if any("efficiency" in row for row in found):
