@@ -89,7 +89,7 @@ def plot(rows: list[Row], name: str) -> Any:
     height = _lines(figure, found, over) if over else _bars(figure, found, plot_bars.ceiling_of(rows))
     figure.set_size_inches(WIDTH_INCHES, height + AROUND_INCHES)
     figure.suptitle(_title(name, found), x=0.008, ha="left", fontsize=TITLE, fontweight="bold")
-    figure.supxlabel(caption(rows, found), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
+    figure.supxlabel(caption(rows, found, lines=bool(over)), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
     return figure
 
 
@@ -98,7 +98,7 @@ def _title(name: str, found: list[Row]) -> str:
     return ": ".join(filter(None, [name.replace("-", " ").capitalize(), *(graphs if len(graphs) == 1 else ())]))
 
 
-def caption(rows: list[Row], found: list[Row]) -> str:
+def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
     """The machine, the date, and what the marks are."""
     first = rows[0]
     said = [first.get("device", ""), f"csaw {first['csaw']}" if "csaw" in first else ""]
@@ -114,10 +114,10 @@ def caption(rows: list[Row], found: list[Row]) -> str:
         said.append("orange marks: the slowest limit")
     if any(map(plot_bars.is_peer, found)):
         said.append("blue: csaw, orange: peers")
-    if any("efficiency" in row for row in found):
+    if lines and any("efficiency" in row for row in found):
         said.append("dotted: as many times as one")
     ceiling = plot_bars.ceiling_of(rows)
-    if ceiling and "series" not in found[0] and plot_bars.has_ceiling(found, ceiling):
+    if ceiling and not lines and plot_bars.has_ceiling(found, ceiling):
         said.append("gather ceiling: one random read of memory for each edge")
     said += exceeded(found)
     return textwrap.fill(" · ".join(filter(None, said)), 118)
