@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from csaw.cli import values
+from csaw.cli import complete, values
 
 SLOWER = 4  # exit status
 PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
@@ -16,20 +16,21 @@ PLACES = ("json_file", "plot", "baseline", "out")  # options that name files
 def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
     pairs = [item.partition("=") for item in value]
     if bad := [item for item, (_, equals, path) in zip(value, pairs, strict=True) if not (equals and path)]:
-        raise click.BadParameter(f"expected NAME=PYTHON, found {bad[0]!r}")
+        raise click.BadParameter(f"expected NAME=PATH, found {bad[0]!r}")
     return {name: path for name, _, path in pairs}
 
 
 @click.command()
-@click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
+@click.argument("graphs", nargs=-1, metavar="[GRAPH]...", shell_complete=complete.graphs)
 @click.option(
     "--suite",
     multiple=True,
     default=["overview"],
+    shell_complete=complete.suites,
     help="Suites to run, separated by commas, or all; csaw bench --list has their names.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and stop.")
-@click.option("--only", default="", help="Run only the works whose name contains this text.")
+@click.option("--only", default="", show_default=False, help="Run only the works whose name contains this text.")
 @click.option(
     "--graphs",
     "paper",
@@ -37,10 +38,19 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are labelled as stand-ins.",
 )
 @click.option(
+    "--parameters",
+    type=click.Choice(["paper", "csaw"]),
+    default="paper",
+    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier runs had; with --graphs, stand-ins also have the paper's weights, or none.",
+)
+@click.option(
     "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
 )
 @click.option(
-    "--device", default="auto", help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs."
+    "--device",
+    default="auto",
+    shell_complete=complete.devices,
+    help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs.",
 )
 @click.option(
     "--threads", type=click.IntRange(1), help="Number of threads on the CPU [default: one for each processor]."
@@ -78,7 +88,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PYTHON: a peer, and the Python interpreter that it is installed for.",
+    help="NAME=PATH: a peer, and the Python interpreter that it is installed for, or the folder of its programs (knightking, thunderrw; for the suite triangles grouptc).",
 )
 @click.option(
     "--json",
@@ -145,7 +155,7 @@ def _command(ctx: click.Context) -> str:
         if isinstance(param, click.Argument):
             words += map(quote, value)
         elif param.name == "peers":
-            words += [f"--peer {name}=PYTHON" for name in value]
+            words += [f"--peer {name}=PATH" for name in value]
         elif param.name not in PLACES:
             words += (
                 [param.opts[0]]

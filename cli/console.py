@@ -1,10 +1,83 @@
-"""What commands print as JSON, and files that they write."""
+"""How commands speak: as JSON, in a few lines, in all detail, or not at all; and files that they write."""
 
 import json
+import logging
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import click
+
+VERBOSE, QUIET = "verbose", "quiet"
+BEGAN = time.monotonic()
+
+
+class CurrentStderr(logging.StreamHandler[Any]):
+    """Writes to what is standard error at the moment: above a progress bar, while there is one."""
+
+    @property
+    def stream(self) -> Any:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, _: Any) -> None: ...
+
+
+def quiet(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option ``--quiet``, for :func:`is_quiet`."""
+    said = "Print nothing but errors, and what other options ask to print."
+    return click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)(command)
+
+
+def tones(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command ``--quiet``, and ``--verbose`` for :func:`is_verbose`, which prints ``what``."""
+    said = f"Print {what}."
+    verbose = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_set, help=said)
+    return lambda command: verbose(quiet(command))
+
+
+def _set(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if not wanted:
+        return
+    if ctx.meta.setdefault("csaw.tone", param.name) != param.name:
+        raise click.UsageError("--verbose and --quiet exclude each other; give one of them")
+    if param.name == QUIET:
+        logging.getLogger().setLevel(logging.ERROR)
+
+
+def _tone() -> str | None:
+    ctx = click.get_current_context(silent=True)
+    return None if ctx is None else ctx.meta.get("csaw.tone")
+
+
+def is_verbose() -> bool:
+    return _tone() == VERBOSE
+
+
+def is_quiet() -> bool:
+    return _tone() == QUIET
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines, unless ``--quiet`` was given; those that are empty are left out."""
+    if not is_quiet():
+        for line in filter(None, lines):
+            click.echo(line, err=err)
+
+
+def progress(what: str, enabled: bool = True) -> AbstractContextManager[Any]:
+    """Show that ``what`` is being done, and what it waits for, unless ``--quiet`` was given."""
+    from csaw.partition.progress import progress
+
+    return progress(what, enabled=enabled and not is_quiet())
+
+
+def elapsed() -> float:
+    """Seconds since csaw began."""
+    return time.monotonic() - BEGAN
 
 
 def print_json(value: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import complete, console, values
 
 
 @click.group()
@@ -20,7 +20,7 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_(as_json: bool) -> None:
-    """List the SNAP graphs that csaw can fetch.
+    """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
 
     The last column names the papers that sample a graph.
 
@@ -30,15 +30,18 @@ def list_(as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from csaw.cli.console import print_json
-    from csaw.datasets.catalog import ENTRIES
+    from csaw.cli.report import print_table
+    from csaw.datasets.catalog import BY_HAND, ENTRIES
 
     if as_json:
-        print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
+        console.print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
         return
-    for e in ENTRIES:
-        kind = "directed" if e.directed else "undirected"
-        click.echo(f"{e.name:<18} {e.vertices:>12,} vertices {e.edges:>14,} edges  {kind:<10}  {e.papers}".rstrip())
+    rows = [
+        (e.name, f"{e.vertices:,}", f"{e.edges:,}", "directed" if e.directed else "undirected", e.papers)
+        for e in ENTRIES
+    ]
+    by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", g.papers) for g in BY_HAND]
+    print_table("", ("name", "vertices", "edges", "kind", "sampled in"), rows + by_hand, right=("vertices", "edges"))
     click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
 
 
@@ -53,12 +56,17 @@ def list_(as_json: bool) -> None:
 @click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
 @click.option("--seed", type=int, help="R-MAT: the same seed gives the same graph on any machine.")
 @click.option("--undirected/--directed", default=None, help="R-MAT: whether edges have one direction or both.")
-@click.option("--weights/--no-weights", default=None, help="R-MAT: draw weights, multiples of 1/256 in (0, 1].")
+@click.option(
+    "--weights/--no-weights",
+    default=None,
+    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5).",
+)
 @click.option("--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges.")
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
 @click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
 @click.option("--partitions", type=int, help="Number of partitions of the store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
+@console.quiet
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: Any) -> None:
     """Make karate or an R-MAT graph.
 
@@ -68,38 +76,43 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
     Example:
         csaw datasets generate rmat small.txt.gz --scale 10 --weights
     """
+    from csaw.cli.told import next_is, took
     from csaw.datasets import generate as maker
     from csaw.datasets.spec import with_options
-    from csaw.partition.progress import progress
 
     spec = with_options(spec, options)
-    with progress("generating", 0, "edges") as update:
+    with console.progress("generating") as update:
+        update.begin("generating", 0, "edges")
         if out.endswith(".zarr"):
             store = maker.generate(spec, out, partitions=partitions, overwrite=overwrite, progress=update)
-            said = f"{store.vertices:,} vertices, {store.edges:,} stored edges"
+            said = f"{store.vertices:,} vertices and {store.edges:,} stored edges"
+            following = next_is("sample", out, "walks.zarr")
         else:
             said = f"{maker.write_text(spec, out, overwrite=overwrite, progress=update):,} rows"
-    click.echo(f"{out}: {said}")
+            following = next_is("partition", out, "graph.zarr")
+    console.say(f"{said} in {out}, {took()}.", following)
 
 
 @datasets.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete.datasets)
 @click.argument("folder", type=values.Place(file_okay=False, exists=True), default=".")
+@console.quiet
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the counts that SNAP publishes; a file that differs is not kept.
+    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or already there, is read to its end and compared with the published counts; a file that differs is not kept.
 
     \b
     Example:
         csaw datasets fetch web-Google .
     """
+    from csaw.cli.told import next_is
     from csaw.datasets.catalog import known
     from csaw.datasets.download import fetch as download
-    from csaw.partition.progress import progress
 
     entry = known(name)
-    with progress("fetching", 0, "bytes") as update:
+    with console.progress("fetching") as update:
+        update.begin("fetching", 0, "bytes")
         path, said = download(entry, folder, lambda done, total: update(done))
-    click.echo(f"csaw: {said}", err=True)
-    click.echo(path)
+    console.say(f"csaw: {said}", next_is("partition", str(path), f"{entry.name}.zarr"), err=True)
+    console.say(str(path))

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
-from csaw.cli.options import GroupedCommand, given, made_option
+from csaw.cli import complete, console, values
+from csaw.cli.grouped import GroupedCommand
+from csaw.cli.options import given, made_option
 from csaw.engine import measure
 from csaw.engine.evaluation.options import WHAT, WHERE, options
 
@@ -38,7 +39,7 @@ def _of_measures() -> list[click.Parameter]:
 
 
 @click.command(cls=EvaluateCommand)
-@click.argument("graph")
+@click.argument("graph", shell_complete=complete.graphs)
 @click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
 @click.option(
     "--list",
@@ -52,6 +53,7 @@ def _of_measures() -> list[click.Parameter]:
 @click.option(
     "--save",
     nargs=2,
+    shell_complete=complete.saved,
     metavar="MEASURES FILE",
     help="Write what these measures find of each vertex, with its id, to FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
 )
@@ -70,6 +72,7 @@ def _of_measures() -> list[click.Parameter]:
     "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
+@console.quiet
 def evaluate(
     graph: str,
     samples: tuple[str, ...],
@@ -93,8 +96,8 @@ def evaluate(
         csaw evaluate web.zarr --save pagerank,core web.npz
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
     """
-    from csaw.cli import console
     from csaw.cli.evaluated import print_evaluation, print_plan
+    from csaw.cli.told import of_evaluation
     from csaw.datasets.resolve import resolve
     from csaw.engine.evaluation import plots, saved
     from csaw.engine.evaluation.evaluate import plan
@@ -111,13 +114,17 @@ def evaluate(
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
-    with steps("measuring") as progress:
+    with steps("measuring", enabled=not console.is_quiet()) as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
-    console.print_json(found.as_dict()) if as_json else print_evaluation(found)
+    if as_json:
+        console.print_json(found.as_dict())
+    elif not console.is_quiet():
+        print_evaluation(found)
+        console.say(*of_evaluation(graph, save, plot))
 
 
 def _runner(cluster: str | None, dry_run: bool) -> Any:

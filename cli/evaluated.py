@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli.report import plain, size
+from csaw.cli.report import plain, print_table, size
 
 
 def print_evaluation(found: Any) -> None:
@@ -56,21 +56,12 @@ def print_plan(planned: list[dict[str, Any]]) -> None:
 
 
 def _print_table(heading: str, names: tuple[str, ...], rows: list[list[str]]) -> None:
-    """A heading and rows in columns as wide as they must be; columns that are empty in all rows are left out. A method of all rows is said once."""
+    """A heading and rows. A method of all rows is said once."""
     methods = {row[-1] for row in rows}
     if len(rows) > 1 and len(methods) == 1:
         heading = f"{heading}{'; ' * bool(rows[0][-1])}{rows[0][-1]}"
         rows = [[*row[:-1], ""] for row in rows]
-    kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
-    table = [[row[k] for k in kept] for row in [list(names), *rows]]
-    widths = [max(len(row[k]) for row in table) for k in range(len(kept))]
-    click.echo(heading)
-    for row in table:
-        cells = [
-            f"{cell:>{width}}" if names[k] in ("graph", "sample", "distance") else f"{cell:<{width}}"
-            for k, cell, width in zip(kept, row, widths, strict=True)
-        ]
-        click.echo(f"  {'  '.join(cells)}".rstrip())
+    print_table(heading, names, rows, right=("graph", "sample", "distance"))
 
 
 def _value(value: float | None, error: float | None = None) -> str:

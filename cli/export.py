@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
 
 
 @click.command()
@@ -24,6 +24,7 @@ from csaw.cli import values
 @click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@console.quiet
 def export(samples: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
     """Write SAMPLES, a sample store, as the file OUT.
 
@@ -36,22 +37,16 @@ def export(samples: str, out: str, format: str | None, graph: str | None, instan
     Example:
         csaw export walks.zarr corpus.txt
     """
-    from csaw.cli.console import print_json
+    from csaw.cli.told import of_export
     from csaw.engine.export import export as write
     from csaw.engine.samples.check import attributes_of
-    from csaw.partition.progress import progress
     from csaw.partition.replace import FILE, check
-    from csaw.partition.sizes import format_size
 
     check(Path(out), FILE, overwrite)
     total = attributes_of(Path(samples))["instances"] if instances is None else instances[1] - instances[0]
-    with progress("exporting", total=total, unit="instances", enabled=not as_json) as update:
+    with console.progress("exporting", enabled=not as_json) as update:
+        update.begin("exporting", total, "instances")
         summary = write(
             samples, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
         )
-    if as_json:
-        print_json(summary)
-    else:
-        click.echo(f"{out}: {summary['instances']:,} instances as {summary['format']}, {format_size(summary['bytes'])}")
-        for name, reason in summary["left_out"].items():
-            click.echo(f"without {name}: {reason}")
+    console.print_json(summary) if as_json else console.say(*of_export(summary, out))

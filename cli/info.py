@@ -9,6 +9,7 @@ from csaw.cli import values
 
 PARTITIONS_SHOWN = 8
 BAR = 40
+WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge counts at both ends"}
 
 
 @click.command()
@@ -21,6 +22,8 @@ BAR = 40
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
 def info(store: str, full: bool, as_json: bool) -> None:
     """Show what a graph store or a sample store says of itself.
+
+    Of a sample, csaw reads some instances besides, and shows how many vertices they have, how long or large they are, and how often vertices occur.
 
     \b
     Example:
@@ -38,6 +41,7 @@ def info(store: str, full: bool, as_json: bool) -> None:
         from csaw.cli.runs import sample_sections
 
         print_report(sample_sections(shown))
+        _print_look(store)
 
 
 def _print_graph(shown: dict[str, Any]) -> None:
@@ -45,7 +49,8 @@ def _print_graph(shown: dict[str, Any]) -> None:
     from csaw.cli.report import print_report
 
     print_report(graph_sections(shown, shown["report"]))
-    _print_degrees(shown.get("degrees", []))
+    if "degrees" in shown:
+        _print_bins("Vertices by degree", [{**b, "count": b["vertices"]} for b in shown["degrees"]])
     _print_partitions(shown["partitions"])
 
 
@@ -76,28 +81,52 @@ def _graph(store: Any, full: bool) -> dict[str, Any]:
 
     return describe(store) | {
         "report": store.report,
-        **({"degrees": _histogram(store.read_indptr())} if full else {}),
+        **({"degrees": _degrees(store)} if full else {}),
         "partitions": [asdict(p) for p in store.partitions],
     }
 
 
-def _histogram(indptr: Any) -> list[dict[str, int]]:
-    """Numbers of vertices by degree: 0, then bins whose width doubles."""
+def _degrees(store: Any) -> list[dict[str, int]]:
+    """Numbers of vertices by degree."""
     import numpy as np
 
-    degrees = np.diff(indptr)
-    edges = np.append(0, 2 ** np.arange(int(degrees.max(initial=0)).bit_length() + 1))
-    counts = np.histogram(degrees, edges)[0].tolist()
-    bins = zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), counts, strict=True)
-    return [{"from": low, "to": high, "vertices": n} for low, high, n in bins if n]
+    from csaw.engine.samples.look import histogram
+
+    bins = histogram(np.diff(store.read_indptr()))
+    return [{"from": b["from"], "to": b["to"], "vertices": b["count"]} for b in bins]
 
 
-def _print_degrees(bins: list[dict[str, int]]) -> None:
-    most = max((b["vertices"] for b in bins), default=1)
-    click.echo("\nVertices by degree")
-    for b in bins:
-        label = str(b["from"]) if b["from"] == b["to"] else f"{b['from']} to {b['to']}"
-        click.echo(f"  degree {label:>23}  {b['vertices']:>14,}  {'#' * round(BAR * b['vertices'] / most)}".rstrip())
+def _print_look(store: str) -> None:
+    """Histograms of some instances of a sample; where they cannot be read, the reason."""
+    from csaw.engine.samples import open_samples
+    from csaw.engine.samples.look import look
+    from csaw.engine.samples.shown import INSTANCES
+    from csaw.partition.errors import StoreError
+
+    samples = open_samples(store)
+    try:
+        found = look(samples)
+    except StoreError as error:
+        click.echo(f"\nInstances\n  not read: {error}")
+        return
+    if found is None:
+        return
+    names = INSTANCES[samples.layout][1]
+    some = "all" if found["instances"] == samples.instances else f"{found['instances']:,} of {samples.instances:,}"
+    click.echo(f"\nDifferent vertices of {some} {names}: {found['vertices']:,}")
+    _print_bins(f"{names.capitalize()} by {'steps' if samples.has_walks else 'edges'}", found["sizes"])
+    for what, bins in found["vertices_by"].items():
+        _print_bins(f"Vertices by {WORDS[what]}", bins)
+
+
+def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
+    """Numbers of things by their sizes, with bars; the longest is of the largest number."""
+    most = max((b["count"] for b in bins), default=1)
+    labels = [f"{b['from']:,}" if b["from"] == b["to"] else f"{b['from']:,} to {b['to']:,}" for b in bins]
+    width = max(map(len, labels), default=0)
+    click.echo(f"\n{heading}")
+    for label, b in zip(labels, bins, strict=True):
+        click.echo(f"  {label:>{width}}  {b['count']:>13,}  {'#' * round(BAR * b['count'] / most)}".rstrip())
 
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:

@@ -16,7 +16,22 @@ from csaw.partition.errors import CsawError
 from csaw.partition.shown import shown
 
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
-NOT_COMMANDS = ("__main__", "console", "evaluated", "graphs", "main", "options", "report", "runs", "spread", "values")
+NOT_COMMANDS = (
+    "__main__",
+    "complete",
+    "console",
+    "evaluated",
+    "graphs",
+    "grouped",
+    "main",
+    "manual",
+    "options",
+    "report",
+    "runs",
+    "spread",
+    "told",
+    "values",
+)
 
 
 class Lazy(click.Group):
@@ -31,6 +46,14 @@ class Lazy(click.Group):
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(VERSION, prog_name="csaw")
+@click.option(
+    "--man",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, wanted: _manual(ctx) if wanted else None,
+    help="Print the manual page, which man -l - shows, and exit.",
+)
 def cli() -> None:
     """Exact, reproducible, durable samples of huge graphs.
 
@@ -39,7 +62,17 @@ def cli() -> None:
         csaw partition web-Google.txt.gz web.zarr
         csaw sample web.zarr walks.zarr --algo node2vec --p 0.5 --q 2
     """
-    logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", stream=sys.stderr)
+    from csaw.cli.console import CurrentStderr
+
+    logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", handlers=[CurrentStderr()])
+    logging.getLogger().setLevel(logging.INFO)  # --quiet raises it for one command
+
+
+def _manual(ctx: click.Context) -> None:
+    from csaw.cli.manual import page
+
+    click.echo(page(cli.make_context("csaw", [], resilient_parsing=True)), nl=False)
+    ctx.exit()
 
 
 def main() -> None:

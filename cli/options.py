@@ -1,24 +1,30 @@
 """The options of ``csaw sample``, made from those that the engine declares for a run and for algorithms, with help in groups."""
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 import click
 
 from csaw.cli import values
+from csaw.cli.complete import OF_OPTIONS
+from csaw.cli.grouped import GroupedCommand
 from csaw.engine import registry
 from csaw.engine.option import NONE, Bytes, Option
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.errors import CsawError
 
 ALGORITHM = "Options of {}"
+EACH = "Algorithms, and the options of each, which --algo NAME --help explains"
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
+BESIDE = 34  # columns that click takes for the left side of a list
 MANY = 4  # algorithms that share an option: from so many on, its help does not list them
 OF = "Of "  # begins the words of some of the algorithms that share an option
 SPREAD = ("cluster", "shard")
-LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json")
+LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet")
 
 
 class Grouped(click.Option):
@@ -27,27 +33,6 @@ class Grouped(click.Option):
     def __init__(self, *names: str, group: str, **how: Any) -> None:
         super().__init__(list(names), **how)
         self.group = group
-
-
-class GroupedCommand(click.Command):
-    """A command whose help shows options under headings. ``place``: where a heading stands; ``rest``: that of options without one."""
-
-    rest = ""
-
-    def place(self, group: str) -> int:
-        raise NotImplementedError
-
-    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
-        return getattr(param, "group", self.rest)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
-                groups.setdefault(self.group_of(param, ctx), []).append(record)
-        for group in sorted(groups, key=self.place):
-            with formatter.section(group):
-                formatter.write_dl(groups[group])
 
 
 class SampleCommand(GroupedCommand):
@@ -71,6 +56,27 @@ class SampleCommand(GroupedCommand):
         made += [made_option(one.alias, one, one.group, hidden=True) for one in options().values() if one.alias]
         return [*given[:3], *made, *given[3:]]
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The first sentence; what the algorithm takes or, where none is named, what each of them takes; and then the rest of the text."""
+        name = ctx.meta.get("csaw.algo")
+        chosen = _class_of(name)
+        first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
+        _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name} ({chosen.paper}).")
+        if chosen is None:
+            with formatter.section(EACH):
+                formatter.write_dl(_taken(formatter.width))
+        else:
+            _write(formatter, inspect.cleandoc(chosen.__doc__ or "").partition("\n\n")[0])
+            with formatter.section(ALGORITHM.format(name)):
+                formatter.write_dl(self.groups(ctx).get(ALGORITHM.format(name), [("none", "It has none of its own.")]))
+        _write(formatter, rest)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, records in self.groups(ctx).items():
+            if self.place(group):  # those of algorithms stand above
+                with formatter.section(group):
+                    formatter.write_dl(records)
+
     rest = SAMPLE
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
@@ -82,6 +88,27 @@ class SampleCommand(GroupedCommand):
     def place(self, group: str) -> int:
         order = (RUN, OUTPUT, BASELINES)
         return order.index(group) + 2 if group in order else int(group == SAMPLE)
+
+
+def _write(formatter: click.HelpFormatter, text: str) -> None:
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_text(text)
+
+
+def _taken(width: int) -> list[tuple[str, str]]:
+    """Names of algorithms with their options, walks first; those that take the same ones stand together. No option is cut at its hyphens."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for layout in ("walks", "hops", "batches", "subgraphs"):
+        for kind in (kind for kind in map(registry.find, registry.names()) if kind.layout == layout):
+            together.setdefault(tuple(map(flag_of, kind.options())), []).append(kind.name())
+    lines = {flags: wrap(" ".join(flags), max(width - BESIDE, 20), break_on_hyphens=False) for flags in together}
+    return [(", ".join(those), "\n".join(("\b", *lines[flags]))) for flags, those in together.items()]
+
+
+def flag_of(name: str) -> str:
+    """The option of a parameter's name, such as ``--walk-length``."""
+    return "--" + name.strip("_").replace("_", "-")
 
 
 def _algo(args: list[str]) -> str | None:
@@ -132,8 +159,8 @@ def _shared(each: dict[str, Option]) -> Option:
 
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click. Only the engine judges its value, so that Python and the command line get the same errors."""
-    flag = "--" + name.strip("_").replace("_", "-")
-    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None}
+    flag = flag_of(name)
+    how: dict[str, Any] = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
     if one.kind is bool:
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:

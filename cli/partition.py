@@ -5,10 +5,21 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
+from csaw.cli.grouped import in_groups
+
+GROUPS = {
+    "Reading the input": (
+        "directed", "reverse", "ids", "source_column", "target_column", "weight_column", "duplicates", "self_loops", "on_error", "skip_lines",
+    ),
+    "Partitions and clusters": (
+        "partitions", "partition_bytes", "balance", "partitioner", "partitioner_seed", "clusters", "method", "cluster_seed",
+    ),
+    "Where and how it runs": ("memory", "threads"),
+}  # fmt: skip
 
 
-@click.command()
+@click.command(cls=in_groups(GROUPS, "Output"))
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
@@ -121,6 +132,7 @@ from csaw.cli import values
 @click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@console.tones("all counts")
 def partition(
     inputs: tuple[str, ...],
     out: str,
@@ -142,29 +154,24 @@ def partition(
         csaw partition part-*.csv.gz web.zarr
         csaw partition part-*.csv.gz web.zarr --cluster local:4
     """
-    from csaw.cli import console
-    from csaw.cli.graphs import describe, graph_sections
-    from csaw.cli.report import print_report
-    from csaw.partition import IngestOptions
-    from csaw.partition.progress import progress as shown_progress
-    from csaw.partition.several import files_of
+    from csaw.cli.told import report_graph
 
-    chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
-    files = files_of(list(inputs))
-    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with shown_progress("reading", total, "bytes", enabled=progress) as update:
-        store = _made(files, out, chosen, cluster, lambda done, total: update(done))
+    with console.progress("preparing", enabled=progress) as shown:
+        from csaw.partition import IngestOptions
+        from csaw.partition.several import files_of
+
+        chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
+        files = files_of(list(inputs))
+        shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
+        store = _made(files, out, chosen, cluster, lambda done, total: shown(done))
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
-        click.echo(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
+        console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
     if share is not None and share > 0.99:
-        click.echo(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+        console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = store.report | more | {"reciprocity": None if share is None else round(share, 4)}
-    if as_json:
-        console.print_json(report)
-    else:
-        print_report(graph_sections(describe(store), {**report, "warnings": []}))  # they are told above
+    console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
 
 
 def _made(files: list[str], out: str, options: Any, cluster: str | None, update: Any) -> Any:

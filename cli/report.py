@@ -1,7 +1,8 @@
 """Reports for people: figures under headings, one a line, each with its unit."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -25,6 +26,43 @@ def print_report(sections: Iterable[Section]) -> None:
         click.echo("\n" * (number > 0) + heading)
         for name, text in lines:
             click.echo(f"  {name:<{width}}  {text}".rstrip())
+
+
+def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
+    """Print a heading and rows under names. On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
+
+    Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
+    """
+    kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
+    table = [[row[k] for k in kept] for row in rows]
+    if heading:
+        click.echo(heading)
+    if sys.stdout.isatty():
+        _print_wrapped([names[k] for k in kept], table, right)
+        return
+    table = [[names[k] for k in kept], *table] if any(names) else table
+    widths = [max((len(row[k]) for row in table), default=0) for k in range(len(kept))]
+    for row in table:
+        cells = [
+            f"{cell:>{width}}" if names[k] in right else f"{cell:<{width}}"
+            for k, cell, width in zip(kept, row, widths, strict=True)
+        ]
+        click.echo(f"  {'  '.join(cells)}".rstrip())
+
+
+def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD if any(names) else None, show_header=any(names), pad_edge=True, padding=(0, 1))
+    for name in names:
+        flush = name in right
+        table.add_column(Text(name), justify="right" if flush else "left", no_wrap=flush, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(highlight=False).print(table)
 
 
 def lines_of(values: Mapping[str, Any], lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:

@@ -117,6 +117,7 @@ STREAMED = (
 RATES = (
     Line("gathers", "random reads of memory, by a thread", reads),
     Line("disk_bytes", "reading the disk in order", size),
+    Line("disk_writes", "writing to the disk, synced", size),
     Line("disk_reads", "random reads of the disk", reads),
     Line("bus_bytes", "copying to a GPU", size),
     Line("bus_reads", "random reads of a GPU over the bus", reads),
@@ -220,7 +221,7 @@ def ways(done: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _rates(rates: Mapping[str, Any], kind: str) -> list[tuple[str, str]]:
     """The rates that a plan for a ``kind`` of device counts on."""
-    lines = RATES if kind == "cuda" else RATES[:3]
+    lines = RATES if kind == "cuda" else RATES[:4]
     return [(each.name, each.write(rates[each.key]) + ", assumed" * (each.key in rates["assumed"])) for each in lines]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from csaw.cli import values
+from csaw.cli import complete, console, values
 from csaw.cli.options import SampleCommand, given
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
@@ -24,12 +24,13 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 
 
 @click.command(cls=SampleCommand)
-@click.argument("graph")
+@click.argument("graph", shell_complete=complete.graphs)
 @click.argument("out", type=click.Path(), required=False)
 @click.option(
     "--algo",
     default="deepwalk",
-    help="Name of an algorithm, as csaw algorithms lists them, or FILE.py:CLASS; with --help, its options are shown alone.",
+    shell_complete=complete.algorithms,
+    help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
 )
 @click.option(
     "--option",
@@ -65,6 +66,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
+@console.tones("all counts and times")
 def sample(
     graph: str,
     out: str | None,
@@ -92,6 +94,7 @@ def sample(
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
     from csaw.cli import spread
+    from csaw.cli.told import report_run
     from csaw.engine.devices import begin_to_open
     from csaw.engine.samples.place import check_place, partial_of
 
@@ -108,14 +111,13 @@ def sample(
         how = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "virtual": virtual_from is not None}
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), dry_run=dry_run, as_json=as_json, **how)
         return
-    job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
-    if dry_run:
-        _print_plan(graph, job, as_json)
-    elif shard is not None:
-        spread.as_shard(job, place, shard, as_json)
-    else:
-        results = _commit(job, place, overwrite) if virtual else _execute(job, place, resume, overwrite)
-        _print_results(results, place, as_json)
+    with console.progress("preparing", enabled=not dry_run) as shown:
+        job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
+        if dry_run:
+            _print_plan(graph, job, as_json)
+            return
+        results = _commit(job, place, overwrite) if virtual else _run(job, place, shard, resume, overwrite, shown)
+    report_run(results, place, as_json)
 
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> None:
@@ -126,20 +128,11 @@ def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool) -> Non
 
 
 def _print_plan(graph: str, job: Any, as_json: bool) -> None:
-    from csaw.cli import console
     from csaw.cli.report import print_report
     from csaw.cli.runs import plan_sections
 
     plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
     console.print_json(plan) if as_json else print_report(plan_sections(graph, plan["request"], plan))
-
-
-def _print_results(results: dict[str, Any], place: str, as_json: bool) -> None:
-    from csaw.cli import console
-    from csaw.cli.report import print_report
-    from csaw.cli.runs import run_sections
-
-    console.print_json(results) if as_json else print_report(run_sections(results, place))
 
 
 def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:
@@ -184,16 +177,22 @@ def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def _execute(job: Any, out: str, resume: bool, overwrite: bool) -> dict[str, Any]:
+def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
+    """The summary of a run, or of a shard of it."""
+    from csaw.cli import spread
+
+    return _execute(job, out, *how) if shard is None else spread.as_shard(job, out, shard, how[-1])
+
+
+def _execute(job: Any, out: str, resume: bool, overwrite: bool, shown: Any) -> dict[str, Any]:
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
     from csaw.engine.run import execute
     from csaw.engine.samples.place import partial_of
-    from csaw.partition.progress import progress
 
     try:
-        with progress("sampling", job.plan.request.instances, "instances") as update:
-            results = execute(job, out, resume=resume, overwrite=overwrite, progress=update)
-            return {key: value for key, value in results.items() if key != "plan"}
+        shown.begin("sampling", job.plan.request.instances, "instances")
+        results = execute(job, out, resume=resume, overwrite=overwrite, progress=shown)
+        return {key: value for key, value in results.items() if key != "plan"}
     except KeyboardInterrupt as error:
         safe = f"finished groups are safe; run the same command with --resume to complete {out}"
         raise KeyboardInterrupt(*[safe] * partial_of(Path(out)).exists()) from error

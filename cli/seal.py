@@ -2,7 +2,7 @@
 
 import click
 
-from csaw.cli import values
+from csaw.cli import console, values
 
 
 @click.command()
@@ -11,6 +11,7 @@ from csaw.cli import values
     "--graph", type=values.Place(), help="Graph store that is sampled [default: where it was when the sample began]."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@console.tones("all counts and times")
 def seal(out: str, graph: str | None, as_json: bool) -> None:
     """Finish the sample OUT whose shards are all drawn.
 
@@ -21,11 +22,10 @@ def seal(out: str, graph: str | None, as_json: bool) -> None:
     Example:
         csaw seal walks.zarr
     """
-    from csaw.cli.console import print_json
-    from csaw.cli.report import print_report
-    from csaw.cli.runs import run_sections
+    from csaw.cli.told import report_run
     from csaw.engine.cluster.shards import seal_sample
 
-    results = dict(seal_sample(out, graph))
+    with console.progress("comparing checksums"):
+        results = dict(seal_sample(out, graph))
     results.pop("plan", None)
-    print_json(results) if as_json else print_report(run_sections(results, out))
+    report_run(results, out, as_json)

@@ -1,15 +1,16 @@
 """Runs that are spread over processes: by the workers of a cluster, or as shards."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from csaw.cli import console
-from csaw.cli.report import Section, print_report, seconds, size
-from csaw.cli.runs import plan_sections, run_sections, worker_sections
+from csaw.cli.cluster_plan import print_plans
+from csaw.cli.told import report_run
 
 OF_CLUSTER = "finished groups are safe; the same command with --resume completes {}, on the cluster or, without --cluster, on one machine"
 OF_SHARD = "finished groups are safe; run the same command again to draw the rest of the shard of {}"
@@ -43,95 +44,47 @@ def on_cluster(
 ) -> None:
     """Draw a sample by the workers of a cluster, or print their plans, and report."""
     from csaw.datasets.resolve import resolve
+    from csaw.engine.cluster.clusters import Cluster
     from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 
     graph = graph if how["virtual"] else str(resolve(graph))
     if dry_run:
         job, plans = plan_on_cluster(graph, out, algo, cluster=how["cluster"], virtual=how["virtual"], **wanted)
-        _print_plans(graph, job, plans, as_json)
+        one_disk = Cluster.of(how["cluster"]).is_local
+        print_plans(graph, job, plans, one_disk=one_disk, as_json=as_json)
         return
-    with _progress(out, OF_CLUSTER) as (begin, update):
-        results = sample_on_cluster(graph, out, algo, progress=update, began=begin, **how, **wanted)
+    with console.progress("preparing") as shown, _resumable(out, OF_CLUSTER):
+        begun = partial(_begin, shown)
+        results = dict(sample_on_cluster(graph, out, algo, progress=shown, began=begun, **how, **wanted))
     results.pop("plan", None)
-    console.print_json(results) if as_json else print_report([*run_sections(results, out), *worker_sections(results)])
+    report_run(results, out, as_json)
 
 
-def as_shard(job: Any, out: str, shard: str, as_json: bool) -> None:
-    """Draw a shard and report."""
+def as_shard(job: Any, out: str, shard: str, shown: Any) -> dict[str, Any]:
+    """Draw a shard; the summary."""
     from csaw.engine.cluster.shards import Shard, draw_shard
 
-    with _progress(out, OF_SHARD) as (begin, update):
+    with _resumable(out, OF_SHARD):
         part = Shard.of(shard)
         request = job.plan.request
         own = part.groups(-(-request.instances // request.group_size))
-        begin(
-            min(own.stop * request.group_size, request.instances)
-            - min(own.start * request.group_size, request.instances)
-        )
-        results = dict(draw_shard(job, out, part, update))
+        first, last = (min(group * request.group_size, request.instances) for group in (own.start, own.stop))
+        _begin(shown, last - first)
+        results = dict(draw_shard(job, out, part, shown))
     results.pop("plan", None)
-    console.print_json(results) if as_json else print_report(run_sections(results, out))
+    return results
+
+
+def _begin(shown: Any, instances: int) -> None:
+    shown.begin("sampling", instances, "instances")
 
 
 @contextmanager
-def _progress(out: str, safe: str) -> Iterator[tuple[Any, Any]]:
-    """A function that says the number of instances, and one that says how many of them are drawn. Ctrl-C says how to go on."""
+def _resumable(out: str, safe: str) -> Iterator[None]:
+    """Ctrl-C says how to go on."""
     from csaw.engine.samples.place import partial_of
-    from csaw.partition.progress import progress
 
-    with ExitStack() as stack:
-        shown: list[Any] = []
-
-        def begin(instances: int) -> None:
-            shown.append(stack.enter_context(progress("sampling", instances, "instances")))
-
-        try:
-            yield begin, lambda done: shown[0](done)
-        except KeyboardInterrupt as error:
-            raise KeyboardInterrupt(*[safe.format(out)] * partial_of(Path(out)).exists()) from error
-
-
-def _print_plans(graph: str, job: Any, plans: dict[str, Any], as_json: bool) -> None:
-    """Print the plan of each worker, and what limits the run."""
-
-    request = job.plan.request.as_dict()
-    held = {name: plan if isinstance(plan, str) else plan.as_dict() for name, plan in plans.items()}
-    limits = _limits(held)
-    if as_json:
-        console.print_json({"request": request, "workers": held, "limits": limits})
-        return
-    asked = plan_sections(graph, request, job.plan.as_dict())[:2]
-    sections: list[Section] = [*asked]
-    for name, plan in held.items():
-        heading = f"Worker {name}"
-        sections.append((heading, [("cannot draw", plan)]) if isinstance(plan, str) else (heading, _lines(plan)))
-    shown = [(name, value if isinstance(value, str) else seconds(value)) for name, value in limits.items()]
-    print_report(
-        [
-            *sections,
-            ("Expected of the cluster, without writing", shown),
-            ("Output", [("size, about", size(job.plan.output_bytes))]),
-        ]
-    )
-
-
-def _lines(plan: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a worker's plan says of device, memory and reading."""
-    sections = dict(plan_sections("", plan | {"request": {}, "algorithm": "", "parameters": {}}, plan))
-    wanted = [
-        lines for heading, lines in sections.items() if heading.startswith(("Where and how", "Memory", "Expected"))
-    ]
-    return [line for lines in wanted for line in lines]
-
-
-def _limits(plans: dict[str, Any]) -> dict[str, Any]:
-    """The expected seconds of each part of the run if the workers share the instances, and which part takes longest."""
-    able = [plan["expected"] for plan in plans.values() if not isinstance(plan, str)]
-    if not able:
-        return {}
-    parts = {
-        "loading the graph, on each worker": max(one.get("loading_seconds", 0.0) for one in able),
-        "building its layout, on each worker": max(one.get("building_seconds", 0.0) for one in able),
-        f"sampling, shared by {len(able)}": 1 / sum(1 / max(one["sampling_seconds"], 1e-9) for one in able),
-    }
-    return parts | {"whole run": sum(parts.values()), "what limits": max(parts, key=lambda part: parts[part])}
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(*[safe.format(out)] * partial_of(Path(out)).exists()) from error

@@ -4,10 +4,12 @@ import gzip
 import hashlib
 import re
 import stat
+import tarfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from csaw.datasets.archive import PIECE, unpacked
 from csaw.datasets.catalog import Entry
 from csaw.partition.errors import StoreError
 from csaw.partition.sniff import SNAP_COUNTS
@@ -15,7 +17,6 @@ from csaw.partition.sniff import SNAP_COUNTS
 ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit
 HEAD_BYTES = 1 << 20  # of comments, beside the rows
-PIECE = 1 << 20
 MAGIC = b"\x1f\x8b"
 ROW = re.compile(rb"\d+[ \t,]+\d+\s*")
 SHOWN = 60  # bytes of a file in a message
@@ -74,7 +75,8 @@ def check(path: Path, entry: Entry, shown: str) -> str:
     if entry.sha256 is not None and (found := _sha256(path)) != entry.sha256:
         raise WrongFileError(f"{shown}: expected sha256 {entry.sha256}, found {found}")
     text = _unpacked(path, entry, shown)
-    agreed = ["its size", "its gzip checksum", *_check_counts(text, entry, shown)]
+    checked = _check_matrix if entry.member else _check_counts
+    agreed = ["its size", "its gzip checksum", *checked(text, entry, shown)]
     known = "its sha256 is the known one" if entry.sha256 else "no checksum is published for it"
     return f"{entry.name}: {known}; {', '.join(agreed)} agree with the published counts"
 
@@ -82,19 +84,21 @@ def check(path: Path, entry: Entry, shown: str) -> str:
 def _unpacked(path: Path, entry: Entry, shown: str) -> Text:
     """Unpack the whole file and count its rows; no more text is unpacked than the published counts allow."""
     most = HEAD_BYTES + ROW_BYTES * 2 * entry.edges
-    text, last = Text(), b"\n"
+    text, last, comment = Text(), b"\n", b"\n%" if entry.member else b"\n#"
     try:
-        with gzip.open(path, "rb") as stream:
+        with unpacked(path, entry) as stream:
             while piece := stream.read(PIECE):
                 text.head = text.head or piece
                 text.nbytes += len(piece)
                 if text.nbytes > most:
                     raise WrongFileError(f"{shown}: expected at most {most:,} bytes of text in it, found more")
                 seen = last + piece
-                text.rows += seen.count(b"\n", 0, -1) - seen.count(b"\n#")
+                text.rows += seen.count(b"\n", 0, -1) - seen.count(comment)
                 last = piece[-1:]
     except EOFError as error:
         raise WrongFileError(f"{shown}: its gzip data is cut off after {path.stat().st_size:,} bytes") from error
+    except tarfile.TarError as error:
+        raise WrongFileError(f"{shown}: expected an archive with {entry.member} in it; {error}") from error
     except (zlib.error, gzip.BadGzipFile) as error:
         raise WrongFileError(f"{shown}: its gzip data is damaged ({error})") from error
     return text
@@ -121,6 +125,22 @@ def _check_counts(text: Text, entry: Entry, shown: str) -> list[str]:
             f"its comments say {vertices:,} and {edges:,}"
         )
     return [f"{text.rows:,} rows", "the counts in its comments"]
+
+
+def _check_matrix(text: Text, entry: Entry, shown: str) -> list[str]:
+    """Compare the size line of a Matrix Market file, and its rows, with the published counts; returns the names of the counts that agree."""
+    size = next((line for line in text.head.splitlines() if line.strip() and not line.startswith(b"%")), b"")
+    if (
+        not text.head.startswith(b"%%MatrixMarket")
+        or size.split() != f"{entry.vertices} {entry.vertices} {entry.edges}".encode().split()
+    ):
+        raise WrongFileError(
+            f"{shown}: expected a Matrix Market file of {entry.vertices:,} vertices and {entry.edges:,} edges, as published for {entry.name}; "
+            f"found {_quoted(size)}"
+        )
+    if text.rows - 1 != entry.edges:
+        raise WrongFileError(f"{shown}: expected {entry.edges:,} rows under the size line, found {text.rows - 1:,}")
+    return [f"{entry.edges:,} rows", "its size line"]
 
 
 def _quoted(found: bytes) -> str:

@@ -76,7 +76,7 @@ class RmatRows:
         if r.scramble:
             scrambled(src, r.scale)
             scrambled(dst, r.scale)
-        weights = symmetric_weights(src, dst, r.seed) if self.weighted else None
+        weights = symmetric_weights(src, dst, r.seed, r.weights) if self.weighted else None
         return src.astype(np.int64), dst.astype(np.int64), weights
 
 

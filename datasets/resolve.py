@@ -7,11 +7,12 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from csaw.datasets.catalog import Entry, find
+from csaw.datasets.catalog import ByHand, Entry, by_hand, find
 from csaw.partition.errors import CsawError, StoreError
 from csaw.partition.shown import shown
 
@@ -30,6 +31,8 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     if graph.startswith("rmat:") or graph == "karate":
         return _generated(folder, graph)
     entry = find(graph)
+    if entry is None and (other := by_hand(graph)):
+        raise StoreError(other.advice)
     if entry is None:
         raise StoreError(f"{shown(graph)} does not exist, and no dataset has that name (see csaw datasets list)")
     return _cached(
@@ -37,13 +40,16 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     )
 
 
-def on_disk(entry: Entry, cache_dir: str | Path | None = None) -> Path | None:
+def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path | None:
     """The path of a dataset that is on disk already: its store or file in the cache, or its store NAME.zarr or file in the current folder; None where there is none.
 
     A store or file with other counts than the dataset is ignored with a warning.
     """
-    folder, file = _folder(cache_dir), Path(entry.file).name
-    places = (_place(folder, entry.url), Path(f"{entry.name}.zarr"), folder / file, Path(file))
+    folder, places = _folder(cache_dir), [Path(f"{entry.name}.zarr")]
+    if isinstance(entry, Entry):
+        file = Path(entry.file).name
+        texts = [] if entry.member else [folder / file, Path(file)]  # an archive is no text
+        places = [_place(folder, entry.url), *places, *texts]
     for path in filter(Path.exists, places):
         if not (fault := _fault(entry, path, folder)):
             return path
@@ -149,7 +155,7 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
 
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
-    if difference := disagreement(entry, _ingest(file, out, entry.directed)):
+    if difference := disagreement(entry, _made(entry, file, out)):
         _remove(out)
         file.unlink()
         raise StoreError(
@@ -157,7 +163,20 @@ def _fetched(entry: Entry, folder: Path, out: Path) -> None:
         )
 
 
-def _fault(entry: Entry, path: Path, folder: Path) -> str:
+def _made(entry: Entry, file: Path, out: Path) -> Any:
+    """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
+    if not entry.member:
+        return _ingest(file, out, entry.directed)
+    from csaw.datasets.archive import unpacked
+
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder:
+        text = Path(folder, entry.member)
+        with unpacked(file, entry) as source, open(text, "wb") as target:
+            shutil.copyfileobj(source, target)
+        return _ingest(text, out, entry.directed)
+
+
+def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:
     """The reason why the store or file at ``path`` is not the dataset; empty when it is.
 
     A file whose store is in ``folder`` is judged by that store.
@@ -167,7 +186,7 @@ def _fault(entry: Entry, path: Path, folder: Path) -> str:
 
     try:
         store = path if path.is_dir() else _place(folder, _key(path, path.stat()))
-        if store.is_dir():
+        if isinstance(entry, ByHand) or store.is_dir():
             return _difference(entry, open_graph(store))
         check(path, entry, str(path))
     except CsawError as error:
@@ -175,13 +194,13 @@ def _fault(entry: Entry, path: Path, folder: Path) -> str:
     return ""
 
 
-def _difference(entry: Entry, store: Any) -> str:
+def _difference(entry: Entry | ByHand, store: Any) -> str:
     """The difference of the open ``store`` from the published dataset; empty when there is none."""
     difference = disagreement(entry, store)
     return f"{store.path}: {entry.name} has {difference}" if difference else ""
 
 
-def disagreement(entry: Entry, store: Any) -> str:
+def disagreement(entry: Entry | ByHand, store: Any) -> str:
     """The difference of the counts of ``store`` from the published ones; empty when there is none."""
     edges = store.edges if entry.directed else (store.edges + store.report.get("self_loops", 0)) // 2
     found = {"vertices": (store.vertices, entry.vertices), "edges": (edges, entry.edges)}

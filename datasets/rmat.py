@@ -3,6 +3,8 @@
 Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 0, i): 32 bits a level choose the quadrant.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import uint32, uint64
 
@@ -23,10 +25,17 @@ def edges(
     return src, dst
 
 
-def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int) -> np.ndarray:
-    """A float32 weight for each edge: a multiple of 1/256 in (0, 1], the same for u-v and v-u."""
+def symmetric_weights(src: np.ndarray, dst: np.ndarray, seed: int, most: int = 1) -> np.ndarray:
+    """A float32 weight for each edge, the same for u-v and v-u: a multiple of 1/256 in (0, 1], or with ``most`` of 5 the same number brought to [1, 5)."""
     weights = np.empty(src.size, np.float32)
     _weights(src, dst, np.uint64(seed), weights)
+    return from_one_to_five(weights) if most == 5 else weights
+
+
+def from_one_to_five(weights: Any) -> Any:
+    """Multiples of 1/256 in (0, 1] as multiples of 1/64 in [1, 5), in place; arrays on a GPU too. Every step is exact."""
+    weights *= 4
+    weights += 1 - 1 / 64
     return weights
 
 

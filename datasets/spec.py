@@ -6,7 +6,7 @@ from typing import Any
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import shown
 
-SWITCHES = ("undirected", "weights", "dedup", "self_loops", "scramble")
+SWITCHES = ("undirected", "dedup", "self_loops", "scramble")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Rmat:
     c: float = 0.19
     d: float = 0.05
     undirected: int = 1
-    weights: int = 0  # multiples of 1/256 in (0, 1]
+    weights: int = 0  # 1: multiples of 1/256 in (0, 1]; 5: of 1/64 in [1, 5), as NextDoor gives its graphs
     dedup: int = 1  # repeats of an edge are merged
     self_loops: int = 0  # kept
     scramble: int = 0  # hubs get ids from all over the range instead of small ones
@@ -34,6 +34,7 @@ class Rmat:
             self._check(name, 0 <= getattr(self, name) <= 1, "a chance from 0 to 1")
         if abs(self.a + self.b + self.c + self.d - 1) > 1e-9:
             raise OptionError(f"rmat: expected a + b + c + d = 1, found {self.a + self.b + self.c + self.d:.6g}")
+        self._check("weights", self.weights in (0, 1, 5), "0, 1 or 5")
         for name in SWITCHES:
             self._check(name, getattr(self, name) in (0, 1), "0 or 1")
 

@@ -9,7 +9,7 @@ An algorithm is a class with options and up to four hooks, written in the subset
 
 What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
 e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
-``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in edge_bias of a walk with a limit is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
+``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
 ``e.weight`` is 1 in an unweighted run.
 ``e.column("pagerank", e.dst)`` is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
@@ -98,6 +98,12 @@ def bias_option(default: str) -> Any:
     return option(default, help=said, choices=("weight", "degree", "none"))
 
 
+def unique_option() -> Any:
+    """The option of traversals that may select each vertex once at a depth."""
+    said = "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as long as there is another one"
+    return option(False, help=said)
+
+
 class ChosenBias(Algorithm):
     """Mixin of algorithms with an option that chooses the bias of an edge: ``class Mine(ChosenBias, Traversal)``."""
 
@@ -172,7 +178,7 @@ class Walk(Algorithm):
     def law(self, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
         """Chance of each next vertex (NONE: the walk ends), from that of each selected one. The oracle of tests and verify.
 
-        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices and ``degree(vertex)``.
+        ``selected`` is empty at a dead end. ``v`` has id, prev, source, depth, vertices, ``degree(vertex)``, ``column("name", vertex)`` and ``path(i)``.
         """
         return selected or {NONE: 1.0}
 
@@ -191,6 +197,9 @@ class Traversal(Algorithm):
     shares_draws: ClassVar[bool] = False
     """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on their edges to it; each keeps ``sizes``
     edges on average. The next frontier is the vertices that were selected, each once."""
+    unique: bool = False
+    """Whether the edges that an instance selects at a depth lead to different vertices: one that leads to a vertex which this depth has selected is drawn again, as
+    long as there is another one (NextDoor, EuroSys 2021, section 6.3)."""
     total: int | None = None
     """Of collective traversals that visit a vertex once: an instance of at least as many vertices, its sources among them, draws at no further depth."""
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
@@ -232,6 +241,9 @@ class MiniBatches(Traversal):
     shuffle: bool = option(False, help="take the sources in a random order, another one in each epoch")
     drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
     disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
+    draws_seeds: ClassVar[bool] = False
+    """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``, ``seeds_per_batch`` of them on average; see drawn_seeds.py."""
+    norms: str | None = None
 
     @property
     def frontier_size(self) -> int:  # type: ignore[override]

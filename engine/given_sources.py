@@ -12,6 +12,7 @@ from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
 LABELS = "y"
+CHANCES = "probability"  # the array of the chances of seeds that are drawn
 """The labels of seeds, as PyTorch Geometric calls them: in a mapping of sources, and among the arrays of mini-batches."""
 COLUMNS = {1: "one vertex id", 2: "a vertex id and its label, a number"}
 Listed = tuple[np.ndarray, np.ndarray | None]

@@ -236,8 +236,8 @@ class _Rewriter(ast.NodeTransformer):
             call.args[2] = arguments[1]  # type: ignore[attr-defined]
             return call
         if name == "path" and len(arguments) == 1:
-            if not (isinstance(self.algorithm, Walk) and self.where.endswith(".edge_bias")):
-                raise OptionError(f"{self.where}: only edge_bias of a walk may call {self.view}.path(i)")
+            if not isinstance(self.algorithm, Walk):
+                raise OptionError(f"{self.where}: only hooks of a walk may call {self.view}.path(i)")
             self.engine |= {"path_vertex", "int64"}
             call = _expression("path_vertex(graph, depth, int64(0))")
             call.args[2].args[0] = arguments[0]  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 """The exact law of one step in plain Python: slow, obvious, and what every sample is tested against."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,10 +49,10 @@ class Edge:
     """The edge that edge_bias reads, with the fields that algorithm.py names."""
 
     def __init__(self, view: GraphView, v: int, prev: int, source: int, depth: int, instance: int,
-                 column: Callable[[str, int], float]) -> None:  # fmt: skip
+                 column: Callable[[str, int], float], path: Sequence[int]) -> None:  # fmt: skip
         self.src, self.prev, self.source, self.depth, self.instance = v, prev, source, depth, instance
         self.src_degree, self.vertices, self.is_neighbor = view.degree(v), view.vertices, view.is_neighbor
-        self._view, self.column = view, column
+        self._view, self.column, self.path = view, column, steps_back(path)
         self.dst, self.weight = NONE, 1.0
 
     @property
@@ -65,10 +65,15 @@ class Edge:
     random_vertex = random
 
 
+def steps_back(path: Sequence[int]) -> Callable[[int], int]:
+    """``e.path`` of a walk that has come along ``path``, from its source to where it is."""
+    return lambda steps: int(path[len(path) - 1 - int(steps)]) if 0 <= int(steps) < len(path) else NONE
+
+
 def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-                instance: int = 0) -> list[tuple[int, float]]:  # fmt: skip
-    """(neighbor, bias) of every edge of v, in the order of its row. BiasError if a bias is negative, NaN or infinite."""
-    edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value), []
+                instance: int = 0, path: Sequence[int] = ()) -> list[tuple[int, float]]:  # fmt: skip
+    """(neighbor, bias) of every edge of v, in the order of its row. ``path``: a walk's vertices so far. BiasError if a bias is negative, NaN or infinite."""
+    edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
     for edge.dst, edge.weight in zip(*view.row(v), strict=True):
         bias = float(algorithm.edge_bias(edge))
         if not 0.0 <= bias < float("inf"):
@@ -91,10 +96,10 @@ def squared_entries(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray
 
 
 def edge_law(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-             instance: int = 0, visited: Collection[int] = ()) -> dict[int, float]:  # fmt: skip
+             instance: int = 0, visited: Collection[int] = (), path: Sequence[int] = ()) -> dict[int, float]:  # fmt: skip
     """Chance of each neighbor of v to be selected next; empty at a dead end. Repeated edges count together."""
     merged: dict[int, float] = {}
-    for dst, bias in edge_biases(view, algorithm, v, prev, source, depth, instance):
+    for dst, bias in edge_biases(view, algorithm, v, prev, source, depth, instance, path):
         if bias > 0.0 and dst not in visited:
             merged[dst] = merged.get(dst, 0.0) + bias
     total = sum(merged.values())
@@ -102,10 +107,13 @@ def edge_law(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE, so
 
 
 def next_law(view: GraphView, walk: Walk, v: int, prev: int = NONE, source: int = NONE, depth: int = 0,
-             instance: int = 0) -> dict[int, float]:  # fmt: skip
-    """Chance of each vertex to follow v on a walk; NONE: the walk ends."""
-    selected = edge_law(view, walk, v, prev, source, depth, instance)
-    at = SimpleNamespace(id=v, prev=prev, source=source, depth=depth, vertices=view.vertices, degree=view.degree)
+             instance: int = 0, path: Sequence[int] = ()) -> dict[int, float]:  # fmt: skip
+    """Chance of each vertex to follow v on a walk; NONE: the walk ends. ``path``: the vertices of the walk so far, if its hooks read them."""
+    selected = edge_law(view, walk, v, prev, source, depth, instance, path=path)
+    at = SimpleNamespace(
+        id=v, prev=prev, source=source, depth=depth, vertices=view.vertices, degree=view.degree,
+        column=walk.vertex_columns.value, path=steps_back(path),
+    )  # fmt: skip
     return {u: chance for u, chance in walk.law(selected, at).items() if chance > 0.0}
 
 

@@ -27,7 +27,9 @@ from csaw.partition.parallel import processors
 log = logging.getLogger(__name__)
 Found = dict[str, float]
 TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
+SLICE = 1 << 16  # of the gathers, timed alone: a millisecond, in which a busy machine may leave a thread in peace
 FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
+SYNCED_BYTES = 8 << 20  # written at a time, and then synced
 WRITE_SECONDS = 0.15  # after which the file that is read is long enough
 TURNS = 5
 
@@ -102,38 +104,42 @@ def _host() -> Found:
         return {"gathers": _gathers(), **_disk()}
     except OSError as error:
         log.info("the disk is not measured: %s", error)
-        return {"gathers": _gathers(), "disk_bytes": ASSUMED.disk_bytes, "disk_reads": ASSUMED.disk_reads}
+        return {"gathers": _gathers(), **{name: getattr(ASSUMED, name) for name in HOST if name != "gathers"}}
 
 
 def _gathers() -> float:
     """Reads a second of one thread from random places, while each processor has such a thread."""
     table, count = np.ones(TABLE_BYTES // 4, np.uint32), processors()  # not zeros: they would all be one page
     places = np.random.default_rng(0).integers(0, table.size, GATHERS)
-    rooms = [np.empty(GATHERS, table.dtype) for _ in range(count)]
+
+    def least(room: np.ndarray) -> float:
+        slices = [places[begin : begin + SLICE] for begin in range(0, GATHERS, SLICE)] * TURNS
+        return min(_seconds(lambda some=some: np.take(table, some, out=room, mode="clip")) for some in slices)  # type: ignore[misc]
+
     with ThreadPoolExecutor(count) as threads:
-        seconds = _least(lambda: list(threads.map(lambda room: np.take(table, places, out=room, mode="clip"), rooms)))
-    return GATHERS / seconds
+        return SLICE / max(threads.map(least, [np.empty(SLICE, table.dtype) for _ in range(count)]))
 
 
 def _disk() -> Found:
-    """Bytes a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
-    with _file() as (file, size):
+    """Bytes written a second and synced; bytes read a second in order, and reads a second from random places, of a file that the system does not hold in memory."""
+    with _file() as (file, size, written):
         places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
         in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
         rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
-    return {"disk_bytes": size / in_order, "disk_reads": len(places) / rows}
+    return {"disk_bytes": size / in_order, "disk_writes": written, "disk_reads": len(places) / rows}
 
 
 @contextmanager
-def _file() -> Iterator[tuple[int, int]]:
-    """A file of noise, written to the disk, that is gone afterwards: its descriptor and its size."""
+def _file() -> Iterator[tuple[int, int, float]]:
+    """A file of noise, written to the disk, that is gone afterwards: its descriptor, its size, and the bytes that were written a second."""
     cache_dir().mkdir(parents=True, exist_ok=True)
-    noise, clock, size = np.random.default_rng(0).bytes(PIECE_BYTES), time.perf_counter(), 0
+    noise, size = np.random.default_rng(0).bytes(SYNCED_BYTES), 0
+    clock = time.perf_counter()
     with tempfile.TemporaryFile(dir=cache_dir(), buffering=0) as file:
         while size < FILE_BYTES and (not size or time.perf_counter() - clock < WRITE_SECONDS):
             size += os.write(file.fileno(), noise)
             os.fdatasync(file.fileno())
-        yield file.fileno(), size >> 12 << 12
+        yield file.fileno(), size >> 12 << 12, size / (time.perf_counter() - clock)
 
 
 def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
@@ -168,7 +174,11 @@ def _least(run: Callable[[], Any], before: Callable[[], None] = lambda: None) ->
     found = []
     for _ in range(TURNS):
         before()
-        clock = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - clock)
+        found.append(_seconds(run))
     return min(found)
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    clock = time.perf_counter()
+    run()
+    return time.perf_counter() - clock

@@ -12,6 +12,7 @@ from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches, Option, Trave
 from csaw.engine.ends import refuse_endless
 from csaw.engine.hook_language import refuse_foreign
 from csaw.engine.user_code import is_own, users_code
+from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError, UnknownNameError
 from csaw.partition.shown import quoted
 
@@ -38,14 +39,15 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
     return found if edge_bias is None else with_edge_bias(found, edge_bias)
 
 
-def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None) -> Algorithm:
-    """Make the algorithm with its options set, and check both. Raises UnknownNameError or OptionError."""
+def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:  # fmt: skip
+    """Make the algorithm with its options and the columns that its hooks read, and check all. Raises UnknownNameError or OptionError."""
     kind = find(name, edge_bias)
     if not is_own(kind) or kind.__init__ is Algorithm.__init__:
         algorithm = kind(**parameters)
     else:
         with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):
             algorithm = kind(**parameters)
+    algorithm.vertex_columns = columns
     if is_own(kind):
         check_declarations(algorithm)
     if isinstance(algorithm, Walk) and algorithm.walk_length is None:
@@ -110,7 +112,7 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
 
 def _refuse_other_rules(algorithm: MiniBatches) -> None:
     """OptionError if mini-batches declare a rule of other traversals, which they do not follow."""
-    for rule in ("collective", "induced", "each_edge_once", "clocks", "geometric", "visited_once", "revisits", "sources_from"):  # fmt: skip
+    for rule in ("collective", "induced", "each_edge_once", "clocks", "geometric", "visited_once", "revisits", "sources_from", "unique"):  # fmt: skip
         if getattr(algorithm, rule) != getattr(MiniBatches, rule):
             raise OptionError(
                 f"{algorithm.name()}.{rule}: expected {getattr(MiniBatches, rule)}, as in all mini-batches, found {quoted(getattr(algorithm, rule))}; remove it, or derive the class from Traversal"

@@ -97,8 +97,7 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    algorithm = registry.build(algo, parameters, options.edge_bias)
-    algorithm.vertex_columns = read_columns(options.columns, store)
+    algorithm = registry.build(algo, parameters, options.edge_bias, read_columns(options.columns, store))
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
     if joined:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches
+from csaw.engine.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.given_sources import Listed, read_sources
 from csaw.engine.seeds import SeedOrder
 from csaw.partition.clusters import Clusters
@@ -70,12 +71,12 @@ class Sources:
         self.order = self._order(algorithm)
         self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
 
-    def _order(self, algorithm: Algorithm) -> SeedOrder | None:
+    def _order(self, algorithm: Algorithm) -> SeedOrder | DrawnSeeds | None:
         if (
             not isinstance(algorithm, MiniBatches) or self._count == 0
         ):  # an empty list is refused with the number of instances
             return None
-        order = SeedOrder.of(algorithm, self._count, self.seed)
+        order = order_of(algorithm, self.listed, self._count, self.seed)
         self.frontier_size, self.epochs = order.size, algorithm.epochs
         return order
 
@@ -98,7 +99,9 @@ class Sources:
         return wanted or max(1, self._count // self.frontier_size) * num_walks
 
     def _mini_batches(self, wanted: int | None, each: int) -> int:
-        """The number of mini-batches, ``each`` of them an epoch. OptionError beyond MOST_EPOCHS."""
+        """The number of mini-batches, ``each`` of them an epoch. OptionError beyond MOST_EPOCHS, or MOST_BATCHES where seeds are drawn."""
+        if isinstance(self.order, DrawnSeeds) and (wanted or each) > MOST_BATCHES:
+            raise OptionError(f"--instances: expected at most {MOST_BATCHES:,}, found {wanted or each:,}")
         if wanted is not None and wanted > each * MOST_EPOCHS:
             raise OptionError(
                 f"--instances: expected at most {each * MOST_EPOCHS:,}, the mini-batches of {MOST_EPOCHS:,} epochs, found {wanted:,}"
@@ -148,6 +151,10 @@ class Sources:
             return None
         positions = self.order.positions(first, last)
         return self.labels[positions[positions >= 0]]
+
+    def chances_of(self, first: int, last: int) -> np.ndarray | None:
+        """float64: the chance of each seed of mini-batches first .. last - 1, one mini-batch after the other; None where seeds are not drawn."""
+        return self.order.probabilities(first, last) if isinstance(self.order, DrawnSeeds) else None
 
     def _frontiers(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last - 1."""
@@ -209,6 +216,13 @@ class Sources:
         size = "" if self.order is None else f"of {self.listed.size} "
         labelled = "" if self.labels is None else f" labelled {digest_of(self.labels)}"
         return f"list {digest_of(self.listed)} {size}x {self.frontier_size}{labelled}"
+
+
+def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed: int) -> SeedOrder | DrawnSeeds:
+    """The seeds of an algorithm's mini-batches. ``listed``: the list of ``count`` sources; None: all vertices."""
+    if algorithm.draws_seeds:
+        return DrawnSeeds.of(algorithm, listed, count, seed)
+    return SeedOrder.of(algorithm, count, seed)
 
 
 def _kind(kind: str, given: Any, at_random: bool) -> str:

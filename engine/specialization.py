@@ -85,8 +85,8 @@ class Specialization:
                 "POOLED": bool(a.only_new or a.induced or each_edge_once),
                 "INDUCED": bool(a.induced),
                 "EACH_EDGE_ONCE": bool(each_edge_once),
-                "COLLECTIVE": bool(a.collective),
+                "COLLECTIVE": bool(a.collective or a.unique),
                 "DETECT": self.plan.detect,
-                "KEYED": bool(a.collective) and self.select is Method.KEYS,
+                "KEYED": bool(a.collective or a.unique) and self.select is Method.KEYS,
             }
         return constants

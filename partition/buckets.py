@@ -4,6 +4,7 @@ A bucket is a contiguous range of vertices. The ranges are cut by a sample of th
 """
 
 from collections.abc import Iterator
+from math import inf
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
@@ -151,7 +152,8 @@ class Buckets:
                 f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
             )
         rows = Rows(int(cuts[0]), indptr, indices[:kept], kept_weights[:kept], numbers[:kept])
-        return rows, Facts(largest, repeats), merged
+        weights = rows.weights
+        return rows, Facts(largest, repeats, float(weights.min(initial=inf)), float(weights.max(initial=-inf))), merged
 
 
 def cuts_of(vertices: int, entries: int, sample: np.ndarray) -> np.ndarray:

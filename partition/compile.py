@@ -13,7 +13,10 @@ from typing import Any
 import numba
 from numba import prange
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.event import Listener, register
 from numba.core.runtime import rtsys
+
+from csaw.partition.stages import COMPILING, stage
 
 __all__ = ["cache_dir", "inner", "njit", "prange"]
 
@@ -86,6 +89,23 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     dispatcher._cache = _Cache(function)
     return dispatcher
 
+
+class _Compiling(Listener):
+    """Says that kernels are compiled. Numba tells of it in the thread that holds its lock, nested where one kernel calls another."""
+
+    def __init__(self) -> None:
+        self.begun: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        self.begun.append(stage(COMPILING))
+        self.begun[-1].__enter__()
+
+    def on_end(self, event: Any) -> None:
+        if self.begun:  # nothing is, where another thread compiled while this file was imported
+            self.begun.pop().__exit__(None, None, None)
+
+
+register("numba:compile", _Compiling())
 
 # For compiled callers alone: what Python would call is not made.
 inner: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -72,6 +72,8 @@ def refuse_foreign(name: str, head: bytes) -> None:
         raise FormatError(
             f"{name}:1: this is a Git LFS pointer, not the file that it points to; fetch the file with git lfs pull"
         )
+    if head[257:262] == b"ustar":
+        raise FormatError(f"{name}: a tar archive; unpack it with tar -xf, and give the file of edges in it")
     if b"\0" in head[:4096]:
         raise FormatError(f"{name}: binary data; expected text, plain or packed by gzip, bz2 or zstd")
     for pattern, what in CONTENT.items():

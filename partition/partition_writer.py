@@ -1,6 +1,7 @@
 """Writing one partition of a graph store, rows in order; any process can, into a folder of its own."""
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,20 @@ from csaw.partition.parallel import Backlog
 
 
 class Facts(NamedTuple):
-    """Of some rows: the entries of the largest, and whether any entry is there twice."""
+    """Of some rows: the entries of the largest, whether any entry is there twice, and the least and the largest weight, where weights were looked at."""
 
     largest: int
     repeats: bool
+    lightest: float = inf
+    heaviest: float = -inf
+
+    def and_of(self, other: "Facts") -> "Facts":
+        """The facts of both rows."""
+        largest, repeats = max(self.largest, other.largest), self.repeats or other.repeats
+        return Facts(largest, repeats, min(self.lightest, other.lightest), max(self.heaviest, other.heaviest))
+
+
+NO_ROWS = Facts(0, False)
 
 
 class PartitionWriter:

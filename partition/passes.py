@@ -21,7 +21,7 @@ from csaw.partition.csr import rank_by_table
 from csaw.partition.errors import CsawError
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.parallel import Crew
-from csaw.partition.partition_writer import Facts, PartitionWriter, full_disk_named
+from csaw.partition.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
 from csaw.partition.pipeline import KEPT_SHARE, crew_of, memory_of
 from csaw.partition.reading import Reading
 from csaw.partition.records import Span
@@ -212,7 +212,7 @@ def count_degrees(how: How, layout: Layout, number: int, begin: int, end: int) -
 
 def build_partition(how: How, layout: Layout, place: str, first: int, last: int) -> tuple[dict[str, Written], Facts]:
     """Write the partition of the vertices first .. last - 1 to ``place``, a folder of the store; returns what its arrays are, and what there is to say of it."""
-    options, facts = how.options, []
+    options, facts = how.options, NO_ROWS
     begin = int(np.searchsorted(layout.cuts, first, side="right")) - 1
     end = max(int(np.searchsorted(layout.cuts, last)), begin)
     with (
@@ -230,13 +230,13 @@ def build_partition(how: How, layout: Layout, place: str, first: int, last: int)
         for rows, found, _ in buckets.rows(POLICIES[options.duplicates], how.name, begin, end):
             own = _within(rows, first, last)
             writer.extend(own.indptr, own.indices, own.weights, own.numbers)
-            facts.append(found)
+            facts = facts.and_of(found)
         writer.end()
         with full_disk_named(Path(place), jobs.bytes):
             written = {name: array.written() for name, array in writer.arrays.items()}
             sync_tree(folder)
     arrays = {name: array._replace(path=Path(place) / name) for name, array in written.items()}
-    return arrays, Facts(max((one.largest for one in facts), default=0), any(one.repeats for one in facts))
+    return arrays, facts
 
 
 def _within(rows: Rows, first: int, last: int) -> Rows:

@@ -31,6 +31,7 @@ from csaw.partition.replace import GRAPH, Draft, check
 from csaw.partition.rows import TextRows
 from csaw.partition.several import Several, files_of
 from csaw.partition.spool import Budget, Spool
+from csaw.partition.stages import WRITING, stage
 from csaw.partition.store import GraphStore
 from csaw.partition.write import Facts, StoreWriter, cut_points, partition_count
 
@@ -172,8 +173,9 @@ class Ingest:
             numbering, entries, cuts_of(numbering.vertices, entries, sample), self.crew, undirected=self.undirected,
             drop_loops=self.options.self_loops == "drop", weighted=self.weighted, numbered=self.options.edge_ids,
         )  # fmt: skip
-        self.deal(buckets)
-        with StoreWriter(
+        with stage("sorting edges"):
+            self.deal(buckets)
+        with stage(WRITING), StoreWriter(
             out, vertices=numbering.vertices, weighted=self.weighted, compression=self.options.compression, crew=self.crew,
             input_rows=self.raw_rows if self.options.edge_ids else None,
         ) as writer:  # fmt: skip
@@ -197,7 +199,8 @@ class Ingest:
         if (vertices := getattr(self.rows, "vertices", None)) is not None or not self.raw_rows:
             numbering: Any = Unchanged(vertices or 0)
         else:
-            numbering = self.reading.numbering(self.path)
+            with stage("numbering vertices"):
+                numbering = self.reading.numbering(self.path)
         return numbering, self.reading.sample(numbering)
 
     def deal(self, buckets: Buckets) -> None:
@@ -223,7 +226,7 @@ class Ingest:
 
     def check_repeats(self, writer: StoreWriter) -> None:
         """FormatError where edges are repeated and must not be."""
-        if self.options.duplicates == "error" and writer.multigraph:
+        if self.options.duplicates == "error" and writer.facts.repeats:
             raise FormatError(
                 f"{self.path}: some edges are repeated; pass --duplicates keep, first or sum to accept them"
             )
@@ -248,7 +251,7 @@ class Ingest:
             "header_line": self.rows.shape.header_line, "vertices": vertices, "stored_edges": writer.edges,
             "duplicates": self.repeats // (2 if self.undirected else 1), "duplicates_policy": self.options.duplicates,
             "self_loops": buckets.loops, "self_loops_dropped": buckets.drop_loops, "dead_ends": int((degrees == 0).sum()),
-            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": list(getattr(self.rows, "warnings", [])),
+            "isolated": int(((degrees == 0) & ~reached).sum()), "warnings": [*getattr(self.rows, "warnings", []), *_of_weights(writer)],
             "weights": "column" if self.weighted else "none", **({"reversed": True} if self.options.reverse else {}),
         }  # fmt: skip
         declared = self.rows.shape.declared
@@ -257,3 +260,11 @@ class Ingest:
             k: {"declared": v, "found": found[k]} for k, v in declared.items() if v != found[k]
         }
         return report
+
+
+def _of_weights(writer: StoreWriter) -> list[str]:
+    """What to tell the user of weights that are all equal: one line, or none."""
+    if writer.facts.lightest != writer.facts.heaviest:
+        return []
+    said = "sample with --unweighted, or leave the weights out with --weight-column none: the law is the same, and less is read"
+    return [f"all weights are {writer.facts.lightest:g}; {said}"]

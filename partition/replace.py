@@ -73,10 +73,10 @@ def check(path: Path, kind: str, overwrite: bool) -> None:
         raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
     if found != kind:
         raise StoreError(
-            f"{path} exists and is {SAID[found]}, not {SAID[kind]}; it is not replaced; choose another name"
+            f"{path} exists already and is {SAID[found]}, not {SAID[kind]}, so csaw does not replace it; choose another name"
         )
     if not overwrite:
-        raise StoreError(f"{path} exists; choose another name or pass --overwrite")
+        raise StoreError(f"{path} exists already; pass --overwrite to replace it, or choose another name")
 
 
 class Draft:

@@ -26,6 +26,7 @@ from csaw.partition.nodes import read_group
 from csaw.partition.original_ids import places
 from csaw.partition.replace import require_not_aside
 from csaw.partition.shown_graph import ShownGraph
+from csaw.partition.stages import LOADING, stage
 from csaw.partition.words import Words
 
 WEIGHT_BYTES = 4
@@ -179,9 +180,10 @@ class GraphStore(ShownGraph):
         """The whole graph in memory."""
         indices = np.empty(self.edges, self.id_dtype)
         weights = np.empty(self.edges, np.float32) if self.weighted else None
-        for part in self.partitions:
-            span = slice(part.first_edge, part.first_edge + part.edges)
-            self.read_partition(part.number, indices[span], None if weights is None else weights[span])
+        with stage(LOADING):
+            for part in self.partitions:
+                span = slice(part.first_edge, part.first_edge + part.edges)
+                self.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return Graph(self.read_indptr(), indices, weights)
 
     @property

@@ -16,7 +16,7 @@ from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.nodes import write_group
 from csaw.partition.parallel import Backlog, Crew
-from csaw.partition.partition_writer import Facts, PartitionWriter, full_disk_named
+from csaw.partition.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
 from csaw.partition.replace import GRAPH, Draft, sync_folder
 from csaw.partition.store import GraphStore, array_name, open_graph
 from csaw.partition.words import Words
@@ -46,8 +46,7 @@ class StoreWriter:
         self.part: PartitionWriter | None = None  # in work
         self.ended: dict[str, PlainArray | Written] = {}  # of all partitions before it, by their names in the store
         self.digests: dict[str, str] = {}
-        self.edges = self.max_degree = 0
-        self.multigraph = False
+        self.edges, self.facts = 0, NO_ROWS
         try:
             self._group(self.draft / "partitions", {})
         except BaseException:
@@ -85,11 +84,7 @@ class StoreWriter:
         indptr = np.asarray(indptr, np.int64)
         parts = self.part.extend(indptr, indices, weights, numbers)
         self.fingerprint.add(indptr, parts["indices"], parts.get("weights"))
-        self._note(facts or facts_of(indptr, parts["indices"]))
-
-    def _note(self, facts: Facts) -> None:
-        self.multigraph = self.multigraph or facts.repeats
-        self.max_degree = max(self.max_degree, facts.largest)
+        self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"]))
 
     def _new_partition(self) -> PartitionWriter:
         folder = self.draft / "partitions" / f"{len(self.rows):05d}"
@@ -113,7 +108,7 @@ class StoreWriter:
             size = arrays[name].chunk
             for first in range(0, edges, size):
                 self.fingerprint.feed(name, arrays[name].read(first, min(size, edges - first)))
-        self._note(facts)
+        self.facts = self.facts.and_of(facts)
         self._add_partition(vertices, edges, arrays)
 
     def _add_partition(self, vertices: int, edges: int, arrays: Mapping[str, PlainArray | Written]) -> None:
@@ -139,8 +134,8 @@ class StoreWriter:
         with full_disk_named(self.path, self.jobs.bytes):
             self.digests |= {name: array.close() for name, array in self.ended.items()}
         attributes: dict[str, Any] = {
-            "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.multigraph,
-            "max_degree": self.max_degree, "id_dtype": self.id_dtype.name, "id_kind": kind,
+            "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.facts.repeats,
+            "max_degree": self.facts.largest, "id_dtype": self.id_dtype.name, "id_kind": kind,
             "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
             **({} if partitioner is None else {"partitioner": partitioner}),
         }  # fmt: skip

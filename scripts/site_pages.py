@@ -5,11 +5,12 @@ becomes MathML, which browsers show without a script and without a network. The 
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
+
+from csaw.cli.manual import commands, groups_of, page, text_of, usage
 
 ROOT = Path(__file__).parents[1]
 MARKED = re.compile(r"<!-- options of the (algorithm|measure) ([a-z0-9-]+) -->")
@@ -19,65 +20,35 @@ ROLE = re.compile(r":(?:class|func|meth|mod):<code>")
 
 def command_line() -> str:
     """The page of the command line: each command with what its help says."""
-    from csaw.cli.main import cli
-
     lines = [
         "# Command line",
         "",
-        "`csaw COMMAND --help` says the same in a terminal, and `csaw sample --algo NAME --help` shows the options of one algorithm.",
+        "`csaw COMMAND --help` says the same in a terminal, and `csaw sample --algo NAME --help` begins with the options of one algorithm. [The terminal](../guides/terminal.md) has what commands print, completion by the shell and the manual page, which is also [here](csaw.1).",
         "",
     ]
-    for context in commands(cli.make_context("csaw", [], resilient_parsing=True)):
+    for context in commands(_root()):
         lines += _command(context)
     return "\n".join(lines)
 
 
-def commands(context: click.Context) -> Iterator[click.Context]:
-    """Yield a context for every command below the group of a context."""
-    group = context.command
-    assert isinstance(group, click.Group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if command is None or command.hidden:
-            continue
-        below = click.Context(command, parent=context, info_name=name, **command.context_settings)
-        yield from commands(below) if isinstance(command, click.Group) else (below,)
+def _root() -> click.Context:
+    from csaw.cli.main import cli
+
+    return cli.make_context("csaw", [], resilient_parsing=True)
 
 
 def _command(context: click.Context) -> list[str]:
-    command, name = context.command, context.command_path
-    text, _, example = _help(command).partition("Example:")
-    usage = " ".join([name, *command.collect_usage_pieces(context)])
-    lines = [f"## {name}", "", "```text", usage, "```", "", _escaped(text.strip()), ""]
+    text, example = text_of(context.command)
+    lines = [f"## {context.command_path}", "", "```text", usage(context), "```", "", _escaped(text), ""]
     if example:
-        lines += ["```sh", *(line.strip() for line in example.strip().splitlines()), "```", ""]
-    for group, records in _groups(command, context).items():
+        lines += ["```sh", *example, "```", ""]
+    for group, records in groups_of(context.command, context).items():
         if group:
             lines += [f"**{group}**", ""]
         lines += ["| option | meaning |", "|---|---|"]
-        lines += [f"| `{' '.join(names.split())}` | {_escaped(_cell(meaning))} |" for names, meaning in records]
+        lines += [f"| `{names}` | {_escaped(_cell(meaning))} |" for names, meaning in records]
         lines.append("")
     return lines
-
-
-def _help(command: click.Command) -> str:
-    """The help of a command without click's marks; every paragraph is one line."""
-    import inspect
-
-    text = inspect.cleandoc(command.help or "").partition("\f")[0]
-    paragraphs = [part for part in text.split("\n\n") if part.strip()]
-    return "\n\n".join(part[2:] if part.startswith("\b\n") else " ".join(part.split("\n")) for part in paragraphs)
-
-
-def _groups(command: click.Command, context: click.Context) -> dict[str, list[tuple[str, str]]]:
-    """The options of a command, by the heading under which its help shows them."""
-    grouped = hasattr(command, "group_of")
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for param in command.get_params(context):
-        record = None if isinstance(param, click.Argument) else param.get_help_record(context)
-        if record is not None:
-            groups.setdefault(command.group_of(param, context) if grouped else "", []).append(record)
-    return {name: groups[name] for name in sorted(groups, key=command.place)} if grouped else groups
 
 
 def options_table(kind: str, name: str) -> str:
@@ -114,7 +85,8 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     changes = (ROOT / "CHANGELOG.md").read_text().replace("# Changelog", "# Changes", 1)
-    for uri, content in (("reference/command-line.md", command_line()), ("changes.md", changes)):
+    made = {"reference/command-line.md": command_line(), "changes.md": changes, "reference/csaw.1": page(_root())}
+    for uri, content in made.items():
         files.append(File.generated(config, uri, content=content))
     return files
 

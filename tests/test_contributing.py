@@ -38,7 +38,7 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
     }
     laws = [
         (ROOT / "tests" / "engine" / f"test_{kind}_laws.py").read_text()
-        for kind in ("walk", "traversal", "layer", "induced", "cluster")
+        for kind in ("walk", "traversal", "layer", "induced", "cluster", "seed")
     ]
     assert any(f'"{name}"' in text for text in laws)
 

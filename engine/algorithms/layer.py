@@ -1,6 +1,6 @@
 """Layer sampling: a fixed number of neighbors for the whole frontier (Gao et al., KDD 2018; C-SAW, section II), and of all layers (NextDoor)."""
 
-from csaw.engine.algorithm import ChosenBias, Traversal, option
+from csaw.engine.algorithm import ChosenBias, Traversal, option, unique_option
 from csaw.partition.errors import OptionError
 
 
@@ -12,6 +12,7 @@ class Layer(ChosenBias, Traversal):
     depth: int = option(2, help="number of layers beyond the sources", low=0, high=65535)
     neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
     frontier_size: int = option(1, help="number of sources of an instance", low=1)
+    unique: bool = unique_option()
     total: int | None = option(
         None,
         kind=int,

@@ -16,6 +16,10 @@ from typing import Any, NamedTuple
 
 Row = dict[str, Any]
 MACHINE = "machine"  # the suite of the machine's own limits
+WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
+FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
+ABOVE_CEILING = "above the ceiling: draws find rows in the cache that other draws have brought there"
+ABOVE_LEAST = "faster than moving the least: the system keeps some of what moves, such as alias tables, in its memory"
 
 
 class Verdict(NamedTuple):
@@ -59,12 +63,40 @@ def met_text(row: Row) -> str:
     return {None: "", True: "met", False: "missed"}[row.get("met")]
 
 
+def share_text(share: float, of: str) -> str:
+    """``0.83, the ceiling`` as ``83 % of the ceiling``; more than all of it as ``1.33 times the ceiling``, as that is no limit here."""
+    return f"{100 * share:.0f} % of {of}" if share < FULL else f"{times_text(share)} {of}"
+
+
+def times_text(times: float) -> str:
+    """``1.3344`` as ``1.33 times``."""
+    return f"{times:.2f} times"
+
+
 def limits_text(row: Row) -> str:
     """The slowest of the figure's limits, and the share of its seconds that this limit takes; empty without limits."""
+    share, name = slowest_limit(row)
+    return share_text(share, name if share < FULL else f"as fast as {name}") if name else ""
+
+
+def slowest_limit(row: Row) -> tuple[float, str]:
+    """The share of the figure's seconds that the slowest of its limits takes, and the name of that limit; (0, "") without limits."""
     if not row.get("limits"):
-        return ""
+        return 0.0, ""
     name, seconds = max(row["limits"].items(), key=lambda limit: limit[1])
-    return f"{100 * seconds / row['seconds']:.0f} % of {name}"
+    return seconds / row["seconds"], name
+
+
+def ceiling_text(row: Row) -> str:
+    """The figure's rate beside the gather ceiling; empty where memory is not the bottleneck, or was not looked at."""
+    return share_text(row["of_ceiling"], "the ceiling") if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
+
+
+def exceeded(rows: list[Row]) -> list[str]:
+    """For each limit that some of ``rows`` exceed, a sentence that says how that can be."""
+    ceiling = any(row.get("of_ceiling", 0) >= FULL for row in rows)
+    least = any(slowest_limit(row)[0] >= FULL for row in rows)
+    return [ABOVE_CEILING] * ceiling + [ABOVE_LEAST] * least
 
 
 def spread(row: Row) -> str:

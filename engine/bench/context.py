@@ -12,6 +12,7 @@ from csaw.engine.bench.machine import limits
 from csaw.engine.bench.measure import in_turns
 from csaw.engine.bench.work import Work
 
+PAPER, OWN = "paper", "csaw"
 QUICK_INSTANCES, QUICK_STEPS = 200, 100
 CPU_INSTANCES = 400_000  # most instances on a CPU; works have millions so that a GPU is busy
 
@@ -32,7 +33,13 @@ class Context:
     gpu_memory: int | None = None
     out: Path = Path()
     peers: dict[str, str] = field(default_factory=dict)
+    parameters: str = PAPER  # of suites that reproduce a figure
     opened: Graph | None = None
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether suites take the parameters of their papers, not csaw's own."""
+        return self.parameters == PAPER
 
     @property
     def on_gpu(self) -> bool:

@@ -38,7 +38,9 @@ def _check(path: Path, ours: Callable[[Path], bool], expected: str) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}; choose another name") from error
     if not known:
-        raise StoreError(f"{path} exists and is not {expected}; it is not replaced; choose another name")
+        raise StoreError(
+            f"{path} exists already and is not {expected}, so csaw does not replace it; choose another name"
+        )
 
 
 def _holds_rows(path: Path) -> bool:

@@ -1,18 +1,19 @@
 """Graphs to measure on: the user's own, or those of a paper's table, from disk or as labelled R-MAT stand-ins."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.datasets.catalog import ENTRIES, Entry
+from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition import GraphStore, open_graph
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor"}
+WEIGHTS = {"nextdoor": 5}  # from [1, 5)
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"
 EDGE_BYTES = 40  # of an edge on a GPU, in the widest layout with all arrays beside it
@@ -56,18 +57,27 @@ def default_graph(gpu: Any, quick: bool) -> str:
     return f"rmat:scale={scale},edge_factor=32,weights=1"
 
 
-def of_paper(paper: str, gpu: Any, max_edges: int | None) -> list[Named]:
-    """The graphs of a paper's table that SNAP has: from disk if ``csaw datasets fetch`` or an earlier run left them there, else stand-ins."""
+def of_paper(paper: str, gpu: Any, max_edges: int | None, *, weighted: bool = True) -> list[Named]:
+    """The graphs of a paper's table: from disk if ``csaw datasets fetch`` or an earlier run left them there, or as NAME.zarr, else stand-ins.
+
+    ``weighted``: stand-ins have the weights that the paper gives to its graphs; of the papers here, NextDoor alone does.
+    """
     most = max_edges or (CPU_EDGES if gpu is None else gpu.free_bytes // EDGE_BYTES)
-    entries = [e for e in ENTRIES if PAPERS[paper] in e.papers.split(", ")]
-    return [Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most) for e in entries]
+    known: list[Entry | ByHand] = [*ENTRIES, *BY_HAND]
+    entries = [e for e in sorted(known, key=lambda e: e.name.lower()) if PAPERS[paper] in e.papers.split(", ")]
+    return [
+        Named(e.name, found) if (found := on_disk(e)) else stand_in(e, most, WEIGHTS.get(paper, 0) if weighted else 0)
+        for e in entries
+    ]
 
 
-def stand_in(entry: Entry, most: int) -> Named:
-    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices if it would have more than ``most`` edges."""
+def stand_in(entry: Entry | ByHand, most: int, weights: int = 0) -> Named:
+    """The R-MAT graph nearest to the entry's vertices and average degree; fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat."""
     stored = entry.edges * (1 if entry.directed else 2)
     share = min(1.0, most / stored)
-    spec = nearest(entry.vertices * share, stored / entry.vertices, undirected=not entry.directed)
+    spec = replace(
+        nearest(entry.vertices * share, stored / entry.vertices, undirected=not entry.directed), weights=weights
+    )
     reduced = "" if share == 1.0 else f", {100 * share:.2g} % of its vertices"
     return Named(f"stand-in for {entry.name}{reduced}: {spec}", str(spec))
 

@@ -28,6 +28,10 @@ def open_tool(file: str, how: dict[str, Any]) -> Any:
     return module.Tool(how, lambda: np.load(how["folder"] + "/csr.npz"))
 
 
+def rate(tool: Any, drawn: Any, seconds: float) -> float:
+    return tool.rate(drawn) if hasattr(tool, "rate") else count(tool, drawn) / seconds
+
+
 def count(tool: Any, drawn: Any) -> int:
     if hasattr(tool, "edges"):
         return tool.edges(drawn)
@@ -51,7 +55,8 @@ def main() -> None:
                 tool.walks(drawn) if hasattr(tool, "walks") else np.concatenate([np.asarray(each) for each in drawn])
             )
             np.save(line.strip(), walks)
-        print(json.dumps({"rate": count(tool, drawn) / seconds, "peak_mib": peak_mib()}), flush=True)
+        peak = {} if hasattr(tool, "rate") else {"peak_mib": peak_mib()}  # of programs of its own nothing is known
+        print(json.dumps({"rate": rate(tool, drawn, seconds)} | peak), flush=True)
         drawn = None
 
 

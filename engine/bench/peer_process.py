@@ -3,10 +3,14 @@
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from csaw.partition.errors import OptionError
 
 LOOP, PEERS = Path(__file__).with_name("peer_loop.py"), Path(__file__).with_name("peers")
 LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
@@ -14,6 +18,14 @@ LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
 
 class PeerError(Exception):
     """A peer cannot be measured; the message says why."""
+
+
+def check_folder(name: str, folder: str, programs: Iterable[str]) -> None:
+    """OptionError if the folder of a peer's programs has not all of them."""
+    if missing := [program for program in programs if not os.access(Path(folder, program), os.X_OK)]:
+        raise OptionError(
+            f"--peer {name}={folder}: expected a folder with the programs {' and '.join(programs)}; {missing[0]} is not there, or cannot be run"
+        )
 
 
 class Child:
@@ -27,7 +39,7 @@ class Child:
         try:
             with open(self.errors, "wb") as errors:
                 self.process = subprocess.Popen([python, str(LOOP), str(file), str(settings)], stdin=subprocess.PIPE,
-                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths)  # fmt: skip
+                                                stdout=subprocess.PIPE, stderr=errors, env=os.environ | paths, start_new_session=True)  # fmt: skip
         except OSError as error:
             raise PeerError(f"{python} cannot be run: {error.strerror}") from error
         while self._line() != "ready":  # skip other lines that it prints when it starts
@@ -53,5 +65,7 @@ class Child:
         return json.loads(self._line())
 
     def end(self) -> None:
-        self.process.kill()
+        """End the process, and with it the programs that it runs."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()

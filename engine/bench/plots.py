@@ -1,20 +1,27 @@
-"""A plot of each suite, PNG and SVG: bars of rates with their spread, or lines over the column that the suite names in X."""
+"""A plot of each suite, PNG and SVG: values with their spread beside goals, peers and the ceiling, or lines over the column that the suite names in X."""
 
-import math
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator
+from datetime import date
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import MACHINE, Row, measured
+from csaw.engine.bench import plot_bars, plot_lines, suites
+from csaw.engine.bench.bench_row import MACHINE, Row, exceeded, measured, short
 from csaw.engine.bench.files import AUTHOR, check_plot, new_file
+from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.errors import MissingDependencyError
 
-BAR_INCHES, WIDTH_INCHES = 0.28, 7.0
-SVG: dict[str, Any] = {"format": "svg", "metadata": {"Date": None, "Creator": AUTHOR}}
-PNG: dict[str, Any] = {"format": "png", "metadata": {"Software": AUTHOR}, "dpi": 150}
-WIDE = 50  # if the fastest rate is more than this many times the slowest, the axis of bars is logarithmic
+WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3
+LINE_INCHES, PANEL_INCHES, AROUND_INCHES = (
+    0.205,
+    0.52,
+    0.85,
+)  # height of a line, of what a panel has besides, and of title and caption
+NARROW = 19  # characters of the title of a narrow panel
+MOST_BESIDE = 4  # graphs with the same works whose panels stand side by side
 
 
 def check(folder: Path, names: Iterable[str]) -> None:
@@ -36,7 +43,7 @@ def write(rows: list[Row], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: _files(folder, name) for name in found}
     for name, paths in files.items():
-        save(plot(rows, name), paths)
+        save(rows, name, paths)
     return [path for paths in files.values() for path in paths]
 
 
@@ -44,70 +51,150 @@ def _files(folder: Path, name: str) -> list[Path]:
     return [folder / f"{name}.{kind}" for kind in ("svg", "png")]
 
 
-def save(figure: Any, paths: list[Path]) -> None:
-    """Save a figure to ``paths``; the same rows give the same bytes."""
+def save(rows: list[Row], name: str, paths: list[Path]) -> None:
+    """Save the plot of a suite to ``paths``; the same rows give the same bytes. An SVG follows the reader's light or dark setting; a PNG is light."""
     from matplotlib import rc_context
 
-    with rc_context({"svg.hashsalt": "csaw", "svg.fonttype": "none"}):
+    with rc_context(RC):
+        figure = plot(rows, name)
         for path in paths:
-            options = SVG if path.suffix == ".svg" else PNG
+            content = _svg(figure, alternative(rows, name)) if path.suffix == ".svg" else _png(figure)
             with new_file(path) as file:
-                figure.savefig(file, **options)
+                file.write(content)
+
+
+def _svg(figure: Any, title: str) -> bytes:
+    out = BytesIO()
+    figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": AUTHOR, "Title": title})
+    return following_the_reader(out.getvalue().decode()).encode()
+
+
+def _png(figure: Any) -> bytes:
+    out = BytesIO()
+    figure.savefig(out, format="png", dpi=200, facecolor="white", metadata={"Software": AUTHOR})
+    return out.getvalue()
+
+
+def alternative(rows: list[Row], name: str) -> str:
+    """What the plot of a suite shows, in a sentence for readers who do not see it."""
+    found = measured(rows, suite=name)
+    best = max(found, key=lambda row: row["rate"] if row["unit"] == found[0]["unit"] else 0)
+    return f"{name} on {rows[0].get('device', 'this machine')}: {len(found)} figures, the highest {short(best['rate'], best['unit'])} ({best['work']})"
 
 
 def plot(rows: list[Row], name: str) -> Any:
-    """A Matplotlib figure of one suite, with an axis for each graph."""
+    """A Matplotlib figure of one suite."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     found, over = measured(rows, suite=name), getattr(suites.load(name), "X", None)
-    graphs = list(dict.fromkeys(row.get("graph", "") for row in found))
-    tallest = 8 if over else max(sum(row.get("graph", "") == graph for row in found) for graph in graphs)
-    figure = Figure(figsize=(WIDTH_INCHES, len(graphs) * (1.1 + BAR_INCHES * tallest)), layout="constrained")
-    for axis, graph in zip(figure.subplots(len(graphs), squeeze=False, sharex=bool(over))[:, 0], graphs, strict=True):
-        here = [row for row in found if row.get("graph", "") == graph]
-        _lines(axis, here, over) if over else _bars(axis, here)
-        axis.set_title(f"{name}{': ' + graph if graph else ''}", fontsize=9)
-        axis.tick_params(which="both", labelsize=8)
-    if over:
-        figure.axes[0].legend(fontsize=8)  # all axes have the same lines
+    figure = Figure(layout=ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, hspace=0.03, wspace=0.04))
+    height = _lines(figure, found, over) if over else _bars(figure, found, plot_bars.ceiling_of(rows))
+    figure.set_size_inches(WIDTH_INCHES, height + AROUND_INCHES)
+    figure.suptitle(_title(name, found), x=0.008, ha="left", fontsize=TITLE, fontweight="bold")
+    figure.supxlabel(caption(rows, found), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
     return figure
 
 
-def _spread(rows: list[Row]) -> list[list[float]]:
-    return [[max(r["rate"] - r["slowest"], 0) for r in rows], [max(r["fastest"] - r["rate"], 0) for r in rows]]
+def _title(name: str, found: list[Row]) -> str:
+    graphs = {row.get("graph", "") for row in found}
+    return ": ".join(filter(None, [name.replace("-", " ").capitalize(), *(graphs if len(graphs) == 1 else ())]))
 
 
-def _bars(axis: Any, rows: list[Row]) -> None:
-    spread = _spread(rows)
-    errors = (
-        {"xerr": spread, "error_kw": {"linewidth": 1}} if any(map(any, spread)) else {}
-    )  # a single run has no spread
-    axis.barh([r["work"] for r in rows], [r["rate"] for r in rows], color="tab:blue", **errors)
-    axis.invert_yaxis()
-    rates = [r["rate"] for r in rows]
-    if max(rates) > WIDE * min(rates):
-        axis.set_xscale("log")
-        axis.set_xlim(left=10 ** math.floor(math.log10(min(rates))))
-        axis.minorticks_off()  # minor ticks would take a third of an SVG file
-    axis.set_xlabel(" and ".join(dict.fromkeys(r["unit"] for r in rows)), fontsize=8)
-    axis.grid(axis="x", alpha=0.3)
+def caption(rows: list[Row], found: list[Row]) -> str:
+    """The machine, the date, and what the marks are."""
+    first = rows[0]
+    said = [first.get("device", ""), f"csaw {first['csaw']}" if "csaw" in first else ""]
+    said += [_day(first["date"])] if "date" in first else []
+    repeats = {row["repeats"] for row in found}
+    if max(repeats) > 1:
+        said.append("medians, with the slowest and the fastest of the repeats as thin lines")
+    else:
+        said.append("one run each")
+    if any(row.get("goal") for row in found):
+        said.append("upright marks: goals")
+    if any(map(plot_bars.is_peer, found)):
+        said.append("blue: csaw, orange: peers")
+    if any("efficiency" in row for row in found):
+        said.append("dotted: as many times as one")
+    ceiling = plot_bars.ceiling_of(rows)
+    if ceiling and "series" not in found[0] and plot_bars.has_ceiling(found, ceiling):
+        said.append("gather ceiling: one random read of memory for each edge")
+    said += exceeded(found)
+    return textwrap.fill(" · ".join(filter(None, said)), 118)
 
 
-def _lines(axis: Any, rows: list[Row], over: str) -> None:
-    for series in dict.fromkeys(row["series"] for row in rows):
-        here = sorted((row for row in rows if row["series"] == series), key=lambda row: row[over])
-        axis.errorbar(
-            [r[over] for r in here],
-            [r["rate"] for r in here],
-            yerr=_spread(here),
-            marker="o",
-            markersize=3,
-            label=series,
-        )
-    points = sorted({row[over] for row in rows})
-    axis.set_xscale("log", base=2)
-    axis.set_xticks(points, [f"{point:,}" for point in points])
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel(over.replace("_", " "), fontsize=8)
-    axis.set_ylabel(rows[0]["unit"], fontsize=8)
-    axis.grid(alpha=0.3)
+def _day(iso: str) -> str:
+    day = date.fromisoformat(iso)
+    return f"{day.day} {day:%B %Y}"
+
+
+def _bars(figure: Any, rows: list[Row], ceiling: float | None) -> float:
+    """Panels of bars: a row for each unit, graphs with the same works side by side; returns their height in inches."""
+    grid = list(_grid(rows))
+    lengths = [max(plot_bars.lines(cell)[-1].y + 1 for cell in line) for line in grid]
+    heights = [PANEL_INCHES + LINE_INCHES * length for length in lengths]
+    width = max(map(len, grid))
+    axes = figure.subplots(len(grid), width, squeeze=False, gridspec_kw={"height_ratios": heights})
+    inches = (WIDTH_INCHES - SIDES_INCHES - max(plot_bars.label_inches(line[0]) for line in grid)) / width
+    for line, row in zip(axes, grid, strict=True):
+        for number, (axis, cell) in enumerate(zip(line, row, strict=True)):
+            beside = cell if width == 1 else list(chain(*row))
+            scale = plot_bars.Scale(beside, seconds=in_seconds(cell))
+            plot_bars.draw(axis, cell, scale, ceiling if width == 1 else None, beside=beside, labels=number == 0, inches=inches)  # fmt: skip
+            if width > 1:
+                plot_lines.title(axis, _narrow(cell[0]["graph"]))
+            elif len({one.get("graph") for one in rows}) > 1:
+                plot_lines.title(axis, cell[0]["graph"])
+    return sum(heights)
+
+
+def in_seconds(rows: list[Row]) -> bool:
+    """Whether rows are shown as the seconds that they take: those of whole commands, of which some count bytes and others nothing."""
+    return any(row["unit"] == "commands/s" for row in rows)
+
+
+def _grid(rows: list[Row]) -> Iterator[list[list[Row]]]:
+    """Lines of panels, each of one graph and unit."""
+    cells: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        unit = "seconds" if in_seconds(rows) else row["unit"]
+        cells.setdefault(row.get("graph", ""), {}).setdefault(unit, []).append(row)
+    works = [{unit: [row["work"] for row in cell] for unit, cell in units.items()} for units in cells.values()]
+    if 1 < len(cells) <= MOST_BESIDE and all(one == works[0] for one in works):
+        yield from ([units[unit] for units in cells.values()] for unit in works[0])
+    else:
+        yield from ([cell] for units in cells.values() for cell in units.values())
+
+
+def _lines(figure: Any, rows: list[Row], over: str) -> float:
+    """Small panels of lines; returns their height in inches."""
+    panels = plot_lines.panels(rows)
+    width = plot_lines.columns(len(panels))
+    height = -(-len(panels) // width)
+    shared = len({row.get("graph", "") for row in rows}) > 1
+    axes = figure.subplots(height, width, squeeze=False, sharey=shared, sharex=True)
+    scales = {title: plot_bars.Scale(rows if shared else cell, seconds=False) for title, cell in panels.items()}
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, (title, cell) in zip(axes.flat, panels.items(), strict=False):
+        scale = scales[title]
+        most = max(row["fastest"] for row in (rows if shared else cell)) / scale.by
+        plot_lines.draw(axis, cell, over, scale, most)
+        plot_lines.title(axis, _narrow(title) if width > 1 else title)
+        if axis in axes[:, 0] or not shared:
+            axis.set_ylabel(scale.label, fontsize=SMALL)
+    for axis in axes[-1]:
+        axis.set_xlabel(plot_lines.named(over, rows), fontsize=SMALL)
+    return height * (plot_lines.PANEL_INCHES + (0.35 if width > 2 else 0.1))
+
+
+def _narrow(title: str) -> str:
+    """The name of a graph or a series for a narrow panel."""
+    if title.startswith("stand-in for "):
+        name, _, share = title.removeprefix("stand-in for ").partition(":")[0].partition(", ")
+        return f"{name}\nstand-in{f', {share}' if share else ''}".replace(" of its vertices", "")
+    parameters = {"rmat:": "", "edge_factor=": "factor ", "scale=": "scale ", "undirected=0": "directed", ",": ", "}
+    for written, said in parameters.items() if title.startswith("rmat:") else ():
+        title = title.replace(written, said)
+    return textwrap.fill(title, NARROW)

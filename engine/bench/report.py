@@ -10,8 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from csaw.engine.bench import baseline, plots
-from csaw.engine.bench.bench_row import MACHINE, Row, goal_text, limits_text, measured, met_text, short, spread
-from csaw.engine.bench.show import HOLDS, WORTH_SAYING, machine
+from csaw.engine.bench.bench_row import (
+    MACHINE,
+    Row,
+    ceiling_text,
+    exceeded,
+    goal_text,
+    limits_text,
+    measured,
+    met_text,
+    share_text,
+    short,
+    spread,
+)
+from csaw.engine.bench.show import HOLDS, machine
 from csaw.partition.errors import FormatError
 
 PART = re.compile(r"(<!-- table (\S+) (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -21,13 +33,13 @@ COLUMNS: dict[str, Callable[[Row], str]] = {
     "rate": lambda row: short(row["rate"], row["unit"]),
     "slowest to fastest": spread,
     "time": lambda row: _duration(row["seconds"]) if "seconds" in row else "",
-    "of the ceiling": lambda row: (
-        f"{100 * row['of_ceiling']:.0f} %" if row.get("of_ceiling", 0) >= WORTH_SAYING else ""
-    ),
+    "beside the ceiling": lambda row: ceiling_text(row).removesuffix(" of the ceiling").removesuffix(" the ceiling"),
     "goal": lambda row: ", ".join(filter(None, (goal_text(row), met_text(row)))),
     "iterations": lambda row: f"{row['iterations_an_edge']:.2f}" if "iterations_an_edge" in row else "",
     "searches a pick": lambda row: f"{row['searches_an_edge']:,.3g}" if "searches_an_edge" in row else "",
     "efficiency": lambda row: f"{row['efficiency']:.2f}" if row.get("efficiency", 1.0) != 1.0 else "",
+    "by seconds of processors": lambda row: f"{row['of_processors']:.2f}" if "of_processors" in row else "",
+    "expected": lambda row: _duration(row["expected_seconds"]) if "expected_seconds" in row else "",
     "transfers": lambda row: f"{row['transfers']:,.0f}, {short(row['transfer_bytes'])}B" if "transfers" in row else "",
     "of the least": lambda row: f"{row['of_least']:.2f} x {short(row['least_bytes'])}B" if "of_least" in row else "",
     "deviation": lambda row: f"{row['kernel_deviation']:.2f}" if row.get("kernel_deviation") else "",
@@ -42,7 +54,7 @@ def _duration(seconds: float) -> str:
 
 
 def _beside(row: Row) -> str:
-    plain = f"{100 * row['of_plain_write']:.0f} % of a plain write" if "of_plain_write" in row else limits_text(row)
+    plain = share_text(row["of_plain_write"], "a plain write") if "of_plain_write" in row else limits_text(row)
     times = f"{row['times']:.3g} x {row['times_of']}" if row.get("times", 1.0) != 1.0 else ""
     return ", ".join(filter(None, (times, plain, row.get("note", ""))))
 
@@ -78,10 +90,15 @@ def table(rows: list[Row], suite: str, plot: str) -> str:
     lines = [f"    {rows[0]['command']}", "", f"{machine(rows[0])}, {rows[0]['date']}; {limits}."]
     for graph in dict.fromkeys(row.get("graph", "") for row in mine if "work" in row):
         lines += ["", *_graph(graph, [row for row in mine if "work" in row and row.get("graph", "") == graph])]
+    if beyond := exceeded(measured(mine)):
+        lines += ["", *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in beyond)]
     for row in mine:
         if "claim" in row:
             lines += ["", f"Claim: {row['claim']}. It {HOLDS[row['holds']]}: {row['found']}."]
-    return "\n".join([*lines, "", *([f"![{suite}]({plot})", ""] if measured(mine) else [])]) + "\n"
+    return (
+        "\n".join([*lines, "", *([f"![{plots.alternative(rows, suite)}]({plot})", ""] if measured(mine) else [])])
+        + "\n"
+    )
 
 
 def _graph(graph: str, rows: list[Row]) -> list[str]:
@@ -110,7 +127,7 @@ def main(page: Path) -> None:
     for run, suite in parts(text):
         rows = _run(folder, run)
         if measured(rows, suite=suite):
-            plots.save(plots.plot(rows, suite), [folder / f"{run}-{suite}.svg"])
+            plots.save(rows, suite, [folder / f"{run}-{suite}.svg"])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from csaw.datasets.rmat import from_one_to_five
 from csaw.datasets.spec import Rmat
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.constants import BLOCK
@@ -123,6 +124,8 @@ class DeviceRmat(GraphStore):
         keys = self._keys(number) if keys is None else keys
         weights = cupy.empty(keys.size if self.weighted else 0, np.float32)
         self.kernels.over("rmat_weights", weights.size, weights.size, np.uint64(self.rmat.seed), keys, weights)
+        if self.rmat.weights == 5:
+            from_one_to_five(weights)
         indices = cupy.empty(keys.size, np.uint32)
         for piece in _pieces(keys.size):  # in pieces, which need little memory beside the keys
             indices[piece] = self.rank[keys[piece].astype(np.uint32)]

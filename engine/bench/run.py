@@ -5,7 +5,7 @@ from typing import Any
 
 from csaw.engine.bench import suites
 from csaw.engine.bench.bench_row import Row, measured
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import PAPER, Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.machine import about
 from csaw.engine.devices import AUTO, first_gpu, place
@@ -33,7 +33,9 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
     devices = first_gpu() if device == AUTO else place(device)
     gpu = devices[0] if devices else None
     named = (
-        of_paper(paper, gpu, max_edges) if paper else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
+        of_paper(paper, gpu, max_edges, weighted=more.get("parameters", PAPER) == PAPER)
+        if paper
+        else [given(g) for g in graphs] or [given(default_graph(gpu, quick))]
     )
     return Context(named, devices, threads or processors(), 1 if quick else repeats, quick=quick,
                    chosen=bool(graphs or paper), **more)  # fmt: skip

@@ -1,12 +1,21 @@
 """Bench rows as lines of text for a terminal."""
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import MACHINE, Row, goal_text, limits_text, met_text, short, spread
+from csaw.engine.bench.bench_row import (
+    MACHINE,
+    Row,
+    ceiling_text,
+    goal_text,
+    limits_text,
+    met_text,
+    share_text,
+    short,
+    spread,
+)
 from csaw.partition.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
 NAME_WIDTH = 46
-WORTH_SAYING = 0.01  # share of the ceiling below which memory is not the bottleneck
 
 
 def line(row: Row, before: Row | None = None) -> str:
@@ -41,17 +50,21 @@ def _details(row: Row) -> list[str]:
     said = []
     if "seconds" in row:
         said.append(f"{1e3 * row['seconds']:,.4g} ms")
-    if row.get("of_ceiling", 0) >= WORTH_SAYING:
-        said.append(f"{100 * row['of_ceiling']:.0f} % of the ceiling")
+    if beside := ceiling_text(row):
+        said.append(beside)
     if "bytes_per_second" in row:
         said.append(short(row["bytes_per_second"], "bytes/s"))
     if "of_plain_write" in row:
-        said.append(f"{100 * row['of_plain_write']:.0f} % of a plain write")
+        said.append(share_text(row["of_plain_write"], "a plain write"))
     said += [f"{row[name]:.3g} {name.replace('_an_edge', '')} an edge" for name in row if name.endswith("_an_edge")]
     if row.get("times", 1.0) != 1.0:  # 1 is the baseline itself
         said.append(_times(row["times"], row["times_of"]))
     if row.get("efficiency", 1.0) != 1.0:
         said.append(f"efficiency {row['efficiency']:.2f}")
+    if "of_processors" in row:
+        said.append(f"{row['of_processors']:.2f} by seconds of processors")
+    if "expected_seconds" in row:
+        said.append(f"{row['expected_seconds']:.3g} s expected")
     if "transfers" in row:
         said.append(f"{row['transfers']:,.0f} transfers, {format_size(round(row['transfer_bytes']))}")
     if "of_least" in row:

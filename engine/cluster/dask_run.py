@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cluster.clusters import Cluster, connected
-from csaw.engine.cluster.recipe import Recipe, check_device
+from csaw.engine.cluster.recipe import SPARED, Recipe, check_device
+from csaw.engine.cluster.unstarted import is_unstarted, plans_here
 from csaw.engine.kernel_time import Stopwatch, compiled
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
@@ -20,14 +21,12 @@ from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError, ClusterError, DeviceError, MissingDependencyError, StoreError
+from csaw.partition.errors import ClusterError, StoreError
 from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)
 SECONDS_TO_PLAN = 600
 SECONDS_TO_SEE = 120  # until groups that others have written are seen here: file systems of networks may keep old lists of names for a minute
-SPARED = (BudgetError, DeviceError, MissingDependencyError)
-"""Errors of a worker's plan that leave the others to their work."""
 
 
 def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, resume: bool = False, overwrite: bool = False,
@@ -58,7 +57,7 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
             plans = plans_on(client, name)
             began(job.plan.request.instances)
             working = Stopwatch()
-            tasks = _drawn(client, name, writer, progress)
+            tasks = _drawn(client, name, writer, progress, plans)
             worked = working.read()
         sealing = Stopwatch()
         _see_all(writer)
@@ -73,10 +72,15 @@ def sample_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str
 
 def plan_on_cluster(graph: str | Path | GraphStore, out: str | Path, algo: str = "deepwalk", *, cluster: str, virtual: bool = False,
                     **given: Any) -> tuple[Job, dict[str, Plan | str]]:  # fmt: skip
-    """The job as this process sees it, and the plan of each worker of a cluster by its name, or why it has none; nothing is sampled. Errors as :func:`sample_on_cluster`."""
+    """The job as this process sees it, and the plan of each worker of a cluster by its name, or why it has none; nothing is sampled.
+
+    A cluster that the run itself would start is not started: its workers are planned here, jobs as on machines such as this one. Errors as :func:`sample_on_cluster`.
+    """
     where = Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
     job = recipe.here()
+    if is_unstarted(where):
+        return job, plans_here(where, recipe)
     with connected(where) as client, run_on(client, recipe, where) as name:
         return job, _planned(client, name)
 
@@ -149,10 +153,12 @@ def _result(client: Any, address: str, future: Any) -> Any:
     raise ClusterError(f"worker {address} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
 
 
-def _drawn(client: Any, name: str, writer: SampleWriter, progress: Callable[[int], None] | None) -> Any:
+def _drawn(client: Any, name: str, writer: SampleWriter, progress: Callable[[int], None] | None, plans: Mapping[str, Plan]) -> Any:  # fmt: skip
+    from csaw.engine.cluster.drawer import groups_at_once
     from csaw.engine.cluster.tasks import Tasks
 
-    tasks = Tasks(client, name, writer, progress)
+    together = max((groups_at_once(plan) for plan in plans.values() if plan.residency.streams), default=1)
+    tasks = Tasks(client, name, writer, progress, together)
     tasks.run()
     return tasks
 

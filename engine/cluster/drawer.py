@@ -12,10 +12,10 @@ from typing import Any
 from distributed import Worker, get_worker
 
 from csaw.engine.cluster.joined import Joined
-from csaw.engine.cluster.recipe import Recipe, device_of
+from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
 from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.engine.plan.machine import available_bytes
-from csaw.engine.plan.plan import INTERPRETER_BYTES, Plan
+from csaw.engine.plan.plan import Plan
 from csaw.engine.run import Job, manifest, open_backend, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.group_units import Units
@@ -25,8 +25,7 @@ from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError
 
 log = logging.getLogger(__name__)
-PARTS = 4  # of a unit, at least: one is written while the next is drawn
-SHARE = 0.7  # of the memory that Dask gives a worker: with 0.8 of it in use, Dask hands out no more tasks
+PARTS = 4  # of a unit, at least: one is written while the next is drawn; but a streamed graph is read again for each
 HERE_ALONE = (StoreError, BudgetError, DeviceError, MissingDependencyError, MemoryError, OSError)
 """Errors that one worker may have where others have none."""
 
@@ -65,6 +64,11 @@ def writer_of(job: Job, out: str) -> GroupWriter:
     return writer
 
 
+def groups_at_once(plan: Plan) -> int:
+    """Groups that a plan draws at a time."""
+    return max(1, plan.at_a_time // plan.request.group_size)
+
+
 @dataclass
 class Drawer:
     """A job that is open: its graph is in memory as far as its plan says."""
@@ -84,7 +88,9 @@ class Drawer:
     def draw(self, groups: Sequence[int], worker: str) -> Report:
         """Draw and commit some groups."""
         watch = Stopwatch()
-        size = min(max(1, self.job.plan.at_a_time // self.writer.group_size), -(-len(groups) // PARTS))
+        plan = self.job.plan
+        most = -(-len(groups) // PARTS) if not plan.residency.streams else len(groups)
+        size = min(groups_at_once(plan), most)
         units = self.units = Units(self.writer, groups, size)
         draw_and_write(self.batches, units, self.threads)
         if units.left:
@@ -127,7 +133,7 @@ class Drawing(Joined):
         device = device_of(self.recipe.given.get("device"), number)
         place: dict[str, Any] = {"threads": worker.state.nthreads}
         if limit:
-            place["memory"] = max(1 << 20, min(available_bytes(), int(limit * SHARE) - INTERPRETER_BYTES))
+            place["memory"] = min(available_bytes(), memory_of(limit))
         self.place = place if device is None else place | {"device": device}
         self.thread = ThreadPoolExecutor(1)
         self.drawer: Drawer | None = None

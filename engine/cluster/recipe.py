@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from csaw.engine.plan.options import BASELINES, RUN, options
+from csaw.engine.plan.plan import INTERPRETER_BYTES
 from csaw.engine.run import DRAWS, Job, prepare
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore
-from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError, StoreError
 
+SHARE = 0.7  # of the memory that Dask gives a worker: with 0.8 of it in use, Dask hands out no more tasks
+SPARED = (BudgetError, DeviceError, MissingDependencyError)
+"""Errors of a worker's plan that leave the others to their work."""
 METHODS = ("select", "collision")  # baselines that the request has, and so the sample
 _WHERE = {name: one for name, one in options().items() if one.group in (RUN, BASELINES) and name not in METHODS}
 LATE = {*_WHERE, *(one.alias for one in _WHERE.values() if one.alias)}
@@ -96,6 +100,11 @@ def device_of(device: str | None, number: int | None) -> str | None:
         return device
     gpus = device.partition(":")[2].split(",")
     return f"cuda:{gpus[number % len(gpus)]}"
+
+
+def memory_of(limit: float) -> int:
+    """Bytes of memory that csaw takes of the ``limit`` that Dask sets a worker."""
+    return max(1 << 20, int(limit * SHARE) - INTERPRETER_BYTES)
 
 
 def _is_file(given: Any) -> bool:

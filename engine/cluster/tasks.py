@@ -38,10 +38,13 @@ class Unit:
 
 
 class Tasks:
-    """Has the missing groups of ``writer`` drawn in the run ``name`` by the workers of ``client``; ``reports`` has the last one of each process."""
+    """Has the missing groups of ``writer`` drawn in the run ``name`` by the workers of ``client``; ``reports`` has the last one of each process.
 
-    def __init__(self, client: Client, name: str, writer: GroupWriter, progress: Callable[[int], None] | None) -> None:
-        self.client, self.name, self.writer, self.progress = client, name, writer, progress
+    ``together``: groups that a worker should be given at a time, however long they take, because it reads its graph from disk again for each unit.
+    """
+
+    def __init__(self, client: Client, name: str, writer: GroupWriter, progress: Callable[[int], None] | None, together: int = 1) -> None:  # fmt: skip
+        self.client, self.name, self.writer, self.progress, self.together = client, name, writer, progress, together
         self.left = deque(g for g in range(writer.groups) if g not in writer.done)
         self.again: deque[Unit] = deque()
         self.out: dict[Future, Unit] = {}
@@ -92,7 +95,7 @@ class Tasks:
     def _next_groups(self, workers: int) -> list[int]:
         """The next groups, of about a second; fewer towards the end, so that all workers end together."""
         most = int(UNIT_SECONDS / self.pace) if self.pace else 1
-        size = max(1, min(most, len(self.left) // (AHEAD * workers)))
+        size = max(1, min(most, len(self.left) // (AHEAD * workers)), min(self.together, -(-len(self.left) // workers)))
         return [self.left.popleft() for _ in range(min(size, len(self.left)))]
 
     def _submit(self, unit: Unit) -> None:

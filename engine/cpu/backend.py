@@ -16,6 +16,7 @@ from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.unique import Unique
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
@@ -34,6 +35,7 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
+from csaw.partition.stages import LOADING, stage
 
 SLICE = 2048  # frontier entries of a task
 MEMBERS_EDGES = (
@@ -55,7 +57,8 @@ class CpuBackend(Backend):
         self.recycled = Recycled()
         self.kernels = Kernels(self._constants(), self.hooks())
         watch = Stopwatch()
-        self.graph = self._load_graph()
+        with stage(LOADING):
+            self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
         self.begin(
             0, np.empty(self._no_sources(), np.int64)
@@ -89,6 +92,8 @@ class CpuBackend(Backend):
             return SharedDraws(self, first, sources)
         if self.algorithm.draws_from != "edges":
             return Layers(self, first, sources)
+        if self.algorithm.unique:
+            return Unique(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 

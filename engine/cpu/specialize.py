@@ -9,7 +9,6 @@ arguments, so changing them compiles nothing.
 import ast
 import hashlib
 import importlib.util
-import logging
 import os
 import sys
 import threading
@@ -38,7 +37,6 @@ from csaw.engine.random import *
 from csaw.partition.compile import inner, njit
 """
 SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type
-log = logging.getLogger(__name__)
 # If two threads load a module, one copy is freed, and with it machine code that the other thread calls.
 loading = threading.Lock()
 
@@ -107,7 +105,6 @@ def _load(function: str, text: str) -> ModuleType:
 def _imported(name: str, text: str) -> ModuleType:
     path = cache_dir() / "kernels" / f"{name}.py"
     if not path.exists():
-        _announce()
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_text(text)
@@ -119,12 +116,6 @@ def _imported(name: str, text: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-@cache
-def _announce() -> None:
-    """Print a note about compiling, once a process."""
-    log.info("compiling kernels: once on this machine, some seconds for each algorithm")
 
 
 @cache

@@ -37,6 +37,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
+from csaw.partition.stages import LOADING, stage
 
 HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64
@@ -74,8 +75,9 @@ class CudaBackend(Backend):
         watch = Stopwatch()
         self.kernels, builder = Kernels(kernels_of(self), device), Kernels(builder_of(self), device)
         found = watch.read()
-        self.graph = self._load_graph(builder, node, devices)
-        self.wait()
+        with stage(LOADING):
+            self.graph = self._load_graph(builder, node, devices)
+            self.wait()
         loaded = watch.read() - found
         self.kernels_seconds, self.loading_seconds = found.whole + loaded.anywhere, loaded.rest
         self.kernels.set_graph(self.graph.address())

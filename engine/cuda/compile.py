@@ -17,6 +17,7 @@ from csaw.engine.cuda.constants import SHARED
 from csaw.engine.hook_scope import CALLED, INLINED
 from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.engine.kernel_time import compiles, finds
+from csaw.partition import stages
 from csaw.partition.compile import cache_dir
 from csaw.partition.errors import DeviceError
 
@@ -68,8 +69,7 @@ def cubin(
     path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
     with finds(), COMPILING:
         if not path.exists():
-            _announce(architecture)
-            with compiles(" ".join(Path(file).name for file in files)):
+            with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
                 _make(path, text, list(used.values()), params, architecture)
     return path
 
@@ -95,12 +95,6 @@ def _versions() -> str:
         return " ".join(version(name) for name in ("numba-cuda", "cuda-core", "cuda-bindings"))
     except ModuleNotFoundError as error:
         raise DeviceError(f"CUDA kernels cannot be compiled: {error.name} is missing; {INSTALL}") from error
-
-
-@cache
-def _announce(architecture: str) -> None:
-    """Said once, however many are compiled."""
-    log.info("compiling kernels for %s: once on this machine, some seconds for each algorithm", architecture)
 
 
 def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, Hook], params: tuple) -> str:

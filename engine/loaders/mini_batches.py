@@ -25,7 +25,7 @@ EPOCHS = (
     1 << 30
 )  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
-COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts"}  # fmt: skip
+COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts", "probability": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
 
 

@@ -11,6 +11,7 @@ from csaw.engine.ends import planned_steps
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
+from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.parallel import processors
@@ -79,9 +80,14 @@ def expected(
     return memory.expected | {name: round(value, 6) for name, value in found.items()}
 
 
+def stored_bytes(store: Store, needs: Needs) -> int:
+    """Bytes of a graph in its store, counting only what a run reads of it."""
+    return store.edges * needs.edge.stored + 8 * store.vertices
+
+
 def _reading(shape: Shape, memory: MemoryPlan, rates: Rates, devices: int) -> float:
     """Seconds to read the whole graph, and to copy it to each GPU, or a share of it to each."""
-    size = shape.store.edges * shape.needs.edge.stored + 8 * shape.store.vertices
+    size = stored_bytes(shape.store, shape.needs)
     shares = devices if memory.residency is Residency.POOLED else 1
     return size / rates.disk_bytes + (size / shares / rates.bus_bytes if devices else 0.0)
 
@@ -97,10 +103,15 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     method = shape.request.select
     pick = PICK_IN_ENTRIES if entries else PICK[method]
     if method is Method.REJECTION:
-        pick = TRIALS * (pick + (1 + log2(1 + row) if shape.needs.asks_members else 0))
+        pick = TRIALS * (pick + _looked_up(row, memory) * shape.needs.asks_members)
     parents, picks = _frontiers(shape)
     of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
     return shape.request.instances * (picks * pick + of_row)
+
+
+def _looked_up(row: float, memory: MemoryPlan) -> float:
+    """Gathers of finding out whether an edge exists in a row of length ``row``. Filters and hash tables answer most questions by one."""
+    return 1 + log2(1 + row) if memory.membership == "search" else 1.0
 
 
 def _frontiers(shape: Shape) -> tuple[float, float]:

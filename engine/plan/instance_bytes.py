@@ -51,10 +51,10 @@ def instance_bytes(
         if algorithm.collective:
             width = max(size, 0)
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
-            if algorithm.draws_from != "edges":
+            if algorithm.draws_from != "edges" or algorithm.unique:
                 listed = max(listed, widest * mean)
         else:
-            listed = max(listed, widest * mean if algorithm.shares_draws else 0)
+            listed = max(listed, widest * mean if algorithm.shares_draws or algorithm.unique else 0)
             width = min(width * _picks(algorithm, size, mean), store.edges)
         if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
             width = min(width, max(MEETINGS * store.vertices - entries, 0))

@@ -71,7 +71,7 @@ class Needs:
     """Whether a rejection walk asks for nothing but edges from the previous vertex to candidates. On a streamed graph it then draws on while a row
     that has such an edge is not in memory, and asks when it is: either end's row on an undirected graph."""
     reads_path: bool
-    """Whether a bias reads vertices of the walk before the previous one, so that walks are kept in memory."""
+    """Whether a hook reads vertices of the walk by ``path``, so that walks are kept in memory from their sources on."""
     weights: bool
     """Whether weights of edges are read, by sampling or to build its tables."""
     alias_tables: bool
@@ -120,8 +120,8 @@ def find_needs(
     OptionError if the bounds of a rejection walk bound nothing, or if a hook cannot be compiled.
     """
     bias, others = hooks.edge_bias(algorithm, weighted), hooks.others(algorithm, weighted).values()
-    second_order = "is_neighbor" in bias.reads
-    others_ask = any(hook is not None and "is_neighbor" in hook.reads for hook in others)
+    others_read = frozenset[str]().union(*(hook.reads for hook in others if hook is not None))
+    second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     clocks = isinstance(algorithm, Traversal) and algorithm.clocks
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_pools = _in_pools(algorithm, select)
@@ -134,7 +134,7 @@ def find_needs(
     }
     return Needs(
         second_order=second_order,
-        reads_path="path" in bias.reads,
+        reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,
         asks_far=others_ask or hooks.FAR in bias.reads or (clocks and second_order),
         asks_later=second_order and select is Method.REJECTION and not hopeless and hooks.OTHER not in bias.reads,

@@ -13,6 +13,8 @@ class Rates:
     """Reads from random places of the host's memory, by one thread."""
     disk_bytes: float = 1.5e9
     """Bytes read in order from the disk."""
+    disk_writes: float = 1e9
+    """Bytes written to the disk and synced."""
     disk_reads: float = 23e3
     """Reads of a few bytes from random places of the disk."""
     bus_bytes: float = 50e9
@@ -35,7 +37,7 @@ class Rates:
         return ROW_READS * self.bus_bytes / self.bus_reads
 
 
-HOST = ("gathers", "disk_bytes", "disk_reads")
+HOST = ("gathers", "disk_bytes", "disk_writes", "disk_reads")
 GPU = ("bus_bytes", "bus_reads", "device_gathers")
 ASSUMED = Rates(assumed=HOST + GPU)
 assert {*HOST, *GPU, "assumed"} == {field.name for field in fields(Rates)}

@@ -4,7 +4,6 @@ import math
 
 from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.ends import is_unlimited
 from csaw.engine.plan.methods import Method
 from csaw.engine.user_code import is_own
 from csaw.partition.errors import BiasError, OptionError
@@ -38,10 +37,6 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None) -
 def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     """The methods that draw a step of this walk by its bias."""
     update = hooks.others(algorithm, weighted)["update"]
-    if "path" in bias.reads and is_unlimited(algorithm):
-        raise OptionError(
-            f"{algorithm.name()}.edge_bias: e.path needs walks that are kept whole, and those without a limit are kept in rounds; give --walk-length"
-        )
     by_edge = not (update and "weight" in update.reads)
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
@@ -57,6 +52,9 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     assert isinstance(algorithm, Traversal)
     if algorithm.geometric is not None:
         coin(algorithm)
+    if algorithm.unique:
+        _refuse_unique(algorithm)
+        return {Method.KEYS}
     if algorithm.shares_draws:
         if not (bias.constant or 0) > 0:
             raise OptionError(
@@ -80,6 +78,19 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         Method.KEYS: not algorithm.replace and not algorithm.clocks,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def _refuse_unique(algorithm: Traversal) -> None:
+    """OptionError where ``unique`` has no meaning, or none that is known here."""
+    unfit = [f"{name} = True" for name in ("replace", "clocks", "induced", "each_edge_once", "shares_draws") if getattr(algorithm, name)]  # fmt: skip
+    other = {"layout": "subgraphs", "draws_from": "edges"}
+    unfit += [f"{name} = {getattr(algorithm, name)}" for name, fit in other.items() if getattr(algorithm, name) != fit]
+    if algorithm.sources_from == "every":
+        unfit.append("sources_from = every")
+    if unfit:
+        raise OptionError(
+            f"{algorithm.name()}.unique: expected a traversal that selects neighbors without replacement and is stored as subgraphs, found {', '.join(unfit)}"
+        )
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:

@@ -145,6 +145,7 @@ class Samples(ShownSamples):
         num_sampled_nodes int64 [hops + 1], num_sampled_edges int64 [hops]: of each hop; nodes and edges are in the order of hops.
         input_id int64 [seeds]: the position of each seed in the list of sources.
         y float64 [seeds], only where the list has labels: the label of each seed.
+        probability float64 [seeds], only where seeds are drawn: the chance of each seed to be in a mini-batch.
         batch int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
 
         IndexError where there is no such mini-batch; StoreError for a sample of another layout, or where a file has changed.

@@ -185,7 +185,7 @@ def _arrays_of(layout: str, arrays: dict[str, Any]) -> list[str]:
     if layout not in WHOLE:
         return ["walks", "lengths"] if layout == "walks" else hop_names(arrays) or ["hop_0"]
     found = {name for name in OPTIONAL if name in arrays}
-    if found & {"vertices", "layer", "probability"}:
+    if layout == "subgraphs" and found & {"vertices", "layer", "probability"}:
         found |= {"vertices_ptr", "vertices"}
     return [name for name in WHOLE[layout] if name not in OPTIONAL or name in found]
 
@@ -211,8 +211,9 @@ def _check_batches(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
         refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
     if shapes.get("batch", shapes["n_id"]) != shapes["n_id"]:
         refuse(path / "batch", f"as many elements as n_id, {shapes['n_id']}", shapes["batch"])
-    if shapes.get("y", shapes["input_id"]) != shapes["input_id"]:
-        refuse(path / "y", f"as many elements as input_id, {shapes['input_id']}", shapes["y"])
+    for name in ("y", "probability"):
+        if shapes.get(name, shapes["input_id"]) != shapes["input_id"]:
+            refuse(path / name, f"as many elements as input_id, {shapes['input_id']}", shapes[name])
     if shapes["hop_nodes"][0] and shapes["hop_nodes"][1] != shapes["hop_edges"][1] + 1:
         refuse(
             path / "hop_nodes", f"{shapes['hop_edges'][1] + 1} columns, one more than hop_edges", shapes["hop_nodes"][1]

@@ -11,7 +11,8 @@
     batches    node_ptr [instances + 1]; n_id [nodes]: vertices, seeds first; batch [nodes], only if disjoint: the number of the seed that met the node
                edge_ptr [instances + 1]; row, col [edges]: numbers of nodes within the mini-batch, from the neighbor that was drawn to the vertex it was drawn for;
                e_id [edges]: the number of the edge, counted through the rows of the graph store
-               seed_ptr [instances + 1]; input_id [seeds]: the position of the seed in the list of sources; y [seeds], float64, only of seeds with labels: the label
+               seed_ptr [instances + 1]; input_id [seeds]: the position of the seed in the list of sources; y [seeds], float64, only of seeds with labels: the label;
+               probability [seeds], float64, only of seeds that are drawn: the chance that a mini-batch has this one
                hop_nodes [instances, hops + 1], hop_edges [instances, hops]: how many nodes are met and edges drawn at each hop
 
 Chunks are uncompressed, little-endian, whole rows: ``ARRAY/c.GROUP.0`` (``ARRAY/c.N`` in one dimension).
@@ -48,7 +49,7 @@ WHOLE = {
                   "sources": "sources", "weight": "weight", "vertices_ptr": "vertex_counts", "vertices": "vertices", "layer": "layer",
                   "probability": "probability"},
     "batches": {"node_ptr": "node_counts", "n_id": "n_id", "batch": "batch", "edge_ptr": "edge_counts", "row": "row", "col": "col",
-                "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "y": "y", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
+                "e_id": "e_id", "seed_ptr": "seed_counts", "input_id": "input_id", "y": "y", "probability": "probability", "hop_nodes": "hop_nodes", "hop_edges": "hop_edges"},
     RAGGED_WALKS: {"walk_ptr": "lengths", "walks": "walks"},
 }  # fmt: skip
 """Arrays of a finished store whose instances differ in size, and what each is made of, by layout."""
@@ -59,7 +60,7 @@ RAGGED = {
     "subgraphs": {"src": "counts", "dst": "counts", "depth": "counts", "sources": "source_counts", "weight": "counts",
                   "vertices": "vertex_counts", "layer": "vertex_counts", "probability": "vertex_counts"},
     "batches": {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts",
-                "input_id": "seed_counts", "y": "seed_counts"},
+                "input_id": "seed_counts", "y": "seed_counts", "probability": "seed_counts"},
     RAGGED_WALKS: {"walks": "lengths"},
 }  # fmt: skip
 """The arrays of such a group that have a number of elements for each instance, and the counts that say how many, by layout. Others have a row each."""

@@ -41,7 +41,9 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)
     if not (resume or overwrite):
-        raise StoreError(f"{partial} is an unfinished sample; go on with --resume, or replace it with --overwrite")
+        raise StoreError(
+            f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
+        )
 
 
 def check_shared_place(path: Path) -> None:

@@ -185,7 +185,7 @@ def _of_batches(samples: Samples, start: int, stop: int) -> Batch:
         "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
         "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
         "e_id": arrays["e_id"][edge_order],
-        **({"y": arrays["y"]} if "y" in arrays else {}),
+        **{name: arrays[name] for name in ("y", "probability") if name in arrays},
     }
 
 

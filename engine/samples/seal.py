@@ -13,8 +13,10 @@ from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, c
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import write_array
+from csaw.partition.stages import WRITING, stage
 
 
+@stage(WRITING)
 def seal(draft: Draft) -> None:
     """Complete the arrays. The checksums are written last and mark the store as complete. It can be repeated after a kill."""
     partial = draft.partial

@@ -14,7 +14,7 @@ import numpy as np
 from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array, Batch, WaitingBatch
-from csaw.engine.given_sources import LABELS
+from csaw.engine.given_sources import CHANCES, LABELS
 from csaw.engine.kernel_time import Lapse, Stopwatch
 from csaw.engine.samples.layout import cut_rows
 from csaw.engine.schedule.schedule import Counters, Schedule
@@ -91,18 +91,18 @@ class InHostMemory:
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Drawn mini-batches with the labels of their seeds, float64 [seeds]: ``labels`` in host memory, ``there`` where the mini-batches were drawn."""
+class WithSeeds:
+    """Drawn mini-batches with what is known of their seeds, float64 [seeds] each: ``held`` in host memory, ``there`` where the mini-batches were drawn."""
 
     drawn: Batch
-    labels: np.ndarray
-    there: Array
+    held: Arrays
+    there: dict[str, Array]
 
     def arrays(self, rows: slice) -> Arrays:
-        return self.drawn.arrays(rows) | {LABELS: self.labels}
+        return self.drawn.arrays(rows) | self.held
 
     def on_device(self) -> dict[str, Array]:
-        return self.drawn.on_device() | {LABELS: self.there}
+        return self.drawn.on_device() | self.there
 
 
 class Batches:
@@ -180,17 +180,21 @@ class Batches:
         self.run(batch)
         self.backend.wait()
 
-    def _labelled(self, batch: Batch, first: int, last: int) -> Drawn:
-        """A batch with the labels of its seeds, if they have any."""
-        labels = self.sources.labels_of(first, last)
-        return batch if labels is None else Labelled(batch, labels, self.backend.xp.asarray(labels))
+    def _with_seeds(self, batch: Batch, first: int, last: int) -> Drawn:
+        """A batch with the labels of its seeds, if they have any, and with their chances, if they are drawn and samples are mini-batches."""
+        known = {LABELS: self.sources.labels_of(first, last)}
+        if self.backend.plan.sample_layout == "batches":
+            known[CHANCES] = self.sources.chances_of(first, last)
+        held = {name: array for name, array in known.items() if array is not None}
+        there = {name: self.backend.xp.asarray(array) for name, array in held.items()}
+        return WithSeeds(batch, held, there) if held else batch
 
     def _attempt(self, first: int, last: int) -> FinishedBatch | None:
         """Draw one batch. None where the memory does not suffice; later batches then have half as many instances."""
         try:
             batch = self.begin(first, last)
             self._finish(batch)
-            return replace(_finished(batch, first, last), drawn=self._labelled(batch, first, last))
+            return replace(_finished(batch, first, last), drawn=self._with_seeds(batch, first, last))
         except MemoryError as error:
             if isinstance(error, CsawError):
                 raise

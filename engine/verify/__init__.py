@@ -14,6 +14,7 @@ from csaw.engine.vertex_columns import VertexColumns
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.stages import stage
 from csaw.partition.store import GraphStore
 
 BUDGET = 1_000_000
@@ -89,6 +90,7 @@ def verify(
     return Report(str(samples_path), where, tuple(checks.judge()))
 
 
+@stage("checking files")
 def verify_graph(path: str | Path) -> Report:
     """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with them."""
     from csaw.partition.check import check_store
@@ -104,6 +106,7 @@ def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
     return store, graph, fingerprint_of(graph.indptr, graph.indices, graph.weights, store.id_arrays)
 
 
+@stage("comparing checksums")
 def _checksums(samples: Samples, checks: Checks) -> None:
     wanted = samples.checksums
 
@@ -131,6 +134,7 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
     return samples.part(0, count)
 
 
+@stage("checking rules and law")
 def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: VertexColumns) -> None:  # fmt: skip
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
@@ -139,8 +143,7 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
     from csaw.engine.verify.walks import verify_walks
 
     request = samples.manifest["request"]
-    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"))
-    algorithm.vertex_columns = columns
+    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"), columns)
     by_layout = {
         "walks": verify_walks,
         "ragged-walks": verify_walks,

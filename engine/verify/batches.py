@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import NONE, MiniBatches
+from csaw.engine.drawn_seeds import DrawnSeeds
 from csaw.engine.given_sources import LABELS
 from csaw.engine.seeds import SeedOrder
-from csaw.engine.sources import digest_of, labels_in, listed_in
+from csaw.engine.sources import digest_of, labels_in, listed_in, order_of
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.trees import ENTRIES, fits, unexplained
 from csaw.engine.verify.walk_pass import one_in
 
@@ -75,7 +77,8 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     algorithm: Any = subject.algorithm
     assert isinstance(algorithm, MiniBatches)
     listed = listed_in(subject.samples.manifest["request"]["sources"], subject.view.vertices)
-    order = SeedOrder.of(algorithm, listed, int(subject.samples.manifest["request"]["seed"]))
+    draws = SeedDraws(subject) if algorithm.draws_seeds else None
+    order = _order(subject, algorithm, listed)
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     labels = Labels.of(subject, listed)
     kept: list[tuple[np.ndarray, ...]] = []
@@ -87,6 +90,8 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         if nodes.vertex.min(initial=0) < 0:
             wrong["edges"] += int((nodes.vertex < 0).sum())
             continue
+        if draws is not None:
+            draws.add(nodes.vertex[nodes.seeds], nodes.hop_nodes[:, 0], arrays)
         wrong["edges"] += _wrong_edges(subject, nodes)
         wrong["nodes"] += _wrong_nodes(subject, nodes, algorithm.disjoint)
         wrong["hops"] += int((nodes.hop[nodes.col] != nodes.edge_hop).sum()) + _falls(nodes.col)
@@ -98,7 +103,16 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         checks.count(name, count, SAID[name])
     if labels is not None:
         checks.count("labels", labels.judged(), "labels of seeds other than those that were given")
+    if draws is not None:
+        draws.judge(checks)
     fits(subject, checks, kept)
+
+
+def _order(subject: Subject, algorithm: MiniBatches, listed: int) -> SeedOrder | DrawnSeeds | None:
+    """The seeds that are asked for, of a list of so many sources; None where they are drawn from a list that is not known."""
+    if algorithm.draws_seeds and not subject.starts_at_all:
+        return None
+    return order_of(algorithm, None, listed, int(subject.samples.manifest["request"]["seed"]))
 
 
 def _falls(values: np.ndarray, least: int = 0) -> int:
@@ -106,13 +120,17 @@ def _falls(values: np.ndarray, least: int = 0) -> int:
     return int((np.diff(values) < least).sum())
 
 
-def _wrong_seeds(subject: Subject, nodes: Nodes, order: SeedOrder, source: np.ndarray) -> int:
+def _wrong_seeds(subject: Subject, nodes: Nodes, order: SeedOrder | DrawnSeeds | None, source: np.ndarray) -> int:
     """Number of seeds at other positions of the list than their epoch takes, or of other vertices than there; fills ``source`` with those that are new."""
-    asked = order.positions(nodes.start, nodes.start + nodes.first.size)
-    there = asked >= 0
-    if not np.array_equal(there.sum(axis=1), nodes.hop_nodes[:, 0]):
-        return int(np.abs(there.sum(axis=1) - nodes.hop_nodes[:, 0]).sum())
-    position, vertex = asked[there], nodes.vertex[nodes.seeds]
+    vertex = nodes.vertex[nodes.seeds]
+    if order is None:
+        position = np.clip(nodes.input_id, 0, source.size - 1)
+    else:
+        asked = order.positions(nodes.start, nodes.start + nodes.first.size)
+        there = asked >= 0
+        if not np.array_equal(there.sum(axis=1), nodes.hop_nodes[:, 0]):
+            return int(np.abs(there.sum(axis=1) - nodes.hop_nodes[:, 0]).sum())
+        position = asked[there]
     new = source[position] == NONE
     source[position[new]] = vertex[new]
     wrong = (nodes.input_id != position) | (source[position] != vertex) | (vertex < 0)

@@ -130,6 +130,8 @@ class Subject:
         bias, others = hooks.edge_bias(algorithm, self.weighted), hooks.others(algorithm, self.weighted)
         reads = bias.reads.union(*(hook.reads for hook in others.values() if hook))
         self.reads_path = "path" in reads
+        if self.reads_path:
+            reads |= {"depth", "instance"}  # which name the path
         self.uniform = bias.constant is not None and bias.constant > 0
         self.columns = ("v", *(name for name in ("prev", "source", "depth", "instance") if name in reads))
         self.revives = others["dead_end"] is not None

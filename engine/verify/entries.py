@@ -46,7 +46,8 @@ class Entries:
             taken = zip(group.depth[span].tolist(), group.src[span].tolist(), group.dst[span].tolist(), strict=True)
             begun = group.sources[sources[i] : sources[i + 1]].tolist()
             for depth, frontier, visited, selected in self._depths(begun, taken):
-                share -= sum(1 + self.subject.view.degree(v) for v in frontier)
+                looks = 1 + len(selected) if self.algorithm.unique else 1  # type: ignore[attr-defined]
+                share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)
                 self._note(
                     frontier, visited, selected, {"depth": depth, "instance": group.start + i, "source": begun[0]}
                 )
@@ -55,25 +56,27 @@ class Entries:
 
     def _depths(
         self, sources: list[int], edges: Any
-    ) -> Iterator[tuple[int, list[int], set[int], dict[int, list[int]]]]:
-        """Yield (depth, frontier, vertices visited by then, selection of each frontier vertex) of one instance."""
+    ) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
+        """Yield (depth, frontier, vertices visited by then, selected edges in the order of the store) of one instance."""
         once = self.algorithm.visited_once  # type: ignore[attr-defined]
-        found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        found: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for depth, src, dst in edges:
-            found[depth][src].append(dst)
+            found[depth].append((src, dst))
         held, visited, met = Counter(sources), set(sources) if once else set(), len(sources)
         most = self.algorithm.total or LARGEST  # type: ignore[attr-defined]
         for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
             # the selections of a vertex that is in the frontier twice cannot be told apart
             yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
-            held = Counter(dst for row in found[depth].values() for dst in row)
+            held = Counter(dst for _, dst in found[depth])
             met += len(held)
             if not held or met >= most:
                 break
             visited = visited | held.keys() if once else visited
 
-    def _note(self, frontier: list[int], visited: set[int], selected: dict[int, list[int]], at: dict[str, int]) -> None:
-        others = tuple(at[name] for name in self.subject.columns[1:])
+    def _note(self, frontier: list[int], visited: set[int], drawn: list[tuple[int, int]], at: dict[str, int]) -> None:
+        others, selected = tuple(at[name] for name in self.subject.columns[1:]), defaultdict(list)
+        for src, dst in drawn:
+            selected[src].append(dst)
         together = [frontier] if self.algorithm.collective else [[v] for v in frontier]  # type: ignore[attr-defined]
         for vertices in together:
             possible, picks = [], []
@@ -93,7 +96,7 @@ class Entries:
         self.picks.append(picks)
 
     def _row(self, v: int, *others: int) -> Biases:
-        named = dict(zip(self.subject.columns[1:], others, strict=True))
+        named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
 
     def judge(self, checks: Checks) -> None:

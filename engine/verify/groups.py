@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from csaw.engine.algorithm import MiniBatches
-from csaw.engine.seeds import SeedOrder
+from csaw.engine.sources import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.trees import copies, count_missing
@@ -48,7 +48,9 @@ def groups(subject: Subject, checks: Checks, wrong: dict[str, int]) -> Iterator[
 def _asked(subject: Subject, group: Group) -> np.ndarray:
     """int64: the sources of a group's instances, one instance after the other, where all vertices are sources in turn; seeds of mini-batches in the order of their epoch."""
     if isinstance(subject.algorithm, MiniBatches):
-        order = SeedOrder.of(subject.algorithm, subject.view.vertices, int(subject.samples.manifest["request"]["seed"]))
+        order = order_of(
+            subject.algorithm, None, subject.view.vertices, int(subject.samples.manifest["request"]["seed"])
+        )
         positions = order.positions(group.start, group.start + group.source_counts.size)
         return positions[positions >= 0]
     before = group.start * int(group.source_counts[0]) if group.source_counts.size else 0

@@ -38,9 +38,10 @@ def verify_subgraphs(subject: Subject, checks: Checks) -> None:
 def verify_traversal(subject: Subject, checks: Checks) -> None:
     """Check traversals depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
     from csaw.engine.verify.entries import Entries
+    from csaw.engine.verify.unique import UniqueEntries
 
     wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
-    entries = Entries(subject)
+    entries = UniqueEntries(subject) if subject.algorithm.unique else Entries(subject)  # type: ignore[attr-defined]
     for group in groups(subject, checks, wrong):
         _check_group(subject, group, wrong)
         entries.add(group)
@@ -120,7 +121,7 @@ def _wrong_sizes(
         size = np.where(asked < 0, asked, asked * times)
     most = np.where(size < 0, pool, np.where(algorithm.replace, size * (pool > 0), np.minimum(size, pool)))
     many, few = int((selected > most).sum()), np.flatnonzero(selected < most)
-    if algorithm.geometric is not None or not set(subject.columns) <= {"v", "depth"}:
+    if algorithm.geometric is not None or algorithm.unique or not set(subject.columns) <= {"v", "depth"}:
         return many
     if algorithm.collective:
         return many + (few.size if subject.uniform else 0)

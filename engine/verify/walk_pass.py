@@ -72,6 +72,8 @@ class WalkPass:
         self.tables = WalkTables(subject.samples)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // TRANSITIONS))
         """One walk of this many is kept."""
+        self.paths: dict[int, np.ndarray] = {}
+        """By instance, the vertices of walks whose choices are judged, where the law reads them."""
 
     def kept(self) -> Choices:
         """The choices of some walks, scattered over the whole sample."""
@@ -136,6 +138,8 @@ class WalkPass:
 
     def _situations(self, piece: Piece, row: np.ndarray, step: np.ndarray) -> np.ndarray:
         walks = piece.walks
+        for walk in np.unique(row).tolist() if self.subject.reads_path else ():
+            self.paths[int(piece.instances[walk])] = walks[walk, : piece.lengths[walk] + 1].copy()
         known = {
             "v": lambda: walks[row, step],
             "prev": lambda: np.where(step > 0, walks[row, np.maximum(step - 1, 0)], NOTHING),

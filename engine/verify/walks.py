@@ -19,8 +19,8 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     lawful = type(walk).law is not Walk.law or (
         type(walk).update is Walk.update and type(walk).dead_end is Walk.dead_end
     )
-    lawful = lawful and not subject.reads_path
-    walks, laws = WalkPass(subject, lawful), subject.laws(_law_of(subject))
+    walks = WalkPass(subject, lawful)
+    laws = subject.laws(_law_of(subject, walks.paths))
     choices = walks.kept() if lawful else None
     counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
     found = walks.run(counter)
@@ -38,8 +38,6 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         )
     if choices is None:
         why = f"{walk.name()} defines update or dead_end without law"
-        if subject.reads_path:
-            why = "its bias reads the path, and only laws of the last two vertices are tested"
         off, early = found.counts["off"], found.counts["early"]
         checks.not_tested("edges", f"{off:,} steps off the edges and {early:,} ends: {why}")
         checks.not_tested("transitions", why)
@@ -52,10 +50,13 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     statistics(checks, choices, laws, subject.degree, of=steps + found.counts["early"], counted=counted)
 
 
-def _law_of(subject: Subject):  # type: ignore[no-untyped-def]
+def _law_of(subject: Subject, paths: dict[int, np.ndarray]):  # type: ignore[no-untyped-def]
+    """The law of a situation; ``paths`` [steps + 1] by instance are read where hooks read them."""
+
     def law(*situation: int) -> dict[int, float]:
         named = dict(zip(subject.columns, situation, strict=True))
-        return next_law(subject.view, subject.algorithm, named.pop("v"), **named)  # type: ignore[arg-type]
+        path = paths[named["instance"]][: named["depth"] + 1].tolist() if subject.reads_path else ()
+        return next_law(subject.view, subject.algorithm, named.pop("v"), path=path, **named)  # type: ignore[arg-type]
 
     return law
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from csaw.cli.main import cli
 
@@ -112,6 +113,26 @@ def test_a_job_of_several_nodes_starts_a_scheduler_and_workers(cluster, script):
     started = {call[0]: call[call.index("--scheduler-file") + 1] for call in calls("dask")}
     assert started == dict.fromkeys(("scheduler", "worker"), first["cluster"])
     assert not Path(first["cluster"]).exists()
+
+
+def test_the_pod_of_kubernetes_calls_csaw_with_the_operators_scheduler(cluster):
+    job = yaml.safe_load((FOLDER / "kubernetes.yaml").read_text())["spec"]["job"]["spec"]["containers"][0]
+    given = {each["name"]: each["value"] for each in job["env"]} | {
+        "DASK_SCHEDULER_ADDRESS": "tcp://csaw-scheduler:8786"
+    }
+    given["OUT"] = "walks.zarr"  # of a folder that is there
+    for _ in range(2):
+        subprocess.run([*job["command"], *job["args"]], check=True, env=os.environ | given)
+        Path("walks.zarr.partial").mkdir(exist_ok=True)
+    first, second = (parsed(call) for call in calls("csaw"))
+    assert (first["graph"], first["out"], first["algo"], first["q"]) == (
+        "/data/web.zarr",
+        "walks.zarr",
+        "node2vec",
+        2.0,
+    )
+    assert first["cluster"] == given["DASK_SCHEDULER_ADDRESS"]
+    assert (first["resume"], second["resume"]) == (False, True)
 
 
 @pytest.mark.parametrize("script", [*SCRIPTS, *ARRAYS, *DASK])

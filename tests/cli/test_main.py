@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +20,7 @@ from helpers import slow
 
 from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
-from csaw.partition import progress, write_graph
+from csaw.partition import progress, stages, write_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]
@@ -31,14 +32,18 @@ COMMANDS = sorted(
     not in (
         "__init__",
         "__main__",
+        "complete",
         "console",
         "evaluated",
         "graphs",
+        "grouped",
         "main",
+        "manual",
         "options",
         "report",
         "runs",
         "spread",
+        "told",
         "values",
     )
 )
@@ -244,6 +249,30 @@ def test_progress_on_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_progress_says_what_is_waited_for(monkeypatch, capsys):
+    """On a terminal at once; elsewhere as soon as kernels are compiled, and other waits when they last."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setenv("TERM", "xterm")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", screen)
+        with progress.progress("preparing") as shown:
+            with stages.stage(stages.LOADING):
+                assert shown.bar.tasks[0].description == "preparing: loading the graph"
+            shown.begin("sampling", 4, "walks")
+            with stages.stage(stages.LOADING), stages.stage(stages.COMPILING):
+                assert shown.bar.tasks[0].description == stages.COMPILING
+            assert shown.bar.tasks[0].description == "sampling"
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    with progress.progress("preparing"):
+        for _ in range(2):
+            with stages.stage(stages.COMPILING), stages.stage("a moment"):
+                pass
+        with stages.stage(stages.LOADING):
+            time.sleep(0.3)
+    assert capsys.readouterr().err.splitlines() == [f"csaw: {stages.COMPILING}", f"csaw: {stages.LOADING}"]
+
+
 def test_progress_can_be_off(capsys):
     with progress.progress("sampling", total=4, unit="walks", enabled=False) as update:
         update(4)
@@ -276,7 +305,7 @@ def test_info_shows_a_graph_and_its_json_is_plain(tmp_path):
     assert sum(p["edges"] for p in data["partitions"]) == data["edges"]
 
 
-def test_info_answers_without_a_compiler_and_without_reading_arrays(tmp_path):
+def test_info_answers_without_a_compiler_and_where_arrays_are_missing(tmp_path):
     write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=False)
     slow.write(tmp_path / "s.zarr", {}, "hops", {"hop_0": np.zeros((1, 1), np.uint32)})
     for chunk in [*(tmp_path / "g.zarr").rglob("c/*"), *(tmp_path / "s.zarr").rglob("c.*")]:
@@ -290,4 +319,5 @@ def test_info_answers_without_a_compiler_and_without_reading_arrays(tmp_path):
         [sys.executable, "-c", code], env=ENV, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "stored edges" in done.stdout
+    assert "Instances\n  not read: s.zarr/hop_0" in done.stdout
     assert done.stdout.endswith("set()\n")

@@ -1,6 +1,7 @@
 """What a plan, a run and a store say to people: headings, the names that ``--help`` uses, units. JSON keeps plain values."""
 
 import json
+import re
 from dataclasses import asdict, replace
 
 import pytest
@@ -199,20 +200,37 @@ def test_verify_puts_what_is_certain_before_what_is_judged_by_chance(said):
     rules, law = said("verify", "w.zarr").split("Law of the algorithm\n")
     assert rules.startswith("Files and rules\n")
     assert "p = " not in rules
-    assert all("p = " in line or "not tested" in line for line in law.splitlines()[:-1])
-    assert law.splitlines()[-1].startswith("w.zarr: ")
+    *checks, summary, hint = law.splitlines()
+    assert all("p = " in line or "not tested" in line for line in checks)
+    assert summary.startswith("w.zarr: all checks passed")
+    assert "would find" not in law.removesuffix(f"{hint}\n")
+    assert "--verbose" in hint
+    assert "would find" in said("verify", "w.zarr", "--verbose")
 
 
-def test_help_of_an_option_that_algorithms_share_has_the_words_of_all(said):
-    help = " ".join(said("sample", "--help").split())
+@pytest.mark.parametrize("name", registry.names())
+def test_help_begins_with_the_options_of_the_algorithm(said, name):
+    text, own = said("sample", "--algo", name, "--help"), registry.find(name)
+    before = " ".join(text.partition("\n\n  GRAPH is a graph store")[0].split())
+    assert f"by {name} (" in before
+    for key, one in own.options().items():
+        assert f" --{key.replace('_', '-')} " in before
+        assert one.help.partition(" [default: ")[0][1:] in before
+    assert "Options of" not in text.partition("GRAPH is a graph store")[2]
+
+
+def test_the_first_screen_of_help_has_what_each_algorithm_takes(said, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    screen = said("sample", "--help").splitlines()[:30]
+    listed = " ".join(" ".join(screen).partition("explains:")[2].split())
     for name in registry.names():
-        for one in registry.find(name).options().values():
-            assert one.help.partition(" [default: ")[0][1:] in help, name
-    assert "Of saint-walk: number of roots of an instance, drawn with replacement." in help
-    assert "--jump-prob FLOAT Chance that a step jumps [default: 0.15; 0 to 1] (jump)." in help
+        flags = re.search(rf"(?<![-\w]){name}(?:, [a-z0-9-]+)* ((?:--[a-z-]+ ?)+)", listed)[1]
+        assert set(flags.split()) == {f"--{key.replace('_', '-')}" for key in registry.find(name).options()}
+    assert not any(line.endswith("-") for line in screen)
 
 
 def test_help_of_sample_gives_default_and_range_in_one_bracket_and_itself_under_output(said):
     help = " ".join(said("sample", "--help").split())
     assert "] [" not in help
     assert "--help" in help.split("Output:")[1].split("Baselines of the papers")[0]
+    assert "--verbose" in help.split("Output:")[1].split("Baselines of the papers")[0]

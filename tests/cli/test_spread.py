@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -52,8 +53,8 @@ def test_what_names_no_part_and_no_cluster_is_refused(options, said):
 def test_shards_report_what_is_left_and_the_whole():
     first, second = run("--shard", "0/2", "--json"), run("--shard", "1/2")
     assert json.loads(first.stdout)["shard"] == "0/2"
-    assert "sampled edges" in second.stdout
-    assert "shard" in CliRunner().invoke(cli, [*SAMPLE[:2], "v.zarr", *SAMPLE[3:], "--shard", "0/2"]).stdout
+    assert second.stdout.startswith("34 walks of 80 steps in w.zarr")
+    assert "Shard 0/2" in CliRunner().invoke(cli, [*SAMPLE[:2], "v.zarr", *SAMPLE[3:], "--shard", "0/2"]).stdout
     assert CliRunner().invoke(cli, ["seal", "w.zarr"]).exit_code == 0
 
 
@@ -61,11 +62,30 @@ def test_seal_says_what_is_missing():
     assert "does not exist" in str(CliRunner().invoke(cli, ["seal", "w.zarr"]).exception)
 
 
-@pytest.mark.slow("starts clusters of its own")
+def test_a_dry_run_says_what_each_worker_reads_and_writes_and_what_limits(monkeypatch):
+    monkeypatch.setattr("csaw.engine.plan.plan.GROUP_BYTES", 4000)
+    shown = run("--cluster", "local:3", "--dry-run", "--num-walks", "9").stdout
+    assert re.search(
+        r"Workers 0, 1, 2\n  share of each, at most +\d\d groups, \d\d\d instances\n  reads of the graph ", shown
+    )
+    assert re.search(
+        r"Expected of the cluster\n  workers that can draw +3\n  to draw +\d+ groups, 306 instances\n", shown
+    )
+    assert re.search(r"writing to the disk, synced +954 MiB, assumed\n", shown)
+    said = json.loads(run("--cluster", "slurm:2", "--dry-run", "--json").stdout)
+    assert sum(worker["share"]["instances"] for worker in said["workers"].values()) == said["limits"]["instances"] == 34
+    assert said["limits"]["limit"] == max(said["workers"]["0"]["share"]["parts"].items(), key=lambda part: part[1])[0]
+    assert not list(Path().iterdir())
+
+
+def test_a_dry_run_says_which_workers_cannot_draw():
+    shown = run("--cluster", "local:2", "--dry-run", "--memory", "500").stdout
+    assert re.search(r"Workers 0, 1\n  cannot draw +.*raise --memory", shown)
+    assert re.search(r"workers that can draw +none", shown)
+
+
+@pytest.mark.slow("starts a cluster of its own")
 def test_a_local_cluster_from_the_command_line():
-    shown = run("--cluster", "local:2", "--dry-run")
-    assert shown.stdout.count("Worker ") == 2
-    assert "what limits" in shown.stdout
     assert "at work" in run("--cluster", "local:2").stdout
     before = files_of(Path("w.zarr"))
     assert run("--overwrite").exit_code == 0

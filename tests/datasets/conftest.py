@@ -13,7 +13,8 @@ from csaw.datasets import download as module
 def server(monkeypatch):
     monkeypatch.setattr(module, "PAUSE_SECONDS", 0.0)
     with Server() as one:
-        monkeypatch.setattr(catalog, "SNAP", f"http://127.0.0.1:{one.server_port}/")
+        for collection in ("SNAP", "SUITESPARSE"):
+            monkeypatch.setattr(catalog, collection, f"http://127.0.0.1:{one.server_port}/")
         thread = threading.Thread(target=one.serve_forever, args=(0.01,))
         thread.start()
         yield one

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from csaw.datasets.catalog import ENTRIES, find, known
-from csaw.datasets.resolve import disagreement
+from csaw.datasets.catalog import BY_HAND, ENTRIES, find, known
+from csaw.datasets.resolve import disagreement, resolve
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
 
@@ -29,9 +29,51 @@ def test_entries_are_well_formed():
     assert len({e.name.lower() for e in ENTRIES}) == len({e.url for e in ENTRIES}) == len(ENTRIES)
     assert [e.name.lower() for e in ENTRIES] == sorted(e.name.lower() for e in ENTRIES)
     for entry in ENTRIES:
-        assert re.fullmatch(r"https://snap\.stanford\.edu/data/[\w./-]+\.txt\.gz", entry.url)
+        matrix = rf"https://sparse\.tamu\.edu/MM/DIMACS10/{entry.name}\.tar\.gz"
+        assert re.fullmatch(
+            matrix if entry.member else r"https://snap\.stanford\.edu/data/[\w./-]+\.txt\.gz", entry.url
+        )
         assert 0 < entry.vertices < entry.edges < entry.vertices**2
         assert entry.sha256 is None or re.fullmatch("[0-9a-f]{64}", entry.sha256)
+
+
+def test_the_graphs_of_each_paper_have_its_name():
+    of = {
+        paper: {graph.name for graph in (*ENTRIES, *BY_HAND) if paper in graph.papers.split(", ")}
+        for paper in ("C-SAW", "NextDoor", "Gunrock")
+    }
+    assert of == {
+        "C-SAW": {
+            "amazon0601",
+            "as-Skitter",
+            "cit-Patents",
+            "com-Friendster",
+            "com-Orkut",
+            "Reddit",
+            "soc-LiveJournal1",
+            "twitter-2010",
+            "web-Google",
+            "Yelp",
+        },
+        "NextDoor": {"cit-Patents", "com-Friendster", "com-Orkut", "PPI", "Reddit", "soc-LiveJournal1"},
+        "Gunrock": {
+            "cit-Patents",
+            "coAuthorsCiteseer",
+            "com-Orkut",
+            "coPapersDBLP",
+            "road_central",
+            "soc-LiveJournal1",
+        },
+    }
+
+
+def test_a_graph_that_is_made_by_hand_is_named_with_its_source(tmp_path):
+    for ask in (known, lambda name: resolve(name, tmp_path)):
+        with pytest.raises(
+            CsawError,
+            match=r"Reddit is not published as a file of edges; https://\S+ has it, and docs/guides/graphs.md says how",
+        ):
+            ask("reddit")
 
 
 def test_capitals_do_not_matter_and_unknown_names_list_the_known():

@@ -144,6 +144,10 @@ def test_weights_are_multiples_of_one_256th_and_the_same_both_ways():
     assert counts[0] == 0
     assert (counts[1:] > 0).all()
     assert not np.array_equal(weights, symmetric_weights(src, dst, 3))
+    larger = symmetric_weights(src, dst, 2, 5)
+    assert np.array_equal(larger, 1 + (256 * weights - 1) / 64)
+    assert larger.min() >= 1
+    assert larger.max() < 5
 
 
 def test_the_graph_of_a_spec_stays_the_same_for_ever(tmp_path):
@@ -244,7 +248,7 @@ def test_text_never_takes_the_place_of_a_pipe_a_device_or_a_folder(tmp_path):
         ("rmat:a=nan", "a: expected a chance"),
         ("rmat:a=-0.1,b=0.86", "a: expected a chance"),
         ("rmat:a=0.5", "expected a [+] b [+] c [+] d = 1, found 0.93"),
-        ("rmat:weights=2", "weights: expected 0 or 1, found 2"),
+        ("rmat:weights=2", "weights: expected 0, 1 or 5, found 2"),
         ("rmt:scale=3", "expected karate or rmat:scale=S"),
     ],
 )

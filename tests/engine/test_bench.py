@@ -14,12 +14,14 @@ from csaw.engine import sample
 from csaw.engine.bench import peer_law, peer_process, suites
 from csaw.engine.bench.bench_row import MACHINE, key, measured
 from csaw.engine.bench.context import Context
+from csaw.engine.bench.graphs import given
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
 
 SLOW = {
     "selection": "compiles a kernel for each method, detector and algorithm: a minute",
     "journey": "starts thirty processes",
+    "scale-out": "starts clusters of one worker and of two",
 }
 SUITES = [
     pytest.param(name, marks=pytest.mark.slow(reason=SLOW[name])) if name in SLOW else name for name in suites.names()
@@ -105,6 +107,26 @@ def test_two_suites_in_one_run_and_only_some_works(tmp_path):
     assert rows[0]["command"] == f"csaw bench {GRAPH} --suite walks,neighbors --only weighted --device cpu --quick"
 
 
+def test_suites_of_figures_have_the_parameters_of_the_paper_or_csaws_own():
+    def works(suite, **how):
+        asked = []
+        context = Context([given(GRAPH)], repeats=1, **how)
+        context.measure = lambda graph, found: iter(asked.extend(found) or ())
+        list(suites.load(suite).rows(context))
+        return {work.name: (work.instances, work.options["fanout"]) for work in asked}
+
+    assert works("neighbor-size") == {
+        f"neighbor size {size}, depth 3, by degree": (16_000, (size,) * 3) for size in (1, 2, 4, 8)
+    }
+    assert works("neighbor-size", parameters="csaw") == {
+        f"neighbor size {size}, by degree": (2000, (size, size)) for size in (1, 2, 4, 8)
+    }
+    assert works("instances") == {
+        f"{count:,} instances, 3 deep, by degree": (count, (8, 8, 8)) for count in (2000, 4000, 8000, 16_000)
+    }
+    assert set(works("instances", parameters="csaw").values()) == {(n, (2, 2)) for n in (2000, 4000, 8000, 16_000)}
+
+
 def test_rows_can_be_printed_and_suites_listed():
     printed = CliRunner().invoke(
         cli, ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks", "--only", "jumps", "--json", "-"]
@@ -157,7 +179,7 @@ def test_a_file_that_bench_did_not_write_is_neither_replaced_nor_followed(tmp_pa
         place.symlink_to(mine) if what == "link" else place.write_bytes(before)
         done = CliRunner().invoke(cli, [*options, option, str(place if option == "--json" else tmp_path)])
         assert isinstance(done.exception, StoreError)
-        assert re.search("is a symbolic link" if what == "link" else "is not replaced", str(done.exception))
+        assert re.search("is a symbolic link" if what == "link" else "does not replace it", str(done.exception))
         assert "walk" not in done.output
         assert place.read_bytes() == before
         assert place.is_symlink() == (what == "link")

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from helpers.bench import row
+from matplotlib import rc_context
 
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, files, graphs, plots, report
-from csaw.engine.bench.bench_row import MACHINE, short
+from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_style, plots, report
+from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text, short
 from csaw.partition.errors import FormatError
 
 DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
@@ -53,6 +54,8 @@ def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp
             "cit-Patents": "0.61",
             "com-Friendster": "0.0028",
             "com-Orkut": "0.043",
+            "PPI": "6.1",
+            "Reddit": "0.43",
             "soc-LiveJournal1": "0.14",
         }.items()
     }
@@ -67,11 +70,69 @@ def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp
     assert found.open(None).store.vertices == 63
 
 
+def test_stand_ins_have_the_weights_of_their_paper():
+    weighted, plain = (graphs.of_paper("nextdoor", None, 10**5, weighted=flag) for flag in (True, False))
+    assert all(",weights=5" in one.source for one in weighted)
+    assert not any("weights" in one.source for one in plain)
+    assert not any("weights" in one.source for one in graphs.of_paper("c-saw", None, 10**5))
+
+
 def test_plots_are_made_of_every_suite_and_the_same_rows_give_the_same_picture(tmp_path):
     rows = [row("walk", 1e8, 2e8, 3e8), row("other", 5.0, suite="neighbors"), row("gathers", 1e9, suite=MACHINE)]
     first, again = (plots.write(rows, tmp_path / name) for name in "ab")
     assert sorted(path.name for path in first) == ["neighbors.png", "neighbors.svg", "walks.png", "walks.svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
+def drawn(rows, suite):
+    """The SVG of a suite, and the texts in it."""
+    with rc_context(plot_style.RC):
+        svg = plots._svg(plots.plot(rows, suite), "a plot").decode()
+    return svg, re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+MACHINE_ROWS = [{"suite": MACHINE, "device": "a GPU", "csaw": "0.1", "date": "2026-11-21"}, row("gathers", 4e10, suite=MACHINE, unit="gathers/s")]  # fmt: skip
+
+
+def test_a_plot_has_values_goals_the_ceiling_the_machine_and_one_unit():
+    rows = [row("a walk", 3.29e10, of_ceiling=0.82, goal=3.2e10), row("picks", 7.9e10, of_ceiling=1.975)]
+    svg, texts = drawn([*MACHINE_ROWS, *rows], "walks")
+    assert {"32.9, goal 32.0", "79.0, 1.98 times the ceiling", "gather ceiling 40.0", "G edges/s"} <= set(texts)
+    caption = " ".join(texts)
+    assert "a GPU · csaw 0.1 · 21 November 2026" in caption
+    assert "above the ceiling: draws find rows in the cache" in caption
+    assert "%" not in caption
+    assert "@media (prefers-color-scheme: dark)" in svg
+    light = set(re.findall(r"(?:fill|stroke): (#\w{6})", re.sub(r"@media.*", "", svg)))
+    assert light == {plot_style.INK, plot_style.MUTED, plot_style.GRID, plot_style.CSAW, plot_style.LIMIT}
+
+
+def test_peers_have_a_color_of_their_own_and_works_of_a_kind_a_heading():
+    rows = [row("uniform walk, csaw", 9e7, peer="csaw", suite="peers"), row("uniform walk, dgl", 1e5, peer="dgl", suite="peers"),
+            row("node2vec, csaw", 5e7, peer="csaw", suite="peers"), row("node2vec, dgl", 1e7, peer="dgl", suite="peers")]  # fmt: skip
+    svg, texts = drawn(rows, "peers")
+    assert [line.text for line in plot_bars.lines(rows)] == ["uniform walk", "csaw", "dgl", "node2vec", "csaw", "dgl"]
+    assert plot_style.PEER in svg
+    assert {"90 M", "100 k", "edges/s"} <= set(texts), "far apart, so the axis is logarithmic"
+    one = [row("uniform walk, 4000 x 2000", 1.0), row("biased by degree, 4000 x 2000", 1.0), row("walk with jumps", 1.0)]  # fmt: skip
+    assert [line.text for line in plot_bars.lines(one)] == [each["work"] for each in one]
+
+
+def test_whole_commands_are_shown_as_seconds_whatever_they_count():
+    rows = [row("help", 4.0, suite="journey", unit="commands/s", seconds=0.25, goal=5.0, limits={"a start": 0.1}),
+            row("export", 1e9, suite="journey", unit="bytes/s", seconds=2.0, limits={"a plain write": 1.0})]  # fmt: skip
+    _, texts = drawn(rows, "journey")
+    assert {"0.250 s, goal 0.200 s, 40 % of a start", "2.00 s, 50 % of a plain write", "seconds, less is better"} <= set(texts)  # fmt: skip
+
+
+def test_a_limit_that_is_exceeded_is_said_as_a_multiple_with_the_reason():
+    assert share_text(1.0, "it") == "100 % of it"
+    assert share_text(1.76, "it") == "1.76 times it"
+    slow, fast = (row("walk", 1.0, seconds=s, limits={"moving the least": 1.76}) for s in (2.0, 1.0))
+    assert limits_text(slow) == "88 % of moving the least"
+    assert limits_text(fast) == "1.76 times as fast as moving the least"
+    assert [len(exceeded(rows)) for rows in ([slow], [slow, fast])] == [0, 1]
+    assert not re.search(r"\| (1[0-9][1-9]|[2-9][0-9][0-9]) % \|", DOCS.read_text())
 
 
 def test_rates_are_short():

@@ -2,6 +2,8 @@
 
 Each for the oldest architecture, which knows the fewest instructions, with ids of 32 bits; kernels of every file with ids of 64 bits and for the
 newest too. Slow checks compile every kernel for every architecture with both ids: they say again of more kernels what those of every file say.
+
+CUDA 13 goes back to sm_75. With CUDA 12 installed (``scripts/test-cuda12``) the oldest one is sm_70, that of a V100.
 """
 
 import re
@@ -9,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cuda.bindings import nvrtc
 from helpers.graphs import WideStore, random_store
 
 from csaw.engine import registry
@@ -20,7 +23,9 @@ from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.run import prepare
 from csaw.engine.specialization import Specialization
 
-ARCHITECTURES = OLDEST, _, NEWEST = ("sm_75", "sm_80", "sm_90")
+V100 = 70 in nvrtc.nvrtcGetSupportedArchs()[1]
+ARCHITECTURES = OLDEST, _, NEWEST = ("sm_70" if V100 else "sm_75", "sm_80", "sm_90")
+FOR_OWN = OLDEST if V100 else NEWEST  # what the users' own hooks are compiled for
 SPILL = 64  # bytes that a kernel may spill
 EVERYWHERE = {  # algorithms, and names of their options, whose kernels are compiled for the newest architecture and with ids of 64 bits
     ("deepwalk", ()),
@@ -58,6 +63,8 @@ MORE = [
     ("forest-fire", {"weighted": False}),
     ("snowball", {"weighted": False, "neighbor_size": 2}),
     ("layer", {"weighted": False}),
+    ("layer", {"unique": True}),
+    ("snowball", {"weighted": False, "unique": True, "neighbor_size": 3}),
     ("layer", {"weighted": False, "neighbor_size": 10**6}),
     ("multidimensional", {"edge_bias": "e.weight"}),
     ("multidimensional", {"edge_bias": "e.weight", "layout": "csr"}),
@@ -93,6 +100,22 @@ class Mine(Walk):
 
     def update(self, e):
         return e.dst
+"""
+PATHS = """
+from csaw.engine.algorithm import Walk
+from csaw.engine.algorithms.node2vec import Node2vec
+
+class Back(Walk):
+    def update(self, e):
+        return -1 if e.random() < 0.1 else e.path(e.random() * (e.depth + 1))
+
+class Second(Node2vec):
+    def update(self, e):
+        return e.path(2) if e.random() < 0.1 else e.dst
+
+class Dead(Walk):
+    def dead_end(self, v):
+        return v.path(1)
 """
 CASES = [(name, {}) for name in registry.names()] + MORE
 CHECKED = set()  # cubins that were found good when they were compiled
@@ -189,8 +212,8 @@ def test_every_file_is_compiled_for_every_architecture(store):
 def test_an_algorithm_of_the_users_own_compiles(store, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     (tmp_path / "mine.py").write_text(OWN)
-    job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40))
-    check(builder_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
+    job = prepare(store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40))
+    check(builder_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
@@ -198,9 +221,20 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     (tmp_path / "mine.py").write_text(SECOND)
     job = prepare(
-        store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", "sm_90", 132, 1 << 40), residency=residency
+        store, f"{tmp_path / 'mine.py'}:Mine", device=Device(0, "none", FOR_OWN, 132, 1 << 40), residency=residency
     )
-    check(kernels_of(Specialization(job.plan, store, job.algorithm)), "sm_90", caplog)
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(("algo", "limit"), [("Back", None), ("Second", 9), ("Dead", 9)])
+def test_hooks_that_read_the_path_compile(algo, limit, residency, store, caplog, tmp_path, cubins):
+    (tmp_path / "mine.py").write_text(PATHS)
+    job = prepare(
+        store, f"{tmp_path / 'mine.py'}:{algo}", device=Device(0, "none", OLDEST, 132, 1 << 40), walk_length=limit,
+        residency=residency,
+    )  # fmt: skip
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), OLDEST, caplog)
 
 
 @pytest.mark.parametrize(("algo", "options", "architecture", "bits"), list(each(STREAMED, {("node2vec", ())})))

@@ -102,7 +102,7 @@ def test_names_that_cannot_be_a_sample_are_refused(tmp_path):
         slow.write(tmp_path / "link", SAID, "walks", some_walks(), overwrite=True)
     with pytest.raises(OptionError, match="is inside"):
         slow.write(tmp_path / "s" / "walks" / "new", SAID, "walks", some_walks())
-    with pytest.raises(StoreError, match=r"s exists; choose another name or pass --overwrite$"):
+    with pytest.raises(StoreError, match=r"s exists already; pass --overwrite to replace it, or choose another name$"):
         slow.write(tmp_path / "s", SAID, "walks", some_walks())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "s"]
 
@@ -113,6 +113,6 @@ def test_a_sample_that_appeared_meanwhile_stays(tmp_path):
         writer.write(0, arrays)
         other = slow.write(tmp_path / "other", SAID, "walks", some_walks(seed=1))
         other.rename(tmp_path / "s")
-        with pytest.raises(StoreError, match=r"exists; .*the samples are in .*s\.partial"):
+        with pytest.raises(StoreError, match=r"exists already; .*the samples are in .*s\.partial"):
             writer.finish({})
     assert np.array_equal(open_samples(tmp_path / "s").walks[:], some_walks(seed=1)["walks"])

@@ -155,7 +155,7 @@ def test_what_has_changed_is_refused(tmp_path, store, monkeypatch):
     sample(store, tmp_path / "s.zarr", walk_length=4, device="cpu")
     with pytest.raises(StoreError, match="is a sample that is stored, not a virtual one"):
         open_virtual(tmp_path / "s.zarr")
-    with pytest.raises(StoreError, match="exists; choose another name or pass --overwrite"):
+    with pytest.raises(StoreError, match="exists already; pass --overwrite to replace it, or choose another name"):
         commit_virtual(job, tmp_path / "s.zarr")
     commit_virtual(job, tmp_path / "s.zarr", overwrite=True)
     assert open_samples(tmp_path / "s.zarr").is_virtual

@@ -12,6 +12,31 @@ from csaw.engine.run import prepare
 
 device_or_skip()
 
+PATHS = """
+from csaw.engine.algorithm import Walk
+from csaw.engine.algorithms.node2vec import Node2vec
+
+class Back(Walk):
+    def update(self, e):
+        if e.random() < 0.03:
+            return -1
+        return e.path(e.random() * (e.depth + 1)) if e.depth % 2 else e.dst
+
+class Second(Node2vec):
+    def update(self, e):
+        return e.path(2) if e.depth > 1 and e.random() < 0.3 else e.dst
+
+class Dead(Walk):
+    def dead_end(self, v):
+        return v.path(2)
+
+class Third(Walk):
+    def edge_bias(self, e):
+        return e.weight * (4.0 if e.dst == e.path(2) else 1.0)
+
+    def update(self, e):
+        return -1 if e.random() < 0.03 else e.dst
+"""  # walks that go back to vertices of their own, by kernels of every kind
 WAYS = [
     {},
     {"in_flight": 37},
@@ -62,6 +87,16 @@ def test_ids_of_64_bits(tmp_path):
 def test_many_walkers_take_several_rounds(tmp_path):
     store, options = random_store(tmp_path / "g.zarr"), {"instances": 400_000, "termination_prob": 0.3}
     compared(tmp_path, store, "ppr", **options)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("algo", "limit"), [("Back", None), ("Second", 33), ("Dead", 33), ("Third", 33), ("Third", None)]
+)
+def test_hooks_that_read_the_path_have_the_same_bytes(tmp_path, algo, limit, weighted):
+    (tmp_path / "mine.py").write_text(PATHS)
+    store = random_store(tmp_path / "g.zarr", partitions=5, directed=True, edges=900)
+    compared(tmp_path, store, f"{tmp_path / 'mine.py'}:{algo}", walk_length=limit, instances=700, weighted=weighted)
 
 
 def test_batches_and_streams_have_what_the_cpu_draws(tmp_path):

@@ -6,6 +6,7 @@ OPTIONS = {
     "random-edge": {"neighbor_size": 30, "instances": 10},
     "layer": {"depth": 3, "neighbor_size": 5, "frontier_size": 2},
     "minibatch": {"fanout": (4, 3), "seeds_per_batch": 16},
+    "mvs": {"fanout": (4, 3), "seeds_per_batch": 16},
     "neighbor": {"fanout": (4, 3)},
     "ladies": {"frontier_size": 8, "layer_sizes": (12, 7)},
     "fastgcn": {"frontier_size": 8, "layer_sizes": (40, 30)},

@@ -90,7 +90,7 @@ def test_overwrite_removes_nothing_but_a_graph_store(tmp_path, what, command):
 def test_a_graph_store_is_replaced_when_asked_and_only_then(tmp_path):
     out = tmp_path / "g.zarr"
     generate("rmat:scale=4", out)
-    with pytest.raises(StoreError, match=r"exists; choose another name or pass --overwrite"):
+    with pytest.raises(StoreError, match=r"exists already; pass --overwrite to replace it, or choose another name"):
         generate("karate", out)
     assert generate("karate", out, overwrite=True).vertices == 34
     assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]

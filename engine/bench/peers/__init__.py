@@ -1,4 +1,4 @@
-"""Other samplers, and csaw as one of them: a file each, named after what it imports; the folder is the registry.
+"""Other samplers, and csaw as one of them: a file each, named after what it imports or runs; the folder is the registry.
 
 peer_loop.py runs a file in an interpreter that has the sampler.
 
@@ -10,4 +10,8 @@ read where the sampler is not installed:
     draw()              the sample, in whatever form the sampler gives it
     edges(drawn)        how many edges were sampled; left out where ``drawn`` is a list of arrays of walks
     walks(drawn)        walks as an array [walks, vertices], or edges as [edges, 2]; left out likewise
+    rate(drawn)         edges a second by the sampler's own clock; left out where the time of draw() is what a user waits for
+
+A sampler that is not a Python package has PROGRAMS, the names of its programs. ``--peer NAME=FOLDER`` says where they are, ``how`` has that as
+``programs``, and ``keep`` where the walks are asked for. UNCHECKED says why a law cannot be tested.
 """

@@ -1,6 +1,7 @@
 """csaw on the CPU."""
 
-WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "neighbors 25 x 10", "node2vec p=.25 q=4")
+WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "neighbors 25 x 10", "node2vec p=.25 q=4",
+         "GraphSAINT walks 3000 x 2")  # fmt: skip
 
 
 class Tool:
@@ -10,6 +11,8 @@ class Tool:
 
         if "fanout" in how:
             asked = {"algo": "neighbor", "fanout": how["fanout"], "sources": how["listed"]}
+        elif "roots" in how:
+            asked = {"algo": "saint-walk", "frontier_size": how["roots"], "walk_length": how["depth"], "instances": how["subgraphs"]}  # fmt: skip
         else:
             asked = {
                 "algo": "node2vec" if "p" in how else "deepwalk",

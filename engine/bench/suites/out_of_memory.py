@@ -4,12 +4,16 @@ Figure 13 is ``times``, the rate as a multiple of the baseline's; figure 14 is `
 their mean; figure 15 is ``transfers``. In the last line of each work, rows that few instances wait for are read without loading partitions, by a GPU over
 the bus, by a CPU from the store, which C-SAW does not do. ``of_limit`` is the time of copies or of kernels alone, the larger one, as a share of the whole.
 
+The works are the paper's: biased neighbors, a biased walk, forest fire and unbiased neighbors. With ``--parameters csaw`` the walk is uniform, and layer sampling
+stands in place of the unbiased neighbors.
+
 Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in memory, beside the least that they must
 move: see shares.py. With --memory on a CPU or --gpu-memory on a GPU only these, with these budgets, also from disk if a GPU has both.
 """
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
@@ -53,12 +57,18 @@ STEPS = {
     "and balancing": 3.5,
 }  # rates that the paper reports, as multiples of the baseline
 FEWER = 1.2
+STREAMED = replace(UNIFORM, goal=None)  # its goal is for a graph in memory
 WALKS = Work("uniform walk, 500 x 50", "deepwalk", 500, {"walk_length": 50, "weighted": False})
-WORKS = (
-    WALKS,
-    BIASED.having("2 x 2 by degree", select="its"),
-    FOREST_FIRE.having("forest fire .7"),
-    Work("layer, 10 by degree", "layer", 2000, {"depth": 2, "neighbor_size": 10, "bias": "degree", "weighted": False}),
+NEIGHBORS, FIRE = BIASED.having("2 x 2 by degree", select="its"), FOREST_FIRE.having("forest fire .7")
+LAYER = Work(
+    "layer, 10 by degree", "layer", 2000, {"depth": 2, "neighbor_size": 10, "bias": "degree", "weighted": False}
+)
+WORKS = (WALKS, NEIGHBORS, FIRE, LAYER)
+OF_PAPER = (
+    NEIGHBORS,
+    Work("walk by degree, 500 x 50", "biased", 500, {"walk_length": 50, "weighted": False}),
+    FIRE,
+    BIASED.having("2 x 2, unbiased", bias="none", select="its"),
 )
 
 
@@ -72,11 +82,11 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _figures(context: Context, half: Graph) -> Iterator[Row]:
     """Policies beside each other, as in the paper's figures."""
-    for work in WORKS:
+    for work in OF_PAPER if context.of_paper else WORKS:
         yield from _compared(context, half, work, ON_GPU if context.on_gpu else ON_CPU)
     if context.on_gpu:  # enough walkers to use the loaded partitions
         ways = {way: ON_GPU[way] for way in ("and balancing", "and in place")}
-        yield from _compared(context, half, UNIFORM, ways)
+        yield from _compared(context, half, STREAMED, ways)
 
 
 def _in_parts(context: Context, graph: Graph, folder: Path) -> Iterator[Row]:

@@ -1,25 +1,28 @@
 """csaw beside other samplers on the same graph and work: each in a process of its own with the graph loaded, drawing in turns.
 
-Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PYTHON``. A peer is measured only if its draws of the
-work on a graph of five vertices follow the law. All run on the CPU. A rate is that of the call that returns the sample, including the
-allocation of its memory.
+Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PATH``: a Python interpreter, or the folder of a sampler's programs. A peer is
+measured only if its draws of the work on a graph of five vertices follow the law; where that cannot be tested, its row says so. All run on the CPU. A rate is that of the
+call that returns the sample, including the allocation of its memory, and of programs what their own clock says.
 """
 
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench import group_tc
 from csaw.engine.bench.bench_row import Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
-from csaw.engine.bench.peer_process import PEERS, Child, PeerError
+from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
 from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
@@ -32,18 +35,22 @@ WORKS: dict[str, Row] = {
     "weighted walk": {"weighted": True},
     "neighbors 25 x 10": {"fanout": [25, 10]},
     "node2vec p=.25 q=4": {"p": 0.25, "q": 4.0},
+    "GraphSAINT walks 3000 x 2": {"roots": 3000, "depth": 2, "subgraphs": 64},
 }
 QUICK = ("uniform walk", "neighbors 25 x 10")
 FIRST = "csaw"
 NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-READERS = tuple(name for name in INGEST if name != FIRST)  # these belong to the suite ingest
+READERS = tuple(name for name in INGEST if name != FIRST)
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 
 
 def rows(context: Context) -> Iterator[Row]:
-    if unknown := set(context.peers) - {*NAMES, *READERS}:
-        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *READERS))}")
+    others = (*READERS, group_tc.NAME)  # these belong to the suites ingest and triangles
+    if unknown := set(context.peers) - {*NAMES, *others}:
+        raise OptionError(f"--peer {min(unknown)}: no such peer; there are {', '.join((*NAMES[1:], *others))}")
+    for peer, path in context.peers.items():
+        check_folder(peer, path, _programs(peer))
     titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
     pythons = _pythons(context)
     for graph in context.graphs() if titles else ():
@@ -51,7 +58,10 @@ def rows(context: Context) -> Iterator[Row]:
             yield context.on(graph) | {"work": "peers", "not_measured": why}
             continue
         for name in (name for name in NAMES if name not in pythons):
-            why = f"it is not installed here; --peer {name}=PYTHON names an interpreter that has it"
+            place = (
+                "FOLDER names that of its programs" if _programs(name) else "PYTHON names an interpreter that has it"
+            )
+            why = f"it is not installed here; --peer {name}={place}"
             yield context.on(graph) | {"work": name, "not_measured": why}
         with tempfile.TemporaryDirectory(dir=context.out) as name:
             whole, small = Path(name, "whole"), Path(name, "small")
@@ -97,21 +107,23 @@ def _measured(context: Context, title: str, pythons: dict[str, str], whole: Path
     children: dict[str, Child] = {}
     said: dict[str, list[dict[str, float]]] = {}
     cannot: dict[str, str] = {}
-    for name, python in pythons.items():
-        if title in import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}").WORKS:
-            try:
-                _check_law(name, python, WORKS[title] | _where(small, context))
-                children[name], said[name] = Child(name, python, how), []
-            except PeerError as error:
-                cannot[name] = str(error)
-    for _ in range(context.repeats):
-        for name in [name for name in children if name not in cannot]:
-            try:
-                said[name].append(children[name].ask())
-            except PeerError as error:
-                cannot[name] = str(error)
-    for child in children.values():
-        child.end()
+    with ExitStack() as stack:
+        for name, python in pythons.items():
+            if title in _module(name).WORKS:
+                place = {"programs": context.peers.get(name, "")}
+                try:
+                    if not _unchecked(name, title):
+                        _check_law(name, python, WORKS[title] | _where(small, context) | place)
+                    children[name], said[name] = Child(name, python, how | place), []
+                    stack.callback(children[name].end)
+                except PeerError as error:
+                    cannot[name] = str(error)
+        for _ in range(context.repeats):
+            for name in [name for name in children if name not in cannot]:
+                try:
+                    said[name].append(children[name].ask())
+                except PeerError as error:
+                    cannot[name] = str(error)
     return [*_figures(title, {n: drawn for n, drawn in said.items() if n not in cannot}),
             *({"work": f"{title}, {name}", "peer": name, "not_measured": why} for name, why in cannot.items())]  # fmt: skip
 
@@ -123,13 +135,33 @@ def _where(folder: Path, context: Context) -> dict[str, Any]:
 def _pythons(context: Context) -> dict[str, str]:
     """The interpreter of every peer that is installed, by name."""
     here = [name for name in NAMES if name == FIRST or find_spec(name.replace("-", "_")) is not None]
-    return {name: context.peers.get(name, sys.executable) for name in NAMES if name in here or name in context.peers}
+    return {
+        name: sys.executable if _programs(name) else context.peers.get(name, sys.executable)
+        for name in NAMES
+        if name in here or name in context.peers
+    }
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}")
+
+
+def _programs(name: str) -> tuple[str, ...]:
+    """The names of a peer's programs; none if it is a Python package."""
+    return getattr(_module(name), "PROGRAMS", ()) if name in NAMES else ()
+
+
+def _unchecked(name: str, title: str) -> str:
+    """The reason why the law of a peer's draws is not tested; empty where it is."""
+    return getattr(_module(name), "UNCHECKED", "") or (
+        "the law of subgraphs is not tested" if "roots" in WORKS[title] else ""
+    )
 
 
 def _check_law(name: str, python: str, how: dict[str, Any]) -> None:
     """PeerError if a peer's draws of the work on the small graph do not follow the law."""
     listed = np.repeat(np.arange(small_graph().indptr.size - 1), DRAWS).tolist()
-    shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1} | (
+    shape = {"length": 4, "rounds": DRAWS, "listed": listed, "together": 1, "keep": True} | (
         {"fanout": [1]} if "fanout" in how else {}
     )
     child = Child(name, python, how | shape)
@@ -149,9 +181,11 @@ def _figures(title: str, said: dict[str, list[dict[str, float]]]) -> Iterator[Ro
             "work": f"{title}, {name}",
             "peer": name,
             **figure([one["rate"] for one in drawn]),
-            "peak_mib": drawn[-1]["peak_mib"],
+            **{what: drawn[-1][what] for what in ("peak_mib",) if what in drawn[-1]},
         }
-        yield row | ({"times": row["rate"] / base, "times_of": FIRST} if base else {})
+        beside = {"times": row["rate"] / base, "times_of": FIRST} if base else {}
+        note = _unchecked(name, title) if name != FIRST else ""
+        yield row | beside | ({"note": note} if note else {})
 
 
 def verdict(rows: list[Row]) -> Verdict:

@@ -1,8 +1,9 @@
 """Selecting without replacement by inverse transform, C-SAW figures 10 to 12: the cost of candidates that were already selected.
 
 Figure 10 is ``times``, the rate as a multiple of repeated sampling's; figure 11 is ``iterations_an_edge``, searches of the CTPS
-for each neighbor selected; figure 12 is ``searches_an_edge``, the work of each detector to find repeated candidates. Layer sampling is
-not among them: csaw merges a layer's pools by exponential keys, which do not collide.
+for each neighbor selected; figure 12 is ``searches_an_edge``, the work of each detector to find repeated candidates. The works are the paper's: biased and
+unbiased neighbors, forest fire, and layer sampling, in one way alone: csaw merges a layer's pools by exponential keys, which do not collide. With
+``--parameters csaw`` larger neighbors and snowballs stand in place of the layers.
 """
 
 from collections.abc import Iterator
@@ -30,12 +31,21 @@ WORKS = (
     FOREST_FIRE.having("forest fire .7", **BY_SEARCH),
     SNOWBALL.having("snowball, 2 of each", **BY_SEARCH),
 )
+OF_PAPER = (WORKS[0], WORKS[1], WORKS[3])
+LAYER = Work(
+    "layer, 10 of the frontier's, exponential keys",
+    "layer",
+    2000,
+    {"depth": 2, "neighbor_size": 10, "bias": "degree", "weighted": False},
+)
 
 
 def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
-        for work in WORKS:
+        for work in OF_PAPER if context.of_paper else WORKS:
             yield from _compared(context, graph, work)
+        if context.of_paper:
+            yield from context.measure(graph, [LAYER])
 
 
 def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:

@@ -2,28 +2,33 @@
 
 Rates are undirected edges in a second. Ranks, orientation and sorting are part of the time. The bytes that must move are the entries of rows, once, and what is kept
 of each vertex; the candidates are those for the third vertex, one for each wedge of the oriented graph, of 2 bytes; both at the rate of copies in the memory that
-holds them. networkit and igraph are measured beside it where they are installed.
+holds them. networkit and igraph are measured beside it where they are installed, and GroupTC with ``--peer grouptc=FOLDER``, where its program is.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from statistics import median
 from typing import Any
 
-from csaw.engine.bench import triangles_peers
+from csaw.engine.bench import group_tc, triangles_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting
+from csaw.engine.bench.peer_process import PeerError, check_folder
 from csaw.engine.bench.triangles_peers import EACH, TOTAL
 from csaw.partition.errors import BudgetError
 
 CLAIM = "triangles are counted, all in, at 5.2 G edges in a second on a GPU (50 ms at R-MAT scale 24), and at 11.2 M on two cores (1.4 s at scale 20)"
 GOALS = {"cuda": 260_384_890 / 50e-3, "cpu": 15_700_671 / 1.4}
 METHODS = {"masked product": "masked_product", "matching": "matched_triangles"}
+BY_GROUPS = f"{TOTAL}, {group_tc.NAME}"
 OF_VERTEX = 40  # bytes that are read and written of each
 
 
 def rows(context: Context) -> Iterator[Row]:
+    if group_tc.NAME in context.peers:
+        check_folder(group_tc.NAME, context.peers[group_tc.NAME], group_tc.PROGRAMS)
     bandwidth = copy_rate(context)
     for graph in context.graphs():
         network = network_of(context, graph)
@@ -38,6 +43,8 @@ def rows(context: Context) -> Iterator[Row]:
                 )
         if not context.on_gpu and simple.resident:
             yield from _peers(context, context.on(graph), simple)
+        if group_tc.NAME in context.peers and context.only in BY_GROUPS:
+            yield context.on(graph) | _by_groups(context, simple)
         network.close()
 
 
@@ -82,6 +89,23 @@ def _peers(context: Context, named: Row, network: Any) -> Iterator[Row]:
             seconds = sorted(timed(call, context.repeats))
             row = {"work": name, "peer": peer, "seconds": seconds[len(seconds) // 2]}
             yield named | row | figure([network.edges / 2 / taken for taken in seconds])
+
+
+def _by_groups(context: Context, network: Any) -> Row:
+    """The row of GroupTC, on the GPU that csaw is measured on."""
+    host = network if network.device == "cpu" else network.host.undirected
+    programs, device = context.peers[group_tc.NAME], context.device.number if context.on_gpu else 0
+    try:
+        runs = group_tc.count(programs, next(host.blocks()), device=device, repeats=context.repeats, out=context.out)
+    except PeerError as error:
+        return {"work": BY_GROUPS, "peer": group_tc.NAME, "not_measured": str(error)}
+    mine, other = network.compute("triangles", each=False)[0], runs[0].triangles
+    if other != mine:
+        return {"work": BY_GROUPS, "peer": group_tc.NAME, "not_measured": f"it counts {other:,} triangles, csaw {mine:,}"}  # fmt: skip
+    return {
+        "work": BY_GROUPS, "peer": group_tc.NAME, "triangles": other, **figure([network.edges / 2 / run.seconds for run in runs]),
+        "seconds": median(run.seconds for run in runs), "note": f"its kernel alone {1e3 * median(run.kernel_seconds for run in runs):.3g} ms",
+    }  # fmt: skip
 
 
 def verdict(rows: list[Row]) -> Verdict:

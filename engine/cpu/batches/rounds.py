@@ -1,6 +1,7 @@
 """A batch of walks without a limit on the CPU, drawn in rounds of steps, of which each is as long as all before it together.
 
-A round takes every walker that has not ended on to the same step, and has memory for the steps of these alone. Random numbers have addresses,
+A round takes every walker that has not ended on to the same step, and has memory for the steps of these alone; where hooks read the path, for their walks from
+the source on. Random numbers have addresses,
 so the walks are those that one long round would draw.
 """
 
@@ -40,11 +41,22 @@ class UnlimitedWalks(Walks):
         """Make room for the steps of a round; steps that go to disk need none."""
         if self.paths is not None:
             return
-        width = self.length - before
-        vertices = np.empty((walkers.size, width), self.out.dtype if not self.rounds else self.rounds[0].vertices.dtype)
-        self.places[walkers] = np.arange(walkers.size) * width - (before + 1)
-        self.rounds.append(Round(before, walkers, vertices))
+        begin = 0 if self.backend.needs.reads_path else before + 1
+        width = self.length + 1 - begin
+        vertices = np.empty((walkers.size, width), self.backend.graph.store.id_dtype)
+        self.places[walkers] = np.arange(walkers.size) * width - begin
+        if begin == 0 and self.rounds:
+            self._take_along(walkers, vertices)
+        self.rounds.append(Round(begin - 1, walkers, vertices))
         self.out = vertices.reshape(-1), self.places
+
+    def _take_along(self, walkers: np.ndarray, vertices: np.ndarray) -> None:
+        """Move the walks of those who go on from the last round into ``vertices``, because hooks read walks from their sources on."""
+        last = self.rounds.pop()
+        rows, ended = np.searchsorted(last.walkers, walkers), np.ones(last.walkers.size, bool)
+        vertices[:, : last.vertices.shape[1]] = last.vertices[rows]
+        ended[rows] = False
+        self.rounds.append(Round(last.before, last.walkers[ended], last.vertices[ended]))
 
     def _make_room(self, sources: np.ndarray) -> None:
         """Nothing yet: a round makes its own."""

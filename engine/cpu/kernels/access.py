@@ -8,7 +8,7 @@ sums      i64   [E]       running sums of a row's biases, if selection searches 
 strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
 loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
-path      id    [L + 1]   the walk whose next step is drawn, where biases read it
+path      id    [L + 1]   the walk whose next step is drawn, where hooks read it
 columns   f64   [columns * V] data of vertices, column after column
 near      u32   [V / 64 + 1] the partition of the first vertex of each block of 64; begins i64 [P + 1] the first vertex of each partition
 """
@@ -66,7 +66,7 @@ def borrowed(graph):
 
 @inner
 def on_path(graph, path):
-    """The graph as the biases of one walk read it."""
+    """The graph as the hooks of one walk read it."""
     return GraphArrays(
         graph.indptr,
         graph.indices,

@@ -15,7 +15,7 @@ from numba import int64
 
 from csaw.engine.cpu.kernels.access import borrowed, can_ask
 from csaw.engine.cpu.kernels.constants import edge_bias
-from csaw.engine.cpu.kernels.walk import after, put, save
+from csaw.engine.cpu.kernels.walk import after, put, save, with_path
 from csaw.partition.compile import inner, njit
 
 
@@ -41,7 +41,7 @@ def answer_questions(
         goal = goal if goal >= 0 else sure[w]
         asked[w] = 0
         if goal >= 0:
-            then = after(params, graph, seed, first + w, t, source[w], back, v, goal, 1.0, bad)
+            then = after(params, with_path(graph, out, w), seed, first + w, t, source[w], back, v, goal, 1.0, bad)
             if then >= 0:
                 t += 1
                 put(out, w, t, then)

@@ -28,7 +28,17 @@ from csaw.engine.cpu.kernels.constants import (
     edge_bias,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.walk import LANES, after, borrowed_out, drawn_neighbor, goes_on, put, put_source, save
+from csaw.engine.cpu.kernels.walk import (
+    LANES,
+    after,
+    borrowed_out,
+    drawn_neighbor,
+    goes_on,
+    put,
+    put_source,
+    save,
+    with_path,
+)
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.compile import inner, njit
@@ -237,7 +247,8 @@ def walk_by_rejection(
                 lanes -= 1
                 take_over(j, lanes, lane, here, back, instance, steps, trial, returns, fresh, asks)
                 continue
-            then = after(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
+            known = with_path(graph, out, w)
+            then = after(params, known, seed, first + w, t, source[w], back[j], v, goal[j], 1.0, bad)
             if then >= 0:
                 t += 1
                 put(out, w, t, then)

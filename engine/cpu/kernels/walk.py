@@ -79,6 +79,16 @@ def put(out, w, step, v):
 
 
 @njit(inline="always")
+def with_path(graph, out, w):
+    """The graph as hooks read it for walker w: with its walk, where they read that."""
+    if not READS_PATH:
+        return graph
+    if UNLIMITED:
+        return on_path(graph, out[0][out[1][w] :])
+    return on_path(graph, out[w])
+
+
+@njit(inline="always")
 def borrowed_out(out):
     """The output without reference counts: see memory.borrow."""
     if LOGGED or not UNLIMITED:
@@ -88,8 +98,10 @@ def borrowed_out(out):
 
 @njit(inline="always")
 def put_source(out, w, v):
-    """Note where a walk begins, which a log and a round do without."""
-    if not LOGGED and not UNLIMITED:
+    """Note where a walk begins, which a log does without, and a round, unless hooks read it."""
+    if UNLIMITED and READS_PATH:
+        out[0][out[1][w]] = v
+    elif not LOGGED and not UNLIMITED:
         out[uint64(w), 0] = v
 
 
@@ -162,7 +174,8 @@ def walk_by_edge(todo, first, graph, params, seed, length, source, at, prev, ste
                 if w >= 0:
                     v, t = here[j], int64(steps[j])
                     dst = drawn_neighbor(graph, spots[j], counts[j], words[j])
-                    then = after(params, graph, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
+                    known = with_path(graph, out, w)
+                    then = after(params, known, seed, first + w, t, source[w], back[j], v, dst, 1.0, bad)
                     if then >= 0:
                         t += 1
                         put(out, w, t, then)
@@ -193,8 +206,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
     for w in todo:
         v, back, t = at[w], prev[w], step[w]
         put_source(out, w, source[w])
-        if READS_PATH:
-            graph = on_path(graph, out[w])
+        graph = with_path(graph, out, w)
         going = True
         while going:
             row = graph.indptr[v]

@@ -11,6 +11,7 @@ from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.unique import Unique
 from csaw.engine.contracts import Batch
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
@@ -37,5 +38,7 @@ def begun(backend: "CudaBackend", first: int, sources: np.ndarray) -> Batch:
         return SharedDraws(backend, first, sources)
     if backend.algorithm.draws_from != "edges":
         return Layers(backend, first, sources)
+    if backend.algorithm.unique:
+        return Unique(backend, first, sources)
     by_hop = Hops if backend.in_tables else Pools if backend.needs.in_pools else Traversals
     return (Trees if backend.tree_span else by_hop)(backend, first, sources)

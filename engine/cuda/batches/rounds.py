@@ -47,10 +47,25 @@ class UnlimitedWalks(Walks):
         return cupy.empty(0, self.source.dtype)
 
     def _begin_round(self, walkers: Array) -> None:
-        width = self.length - self.before
+        begin = 0 if self.backend.needs.reads_path else self.before + 1
+        width = self.length + 1 - begin
         self.walks = cupy.empty(walkers.size * width, self.source.dtype)
-        self.places[walkers] = cupy.arange(walkers.size) * width - (self.before + 1)
-        self.rounds.append(Round(self.before, width, walkers, self.walks))
+        self.places[walkers] = cupy.arange(walkers.size) * width - begin
+        if begin == 0:
+            self._take_along(walkers, self.walks.reshape(walkers.size, width))
+        self.rounds.append(Round(begin - 1, width, walkers, self.walks))
+
+    def _take_along(self, walkers: Array, walks: Array) -> None:
+        """Begin ``walks`` with the steps of the last round, or with the sources, because hooks read walks from their sources on."""
+        if not self.rounds:
+            walks[:, 0] = self.source
+            return
+        last = self.rounds.pop()
+        before = last.vertices.reshape(last.walkers.size, last.width)
+        rows, ended = cupy.searchsorted(last.walkers, walkers), cupy.ones(last.walkers.size, bool)
+        walks[:, : last.width] = before[rows]
+        ended[rows] = False
+        self.rounds.append(Round(last.before, last.width, last.walkers[ended], before[ended].ravel()))
 
     def advance(self) -> None:
         """Take every walker on until it has ended or needs a row that is not in memory, round after round."""
@@ -88,6 +103,8 @@ class UnlimitedWalks(Walks):
         out = cupy.empty(int(self.ends[-1]), self.source.dtype)
         out[begins] = self.source
         for one in self.rounds:
+            if one.walkers.size == 0:
+                continue
             self.backend.kernels.over(
                 "gather_round", one.vertices.size, one.walkers.size, one.width, one.before, one.walkers, self.lengths, begins, one.vertices, out
             )  # fmt: skip

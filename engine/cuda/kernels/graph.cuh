@@ -46,7 +46,7 @@ __constant__ Graph GRAPH;
 struct Place { i64 row; i64 count; };  // where a vertex keeps its neighbors
 
 // What a kernel knows already when it calls a hook: saves the hook a gather. -1: nothing.
-// path: the walk so far, where biases read it.
+// path: the walk so far, where hooks read it.
 struct Context { i64 prev, src, dst; Place prev_place, src_place, dst_place; const vertex_t* path; };
 
 __device__ __forceinline__ Place locate(i64 v)

@@ -23,7 +23,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         Place place = {0, 0};
         bool known = false;
         const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
-        const i64 then = after(params, w.context(known ? dst : -1, place), seed, first, w, dst, 1.0, bad);
+        const i64 then = after(params, w.context(known ? dst : -1, place, path_of(o, w.number)), seed, first, w, dst, 1.0, bad);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
             if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
@@ -97,7 +97,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
         if (accepted) { dst = w.back; place = {w.back_row, (i64)w.back_count}; known = true; }
         else if (w.count > 0) dst = take(w.place(), word64(words, 0), place, known);
         if (dst >= 0 && !known) { place = locate(dst); known = true; }
-        Context context = w.context(dst, place);
+        Context context = w.context(dst, place, path_of(o, w.number));
         accepted = accepted || dst < 0 || ((vertex_t)dst != w.back && coin * high < low);
         const bool unknown = ASKS_LATER && !accepted && (vertex_t)dst != w.back && w.back != NONE && !can_ask(w.back_row, place.row);
         if (unknown) {
@@ -124,7 +124,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, WIDE || STREAMED || EXTREME 
             dst = from_whole_row(params, seed, row, high, trial, bad);
             if (dst == TRY_ON) continue;
             if (dst >= 0) { place = locate(dst); known = true; }
-            context = w.context(dst, place);
+            context = w.context(dst, place, path_of(o, w.number));
         }
         const i64 then = after(params, context, seed, first, w, dst, 1.0, bad);
         trial = 0;
@@ -153,7 +153,7 @@ extern "C" __global__ __launch_bounds__(256) void answer_questions(Output o, i64
             const i64 dst = candidates[answered];
             place = locate(dst);
             if (!can_ask(w.back_row, place.row)) break;
-            const double bias = edge_bias(params, w.context(dst, place), seed, first + n, w.step, w.origin, w.previous(), w.here, dst, 1.0);
+            const double bias = edge_bias(params, w.context(dst, place, path_of(o, n)), seed, first + n, w.step, w.origin, w.previous(), w.here, dst, 1.0);
             if (coins[answered] * high < bias) goal = dst;
         }
         const u32 rest = goal < 0 ? asked - answered : 0;
@@ -167,7 +167,7 @@ extern "C" __global__ __launch_bounds__(256) void answer_questions(Output o, i64
             place = locate(goal);
         }
         if (goal < 0) continue;
-        const i64 then = after(params, w.context(goal, place), seed, first, w, goal, 1.0, bad);
+        const i64 then = after(params, w.context(goal, place, path_of(o, n)), seed, first, w, goal, 1.0, bad);
         if (then >= 0) move_to(w, then, place, then == goal, o.length);
         if (!note(w, then < 0, o, {nullptr})) continue;
         leave(w, false, o);
@@ -193,7 +193,7 @@ extern "C" __global__ void walk_by_row(Output o, i64 first, Params params, u64 s
             const i64 position = inverse_transform(params, seed, row, draw64(seed, first + n, w.step, 0), bad);
             const i64 dst = position < 0 ? -1 : neighbor_at(w.row + position);
             const double weight = position < 0 ? 1.0 : weight_at(w.row + position);
-            const i64 then = after(params, w.context(-1, {0, 0}), seed, first, w, dst, weight, bad);
+            const i64 then = after(params, w.context(-1, {0, 0}, path_of(o, n)), seed, first, w, dst, weight, bad);
             ended = then < 0;
             if (ended) break;
             if (threadIdx.x == 0) walk[w.step + 1] = (vertex_t)then;

@@ -18,9 +18,9 @@ struct Walker {  // ids and counts in as few registers as they fit: more walkers
     __device__ __forceinline__ i64 previous() const { return vertex_or_none(back); }
     __device__ __forceinline__ void stand_at(const Place& place) { row = place.row; count = (vertex_t)place.count; }
 
-    __device__ __forceinline__ Context context(i64 dst, const Place& dst_place) const
+    __device__ __forceinline__ Context context(i64 dst, const Place& dst_place, const vertex_t* path) const
     {
-        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place};
+        return {previous(), (i64)here, dst, {back_row, (i64)back_count}, place(), dst_place, path};
     }
 };
 
@@ -43,6 +43,12 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     double* coins;
 };
 
+// The walk of a walker from its source on, where hooks read it.
+__device__ __forceinline__ const vertex_t* path_of(const Output& o, i64 number)
+{
+    return READS_PATH ? o.walks + (UNLIMITED ? o.places[number] : number * (o.length + 1)) : nullptr;
+}
+
 // The walker that a lane takes after `number`: of a resident graph the next that nobody has, so that lanes end together.
 __device__ __forceinline__ i64 next_walker(const Output& o, i64 number)
 {
@@ -59,7 +65,7 @@ struct Track {
     {
         if (UNLIMITED && step == o.before) return;  // it has taken no step in this round
         const i64 begin = UNLIMITED ? o.places[walker] : walker * (o.length + 1), row = UNLIMITED ? begin + o.before + 1 : begin, at = begin + step;
-        if (STREAMED) { o.walks[at] = v; return; }  // it may wait before the line is full
+        if (STREAMED || READS_PATH) { o.walks[at] = v; return; }  // it may wait before the line is full, or its hooks read it
         staged[at & (LINE - 1)][threadIdx.x] = v;
         if ((at & (LINE - 1)) != LINE - 1 && !last) return;
         const i64 from = max(row, at & ~(i64)(LINE - 1));

@@ -76,7 +76,7 @@ def test_a_saved_pagerank_biases_a_walk(tmp_path):
 def test_a_file_that_is_there_stays_unless_it_may_be_replaced(store, tmp_path):
     save_columns(columns_of(store), store, tmp_path / "c.npz")
     before = (tmp_path / "c.npz").read_bytes()
-    with pytest.raises(StoreError, match="exists; choose another name or pass --overwrite"):
+    with pytest.raises(StoreError, match="exists already; pass --overwrite to replace it, or choose another name"):
         save_columns({"core": np.zeros(store.vertices)}, store, tmp_path / "c.npz")
     assert (tmp_path / "c.npz").read_bytes() == before
     save_columns({"core": np.zeros(store.vertices)}, store, tmp_path / "c.npz", overwrite=True)

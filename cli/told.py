@@ -1,0 +1,157 @@
+"""What a person is told when a command has ended: what is where, how long it took, what to look at, and what to do next."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from csaw.cli import console
+from csaw.cli.graphs import describe, graph_sections
+from csaw.cli.report import print_report, rate, seconds, size
+from csaw.cli.runs import run_sections, worker_sections
+
+NAMES = {"hops": ("neighbor sample", "neighbor samples")}  # of instances, where Python's repr has another word
+REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
+LONG = 0.2  # seconds of compiling that are worth a remark
+
+
+def next_is(*words: str) -> str:
+    """The line with the command that usually comes next."""
+    return f"Next: csaw {' '.join(map(quote, words))}"
+
+
+def report_run(results: Mapping[str, Any], place: str, as_json: bool) -> None:
+    """Print the summary of a run as JSON, or in a few lines, with ``--verbose`` after all of it."""
+    if as_json:
+        console.print_json(results)
+        return
+    if console.is_verbose():
+        print_report([*run_sections(results, place), *worker_sections(results)])
+        console.say(" ")
+    console.say(*of_sample(results, place))
+
+
+def of_sample(results: Mapping[str, Any], place: str) -> list[str]:
+    """The lines after a run of ``csaw sample`` or ``csaw seal``, whose summary is ``results``."""
+    if results.get("virtual"):
+        kept = f"The request for {results['instances']:,} instances is in {place} ({size(results['bytes_written'])})"
+        return [f"{kept}, {took()}; they are drawn when it is read.", next_is("verify", place)]
+    if results.get("left") or not Path(place).exists():
+        return _of_shard(results, place)
+    from csaw.engine.samples import open_samples
+
+    samples = open_samples(place)
+    held = f"{_instances(samples)} in {place} ({size(samples.nbytes)})"
+    if results.get("resumed") == "nothing was missing":
+        return [f"{held}: nothing was missing.", next_is("verify", place)]
+    again = f"Resumed: {results['resumed']}." if "resumed" in results else ""
+    return [f"{held}, {took()}{_ends(results)}.", again, _speed(results), next_is("verify", place)]
+
+
+def _of_shard(results: Mapping[str, Any], place: str) -> list[str]:
+    done = f"{results['instances']:,} instances with {results['sampled_edges']:,} edges drawn" if "sampled_edges" in results else "All instances were there"  # fmt: skip
+    left = results.get("left", 0)
+    return [
+        f"Shard {results.get('shard')} of {place}: {done}, {took()}.",
+        f"{left:,} {'group' if left == 1 else 'groups'} left to other shards; the last one gives the sample its name."
+        if left
+        else f"All groups are drawn; another process gives {place} its name.",
+    ]
+
+
+def took() -> str:
+    """What the person waited for, in seconds with one decimal."""
+    return f"{console.elapsed():,.1f} s"
+
+
+def _instances(samples: Any) -> str:
+    """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
+    from csaw.engine.samples.shown import INSTANCES
+    from csaw.partition.facts import counted
+
+    said = counted(samples.instances, *NAMES.get(samples.layout, INSTANCES[samples.layout]))
+    edges = None if samples.sizes is None else samples.sizes["edges"]
+    if edges is None or not samples.instances:
+        return said
+    if not samples.has_walks:
+        return f"{said} with {counted(edges, 'edge')}"
+    if samples.walk_length is not None and edges == samples.instances * samples.walk_length:
+        return f"{said} of {counted(samples.walk_length, 'step')}"
+    return f"{said} of {edges / samples.instances:,.1f} steps on average"
+
+
+def _ends(results: Mapping[str, Any]) -> str:
+    from csaw.partition.facts import counted
+
+    if (ended := results.get("walks_ended")) is not None:
+        return f"; {ended:,} ended by themselves or at a dead end"
+    dead = results.get("dead_ends")
+    return "" if dead is None else f"; {counted(dead, 'dead end')}"
+
+
+def _speed(results: Mapping[str, Any]) -> str:
+    """How fast edges were drawn, and whether kernels had to be compiled first."""
+    if not results.get("seps_sampling"):
+        return ""
+    compiled = results.get("compiling_seconds", 0.0)
+    once = f"; compiling kernels, once on this machine, took {seconds(compiled)}" if compiled >= LONG else ""
+    return f"Drawn in {seconds(results['sampling_seconds'])} at {rate(results['seps_sampling'])}{once}."
+
+
+def report_graph(store: Any, report: Mapping[str, Any]) -> None:
+    """Print what a graph store holds in a few lines, with ``--verbose`` after all that was found when it was made."""
+    if console.is_verbose():
+        print_report(graph_sections(describe(store), report))
+        console.say(" ")
+    console.say(*of_graph(store, report))
+
+
+def of_graph(store: Any, report: Mapping[str, Any]) -> list[str]:
+    """The lines after ``csaw partition``."""
+    from csaw.partition.facts import counted
+
+    repeated = counted(report["duplicates"], "repeated edge") + f" ({REPEATED[report['duplicates_policy']]})"
+    loops = counted(report["self_loops"], "self loop") + " dropped" * report["self_loops_dropped"]
+    found = (
+        repeated * bool(report["duplicates"]),
+        loops * bool(report["self_loops"]),
+        f"{counted(report['skipped'], 'malformed row')} skipped" * bool(report.get("skipped")),
+        counted(report["dead_ends"], "dead end"),
+    )
+    edges = f"{store.edges:,} edges" if store.directed else f"{store.edges:,} stored edges, both directions of each,"
+    held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
+    bytes_held = sum(file.stat().st_size for file in store.path.rglob("*"))
+    return [
+        f"{held} ({size(bytes_held)}), {took()}.",
+        f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
+        next_is("sample", str(store.path), "walks.zarr", "--algo", "node2vec"),
+    ]
+
+
+def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None) -> list[str]:
+    """The lines after the tables of ``csaw evaluate``: what it has written."""
+    written = [f"{save[0]} of each vertex: {save[1]}."] if save else []
+    written += [f"Plots: {plot}."] if plot else []
+    columns = save is not None and Path(save[1]).suffix == ".npz"
+    return [" ".join(written), next_is("sample", graph, "walks.zarr", "--columns", save[1]) if save and columns else ""]
+
+
+def of_export(summary: Mapping[str, Any], out: str) -> list[str]:
+    """The lines after ``csaw export``."""
+    held = f"{summary['instances']:,} instances as {summary['format']} in {out} ({size(summary['bytes'])}), {took()}."
+    return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
+
+
+def of_checks(report: Any) -> list[str]:
+    """The lines after the checks of ``csaw verify``; the first says what a reader needs of all of them."""
+    counts, store = report.counts, report.path
+    apart = f", {counts['not_tested']} not tested" if counts["not_tested"] else ""
+    if counts["failed"]:
+        return [f"{store}: FAILED: {counts['failed']} of {len(report.checks)} checks{apart}, {took()}."]
+    if report.untested:
+        return [f"{store}: NOT TESTED: {counts['passed']} checks passed{apart}; none of them is of the law"]
+    judged = any(check.p_value is not None for check in report.checks)
+    return [
+        f"{store}: all checks passed{apart}, {took()}.",
+        "--verbose says how small a deviation each would have found." * (judged and not console.is_verbose()),
+    ]

@@ -1,0 +1,65 @@
+"""Lines over the column that a suite names in X: a small panel for each graph, or for each kind of work, with values at the points."""
+
+from typing import Any
+
+from csaw.engine.bench.bench_row import Row
+from csaw.engine.bench.plot_bars import Scale, number
+from csaw.engine.bench.plot_style import CSAW, MUTED, PEER, SMALL, TEXT, bare
+
+POOLED = ", pooled"
+MOST_COLUMNS = 4
+PANEL_INCHES = 1.75
+
+
+def panels(rows: list[Row]) -> dict[str, list[Row]]:
+    """The rows of each panel by its title: of each graph, if there are several, else of each series; a pooled one beside its own."""
+    by_graph = len({row.get("graph", "") for row in rows}) > 1
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["graph"] if by_graph else row["series"].removesuffix(POOLED), []).append(row)
+    return found
+
+
+def columns(count: int) -> int:
+    """How many panels stand side by side: as even a grid as there is."""
+    return count if count <= MOST_COLUMNS else -(-count // -(-count // MOST_COLUMNS))
+
+
+def draw(axis: Any, rows: list[Row], over: str, scale: Scale, most: float) -> None:
+    """Draw a panel; ``most``: the largest value of the panels that share its axis, in the unit of ``scale``."""
+    bare(axis)
+    for series in dict.fromkeys(row["series"] for row in rows):
+        here = sorted((row for row in rows if row["series"] == series), key=lambda row: row[over])
+        color = PEER if series.endswith(POOLED) else CSAW
+        x, y = [row[over] for row in here], [row["rate"] / scale.by for row in here]
+        if "efficiency" in here[0] and len(here) > 1:
+            axis.plot(x, [y[0] * value / x[0] for value in x], color=MUTED, linewidth=1, linestyle=(0, (1, 2)))
+        ends = [scale.spread(row) for row in here]
+        spread = [[value - low for value, (low, _) in zip(y, ends, strict=True)], [high - value for value, (_, high) in zip(y, ends, strict=True)]]  # fmt: skip
+        axis.errorbar(x, y, yerr=spread, color=color, linewidth=1.6, elinewidth=1, marker="o", markersize=4, markeredgewidth=0)  # fmt: skip
+        for at, value in zip(x, y, strict=True):
+            word = "pooled " if series.endswith(POOLED) else ""
+            axis.annotate(f"{word}{number(value)}", (at, value), xytext=(2, 6), textcoords="offset points", ha="right", fontsize=SMALL)  # fmt: skip
+    points = sorted({row[over] for row in rows})
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(points, [_count(point) for point in points])
+    axis.minorticks_off()
+    axis.set_xlim(points[0] / 1.9, points[-1] * 1.25)
+    axis.set_ylim(0, most * 1.18)
+    axis.tick_params(axis="y", labelcolor=MUTED)
+    axis.grid(axis="y")
+
+
+def named(over: str, rows: list[Row]) -> str:
+    """The name of the horizontal axis."""
+    if over == "gpus":
+        return "threads" if "thread(s)" in rows[0]["work"] else "GPUs"
+    return over.replace("_", " ")
+
+
+def title(axis: Any, text: str) -> None:
+    axis.set_title(text, fontsize=TEXT, loc="left", fontweight="bold", color=MUTED)
+
+
+def _count(point: int) -> str:
+    return f"{point // 1000}k" if point >= 1000 and point % 1000 == 0 else f"{point:,}"
