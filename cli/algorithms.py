@@ -1,5 +1,7 @@
 """``csaw algorithms``."""
 
+import shutil
+import sys
 from typing import Any
 
 import click
@@ -10,7 +12,7 @@ HEADINGS = {
     "batches": "Mini-batches: a sample is the nodes and edges of a mini-batch, numbered for a graph neural network",
     "subgraphs": "Subgraphs: a sample is the edges of each instance",
 }
-NAME_WIDTH = 20
+UNLIMITED = 1 << 20  # columns of a pipe or a file
 
 
 @click.command()
@@ -40,10 +42,15 @@ def algorithms(as_json: bool) -> None:
 
 def _print_algorithm(algorithm: Any) -> None:
     """Its name and paper, what it draws, and its options with defaults and ranges."""
-    from csaw.cli.options import help_of
+    from csaw.cli.options import flag_of, help_of
 
-    click.echo(f"  {algorithm.name()} ({algorithm.paper})")
-    click.echo(f"      {(algorithm.__doc__ or '').strip()}")
-    for name, option in algorithm.options().items():
-        click.echo(f"      --{name.replace('_', '-'):<{NAME_WIDTH}} {help_of(option)}")
-    click.echo()
+    width = shutil.get_terminal_size().columns - 4 if sys.stdout.isatty() else UNLIMITED
+    formatter = click.HelpFormatter(width=width)
+    with formatter.indentation():
+        formatter.write_text(f"{algorithm.name()} ({algorithm.paper})")
+        with formatter.indentation():
+            formatter.write_text(" ".join((algorithm.__doc__ or "").split()))
+            options = [(flag_of(name), help_of(option)) for name, option in algorithm.options().items()]
+            if options:
+                formatter.write_dl(options)
+    click.echo(formatter.getvalue())

@@ -22,7 +22,7 @@ def datasets() -> None:
 def list_(as_json: bool) -> None:
     """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
 
-    The last column names the papers that sample a graph.
+    The download is the size of the file, where it is known; the last column names the papers that sample a graph.
 
     \b
     Example:
@@ -32,16 +32,19 @@ def list_(as_json: bool) -> None:
 
     from csaw.cli.report import print_table
     from csaw.datasets.catalog import BY_HAND, ENTRIES
+    from csaw.partition.sizes import format_size
 
     if as_json:
         console.print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
         return
     rows = [
-        (e.name, f"{e.vertices:,}", f"{e.edges:,}", "directed" if e.directed else "undirected", e.papers)
+        (e.name, f"{e.vertices:,}", f"{e.edges:,}", "directed" if e.directed else "undirected",
+         format_size(e.nbytes) if e.nbytes else "", e.papers)
         for e in ENTRIES
-    ]
-    by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", g.papers) for g in BY_HAND]
-    print_table("", ("name", "vertices", "edges", "kind", "sampled in"), rows + by_hand, right=("vertices", "edges"))
+    ]  # fmt: skip
+    by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
+    heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
+    print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
     click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
 
 

@@ -1,6 +1,7 @@
 """``csaw export``."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,9 +9,13 @@ from csaw.cli import console, values
 
 
 @click.command()
-@click.argument("samples", type=click.Path())
+@click.argument("store", type=click.Path())
 @click.argument("out", type=click.Path())
-@click.option("--format", "format", help="Format: text, npy, parquet, pyg or torch [default: as the name of OUT says].")
+@click.option(
+    "--format",
+    "format",
+    help="Format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says].",
+)
 @click.option(
     "--graph",
     type=click.Path(),
@@ -25,28 +30,43 @@ from csaw.cli import console, values
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.quiet
-def export(samples: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
-    """Write SAMPLES, a sample store, as the file OUT.
+def export(store: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
+    """Write STORE, a sample or a graph, as the file OUT.
 
-    The name of OUT chooses the format: text (.txt, .txt.gz), NumPy (.npy), Parquet (.parquet), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
+    The name of OUT chooses the format. Of a sample: text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
 
-    A .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
+    Of a graph, which may also be a file of edges or a dataset's name: text (.txt, .txt.gz), CSV (.csv, .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz) or a matrix for scipy.sparse (.npz). Vertices have the ids of your file. Matrix Market, METIS and .npz number them instead; the format ids has a line with the id of each.
+
+    Of a sample, a .npz or .pt file is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array n_id has the ids of your file; where those are strings, it has numbers,
     and original_id has the strings. The file also has batch, batch_size (seeds come first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows of the graph store.
 
     \b
     Example:
         csaw export walks.zarr corpus.txt
+        csaw export graph.zarr graph.mtx
     """
     from csaw.cli.told import of_export
     from csaw.engine.export import export as write
-    from csaw.engine.samples.check import attributes_of
     from csaw.partition.replace import FILE, check
 
     check(Path(out), FILE, overwrite)
-    total = attributes_of(Path(samples))["instances"] if instances is None else instances[1] - instances[0]
     with console.progress("exporting", enabled=not as_json) as update:
-        update.begin("exporting", total, "instances")
+        source, total, unit = _opened(store, instances)
+        update.begin("exporting", total, unit)
         summary = write(
-            samples, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
+            source, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
         )
     console.print_json(summary) if as_json else console.say(*of_export(summary, out))
+
+
+def _opened(store: str, instances: tuple[int, int] | None) -> tuple[Any, int, str]:
+    """A graph, open, or the path of a sample; how much there is to write, and of what."""
+    from csaw.datasets.resolve import is_graph_argument, resolve
+    from csaw.engine.samples.check import attributes_of
+    from csaw.partition import open_graph
+
+    if is_graph_argument(store):
+        graph = open_graph(resolve(store))
+        return graph, graph.edges, "edges"
+    total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
+    return store, total, "instances"

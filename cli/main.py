@@ -18,6 +18,7 @@ from csaw.partition.shown import shown
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
 NOT_COMMANDS = (
     "__main__",
+    "cluster_plan",
     "complete",
     "console",
     "evaluated",

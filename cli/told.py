@@ -138,7 +138,8 @@ def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None) -
 
 def of_export(summary: Mapping[str, Any], out: str) -> list[str]:
     """The lines after ``csaw export``."""
-    held = f"{summary['instances']:,} instances as {summary['format']} in {out} ({size(summary['bytes'])}), {took()}."
+    what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
+    held = f"{summary[what]:,} {what} as {summary['format']} in {out} ({size(summary['bytes'])}), {took()}."
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 

@@ -1,10 +1,10 @@
 """Graphs of the SNAP and SuiteSparse collections, among them those of the C-SAW, NextDoor and Gunrock papers: their addresses and published counts.
 
-Gunrock's are those of its papers on several GPUs and on triangle counting. No collection publishes checksums, so ``sha256`` is None until somebody has
-compared files that came from it independently; what is checked instead is in check.py.
+Gunrock's are those of its papers on several GPUs and on triangle counting. The collections publish no checksums and no sizes. RECORDED has what at least two
+projects that fetched a file on their own have recorded alike; of the other files both are unknown, and check.py compares them with the published counts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from csaw.partition.errors import UnknownNameError
 from csaw.partition.shown import shown
@@ -16,7 +16,7 @@ ARCHIVE = ".tar.gz"
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset: ``vertices`` and ``edges`` as its collection publishes them, an undirected edge once; ``sha256`` of the file where it is known."""
+    """A dataset: ``vertices`` and ``edges`` as its collection publishes them, an undirected edge once; ``sha256`` and ``nbytes`` of the file where they are known."""
 
     name: str
     file: str
@@ -25,6 +25,7 @@ class Entry:
     directed: bool
     papers: str = ""  # papers that sample or traverse it
     sha256: str | None = None
+    nbytes: int | None = None
 
     @property
     def url(self) -> str:
@@ -53,7 +54,19 @@ class ByHand:
         return f"{self.name} is not published as a file of edges; {self.page} has it, and docs/guides/graphs.md says how to make {self.name}.zarr of it"
 
 
-ENTRIES = (
+RECORDED: dict[str, tuple[str, int | None]] = {  # sha256 and bytes, where they were recorded too
+    "ca-GrQc": ("a254442cdf5d684712578b630c2e0d7543518ab154ef2341cabb607572ce7230", 109_261),
+    "ca-HepPh": ("8d679f64ea507834613f4c09e6f692cc8a2405d5a01bfe1ee3b24fbbea1d807f", None),
+    "cit-HepPh": ("917e77b3344aed33fd2d849443c9512b7c528b9dc87251d4245fb3777bbe4128", 1_664_504),
+    "com-Orkut": ("f73e33fb685f411a10c952f2ba3ea788380b91a17bc636e38da1a23f6c6b2bc6", 447_251_958),
+    "ego-Facebook": ("125e84db872eeba443d270c70315c256b0af43a502fcfe51f50621166ad035d7", 218_576),
+    "email-Eu-core": ("4b47acdb80197b085fe63c819c357ae488131ee904ed93d1b219a68b0f9e245f", 79_754),
+    "roadNet-CA": ("383f7b14424530a9e25c392969a9c19dace32ebcfd141f0967a1433498c2acdd", None),
+    "soc-LiveJournal1": ("d7bcd5a87b88c896c35fdb9611e804c3f4033c39b58c4c9ea3ba53c680d516d8", 259_619_239),
+    "web-Google": ("bcac0af0471d749f4a8c010bca92b61cf2868a0570741de06892fc062f265ea6", 21_168_784),
+    "wiki-Vote": ("7d3e53626e14b8b09fb3b396bece9d481ad606bd64ceab066349ff57d4ada7fc", None),
+}
+LISTED = (
     Entry("amazon0302", "amazon0302.txt.gz", 262_111, 1_234_877, True),
     Entry("amazon0312", "amazon0312.txt.gz", 400_727, 3_200_440, True),
     Entry("amazon0505", "amazon0505.txt.gz", 410_236, 3_356_824, True),
@@ -98,6 +111,11 @@ ENTRIES = (
     Entry("wiki-Talk", "wiki-Talk.txt.gz", 2_394_385, 5_021_410, True),
     Entry("wiki-Vote", "wiki-Vote.txt.gz", 7_115, 103_689, True),
 )  # fmt: skip
+ENTRIES = tuple(
+    replace(entry, sha256=sha256, nbytes=nbytes)
+    for entry in LISTED
+    for sha256, nbytes in [RECORDED.get(entry.name, (None, None))]
+)
 
 SAINT = "https://github.com/GraphSAINT/GraphSAINT"
 BY_HAND = (

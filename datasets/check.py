@@ -36,8 +36,8 @@ class Text:
 
 
 def largest_file(entry: Entry) -> int:
-    """The largest possible size of the file of ``entry`` in bytes: an undirected edge may stand there in both directions."""
-    return HEAD_BYTES + PACKED_ROW_BYTES * 2 * entry.edges
+    """The size of the file of ``entry`` in bytes, or the largest possible one where it is unknown: an undirected edge may stand there in both directions."""
+    return entry.nbytes or HEAD_BYTES + PACKED_ROW_BYTES * 2 * entry.edges
 
 
 def check_start(start: bytes, entry: Entry, shown: str) -> None:

@@ -40,6 +40,17 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
     )
 
 
+def is_graph_argument(argument: str) -> bool:
+    """Whether a command that takes samples and graphs is given a graph: a graph store, a file of edges, or a name of :func:`resolve` under which nothing stands."""
+    from csaw.partition.attributes import is_graph
+
+    found = _status(argument)
+    if found is not None:
+        return is_graph(argument) if stat.S_ISDIR(found.st_mode) else True
+    named = argument.startswith("rmat:") or argument == "karate"
+    return named or find(argument) is not None or by_hand(argument) is not None
+
+
 def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path | None:
     """The path of a dataset that is on disk already: its store or file in the cache, or its store NAME.zarr or file in the current folder; None where there is none.
 

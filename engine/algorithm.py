@@ -85,8 +85,9 @@ class Algorithm:
         return options_of(cls)
 
     def parameters(self) -> dict[str, Any]:
-        """Every option's value, as plain data for the manifest."""
-        return {name: getattr(self, name) for name in self.options()}
+        """The values of options, as plain data for the manifest: of all but those at their default that earlier requests do not have."""
+        values = {name: (getattr(self, name), declared) for name, declared in self.options().items()}
+        return {name: value for name, (value, one) in values.items() if not (one.is_later and value == one.default)}
 
     def edge_bias(self, e: Any) -> float:
         return e.weight
@@ -101,7 +102,7 @@ def bias_option(default: str) -> Any:
 def unique_option() -> Any:
     """The option of traversals that may select each vertex once at a depth."""
     said = "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as long as there is another one"
-    return option(False, help=said)
+    return option(False, help=said, is_later=True)
 
 
 class ChosenBias(Algorithm):

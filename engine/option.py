@@ -74,6 +74,9 @@ class Option:
     )
     group: str = "Algorithm"  # the heading of the option in the help
     alias: str = ""  # an earlier name, which still works
+    is_later: bool = (
+        False  # samples were stored before there was this option: requests leave out its default, as theirs do
+    )
 
     def check(self, name: str, value: Any) -> Any:
         """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""
@@ -135,6 +138,7 @@ def option(default: Any, *, help: str, **limits: Any) -> Any:
     help: what the option changes, for ``csaw sample --help``.
     low, high: the range of a number, both ends included; ``open_low=True`` and ``open_high=True`` exclude them (default: no limit).
     choices: the words that a str may be. reason: why there are limits, for the error. none: what the value None means, where it is allowed.
+    is_later: whether unfinished samples may be older than the option; requests then leave out its default.
 
     In hooks, ``self.strength`` is its value. OptionError for a default of another type.
     """

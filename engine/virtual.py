@@ -26,9 +26,10 @@ from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
 from csaw.partition import open_graph, replace
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.nodes import group_node, write_array
+from csaw.partition.nodes import About, group_node, write_array
 
 SOURCES = "given_sources"
+GIVEN = {SOURCES: "dense id of each source", LABELS: "label of each source"}
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
@@ -78,7 +79,8 @@ def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> 
     checksums = {}
     for name, array in given.items():
         chunk = f"{name}/{chunk_name(0, 1)}"
-        write_array(folder / name, array.dtype, array.shape, (max(1, array.size),), separator=".", fill=0)
+        about = About(("source",), {"long_name": GIVEN[name], "units": "1"})
+        write_array(folder / name, array.dtype, array.shape, (max(1, array.size),), separator=".", fill=0, about=about)
         checksums[chunk] = files.write_file(folder / chunk, np.ascontiguousarray(array, array.dtype.newbyteorder("<")))
         checksums[f"{name}/zarr.json"] = files.sha256(folder / name / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))

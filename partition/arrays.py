@@ -32,9 +32,9 @@ class Written(NamedTuple):
     packed: bool
     sums: np.ndarray
 
-    def close(self) -> str:
-        """Say what the files are, and return the digest that vouches for them."""
-        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed)
+    def close(self, about: nodes.About | None = None) -> str:
+        """Say what the files are, and return the digest that vouches for them. ``about``: what viewers read of the array."""
+        nodes.write_array(self.path, self.dtype, (self.size,), (self.chunk,), packed=self.packed, about=about)
         (self.path / SUMS).write_bytes(self.sums.tobytes())
         return array_digest((self.path / "zarr.json").read_bytes(), self.sums.tobytes())
 
@@ -93,9 +93,9 @@ class PlainArray:
         if self.held or missing:
             self._submit(missing)
 
-    def close(self) -> str:
-        """When all is written, say what the files are, and return the digest that vouches for them."""
-        return self.written().close()
+    def close(self, about: nodes.About | None = None) -> str:
+        """As ``Written.close``, when all is written."""
+        return self.written().close(about)
 
     def written(self) -> Written:
         """What there is when all is written."""

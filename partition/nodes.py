@@ -4,13 +4,20 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from csaw.partition.errors import StoreError
 
 PLAIN: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}]
+
+
+class About(NamedTuple):
+    """What viewers such as xarray read of an array: a name for each dimension, and attributes as plain data. No value of the array depends on it."""
+
+    dimensions: tuple[str, ...]
+    attributes: dict[str, Any]
 
 
 def group_node(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -24,18 +31,19 @@ def write_group(folder: Path, attributes: dict[str, Any]) -> None:
 
 
 def write_array(folder: Path, dtype: np.dtype, shape: tuple[int, ...], chunks: tuple[int, ...], *, packed: bool = False,
-                separator: str = "/", fill: int = 0) -> None:  # fmt: skip
+                separator: str = "/", fill: int = 0, about: About | None = None) -> None:  # fmt: skip
     """Write the zarr.json that makes ``folder`` an array of ``shape`` in chunks of ``chunks``; ``packed``: compressed by LZ4.
 
     Chunk (1, 0) is the file c/1/0, or c.1.0 with another separator.
     """
+    named = {} if about is None else {"dimension_names": list(about.dimensions)}
     blosc = {"typesize": dtype.itemsize, "cname": "lz4", "clevel": 5, "shuffle": "bitshuffle", "blocksize": 0}
     codecs = [PLAIN[0] if dtype.itemsize > 1 else {"name": "bytes"}]
     _write(folder, {
         "shape": list(shape), "data_type": dtype.name, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunks)}},
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": separator}}, "fill_value": dtype.type(fill).item(),
         "codecs": codecs + [{"name": "blosc", "configuration": blosc}] * packed,
-        "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": [],
+        "attributes": {} if about is None else about.attributes, **named, "zarr_format": 3, "node_type": "array", "storage_transformers": [],
     })  # fmt: skip
 
 

@@ -6,13 +6,12 @@ import numpy as np
 
 from csaw.partition.cells import cells, empty_cell, fitted, is_blank, row_shown
 from csaw.partition.errors import FormatError
+from csaw.partition.numbers import FLOAT32_END
 from csaw.partition.plain import BLANK, LINES, ROWS
 from csaw.partition.word_cells import CutRows, cut_rows
 
 if TYPE_CHECKING:
     from csaw.partition.sniff import Shape
-
-LARGEST = float(np.finfo(np.float32).max)
 
 
 class WordRows:
@@ -113,7 +112,7 @@ class WordRows:
                 FormatError(f"{where}: expected a number as weight, found {row_shown(word)} in {row_shown(line)}")
             )
             return None
-        if 0.0 <= weight <= LARGEST:
+        if 0.0 <= weight < FLOAT32_END:
             return weight
         self.bad_weights += 1
         self.bad_weight_line = self.bad_weight_line or self.counts["lines"]

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from csaw.partition.about import about
 from csaw.partition.arrays import PlainArray, Written, growing_array
 from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
@@ -128,26 +129,24 @@ class StoreWriter:
         each vertex, int32 [V], and gives the count, the method and the seed; None makes none. ``partitioner``: method and seed of the one that numbered the
         vertices, so that their ids need not rise; None where they rise.
         """
-        kind = "identity"
-        if vertex_ids is not None:
-            kind = self._ids(vertex_ids)
+        kind = "identity" if vertex_ids is None else self._ids(vertex_ids)
+        fingerprint = self.fingerprint.hexdigest()
         with full_disk_named(self.path, self.jobs.bytes):
-            self.digests |= {name: array.close() for name, array in self.ended.items()}
+            self.digests |= {name: array.close(about(name, kind, fingerprint)) for name, array in self.ended.items()}
         attributes: dict[str, Any] = {
             "vertices": self.vertices, "edges": self.edges, "directed": directed, "weighted": self.weighted, "multigraph": self.facts.repeats,
             "max_degree": self.facts.largest, "id_dtype": self.id_dtype.name, "id_kind": kind,
-            "fingerprint": self.fingerprint.hexdigest(), "partitions": self.rows, "report": {},
-            **({} if partitioner is None else {"partitioner": partitioner}),
+            "fingerprint": fingerprint, "partitions": self.rows, "report": {},
+            **({} if partitioner is None else {"partitioner": partitioner}), **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
         }  # fmt: skip
-        if self.input_rows is not None:
-            attributes[EDGE_IDS] = self.input_rows
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
         if clusters is not None:
             found, made = clusters(draft)
             self._array(self.draft / "clusters", found)
             with full_disk_named(self.path, found.nbytes):
-                self.digests["clusters"] = self.ended.pop("clusters").close()
+                said = about("clusters", kind, fingerprint, algorithm=made["method"], seed=made["seed"])
+                self.digests["clusters"] = self.ended.pop("clusters").close(said)
             attributes["clusters"] = made | {"digest": digest_of(found)}
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):

@@ -13,8 +13,9 @@
 #
 #   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--algo node2vec --p 0.5 --q 2" sbatch --array=0-15 scripts/slurm-array.sh
 #   SHARDS=16 GRAPH=web.zarr OUT=walks.zarr OPTIONS="..." sbatch --array=3,7 scripts/slurm-array.sh     # some of them again
+#   GRAPH=web.zarr OUT=walks.zarr OPTIONS="--device cuda:0,1,2,3" sbatch --array=0-15 --gpus-per-node=4 scripts/slurm-array.sh     # nodes with four GPUs
 #
-# OPTIONS follow csaw's own, such as --device cuda:0,1,2,3 for nodes with four GPUs.
+# OPTIONS follow csaw's own.
 set -euo pipefail
 read -ra options <<< "${OPTIONS:-}"
 shards="${SHARDS:-$SLURM_ARRAY_TASK_COUNT}"

@@ -8,13 +8,13 @@ from click.testing import CliRunner
 
 from csaw.cli.export import export as export_command
 from csaw.engine import registry
-from csaw.engine.export import formats
+from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
 ROOMS = {
-    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export")
+    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export/samples")
 }  # a format may be a folder
 
 
@@ -43,9 +43,9 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
     assert any(f'"{name}"' in text for text in laws)
 
 
-@pytest.mark.parametrize("name", formats())
-def test_the_help_of_export_names_every_format_and_its_suffixes(name):
+@pytest.mark.parametrize(("of", "name"), [(of, name) for of in (SAMPLES, GRAPHS) for name in formats(of)])
+def test_the_help_of_export_names_every_format_and_its_suffixes(of, name):
     said = CliRunner().invoke(export_command, ["--help"]).output
     listed = " ".join(said.partition("--format")[2].partition("[default")[0].split())
     assert re.search(rf"\b{name}\b", listed)
-    assert all(suffix in said for suffix in formats()[name].SUFFIXES)
+    assert all(suffix in said for suffix in formats(of)[name].SUFFIXES)

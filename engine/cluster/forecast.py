@@ -89,8 +89,11 @@ def _share(plan: Plan, store: Store, first: int, last: int, sharing: int) -> Sha
     read, reading = stored_bytes(store, plan.needs), plan.expected["loading_seconds"]
     if plan.residency.streams:
         again = -(-instances // plan.batch) / max(-(-request.instances // plan.batch), 1)
-        read = round(plan.expected["bytes"] * again) if plan.residency.from_store else read
-        reading *= again * (sharing if plan.residency.from_store else 1)
+        if plan.residency.from_store:
+            read, reading = round(plan.expected["bytes"] * again), reading * again * sharing
+        else:  # read into host memory once, and copied to a GPU again and again
+            once = min(reading, read / plan.rates.disk_bytes)
+            reading = once + (reading - once) * again
     works = bool(instances)
     parts = {
         READING: reading * works, BUILDING: plan.expected["building_seconds"] * works, SAMPLING: plan.expected["sampling_seconds"] * part,

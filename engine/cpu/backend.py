@@ -237,6 +237,7 @@ class CpuBackend(Backend):
             "ASKS_LATER": self.asks_later,
             "QUESTIONS": QUESTIONS,
             "LOGGED": self.plan.paths_bytes > 0,
+            "PACKED": not getattr(self.algorithm, "disjoint", False) and np.dtype(self.store.id_dtype).itemsize == 4,
             "UNLIMITED": self.unlimited,
         }
         return self.constants() | own

@@ -1,83 +1,86 @@
-"""Samples to other programs' formats; a file or a folder for each, and this folder is the registry.
+"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.registry` says what a format is, and where they are."""
 
-A format has ``SUFFIXES`` and ``write(samples, file, name, update, threads)``, which streams into an open binary file; ``name`` is the file's final name.
-The file's bytes do not depend on ``threads``.
-One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places of edges in it.
-"""
-
-import pkgutil
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from csaw.engine.export.registry import GRAPHS, SAMPLES, chosen, formats
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
-from csaw.partition import open_graph
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.attributes import is_graph
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.parallel import processors
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
 
+__all__ = ["export", "formats"]
+
 EARLY = 1 << 25  # bytes of a file that the disk gets at a time, while the rest is made
+Update = Callable[[int], None]
 
 
-def formats() -> dict[str, Any]:
-    """Every format by name."""
-    return {found.name: import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)}
+def export(store: str | Path | Samples | GraphStore, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None,
+           threads: int | None = None, overwrite: bool = False, update: Update = lambda done: None) -> dict[str, Any]:  # fmt: skip
+    """Write a sample or a graph as a file of another format. The file is written whole or not at all; vertices have their original ids where the format has ids.
 
-
-def format_of(out: Path) -> str:
-    """The format whose suffix the file name has."""
-    known = {suffix: name for name, module in formats().items() for suffix in module.SUFFIXES}
-    for suffix, name in known.items():
-        if out.name.endswith(suffix):
-            return name
-    raise OptionError(f"{out}: expected a name ending in {', '.join(sorted(known))}, or --format {'|'.join(formats())}")
-
-
-def export(samples_path: str | Path | Samples, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None, threads: int | None = None,
-           overwrite: bool = False, update: Callable[[int], None] = lambda done: None) -> dict[str, Any]:  # fmt: skip
-    """Write a sample store as a file of another format. The file is written whole or not at all.
-
-    samples_path: the sample store, or open samples, which may be in memory. out: path of the file to write.
-    format: text, npy, parquet, pyg or torch (default: None, as the suffix of ``out`` says).
-    graph: path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
+    store: path of a sample store or of a graph store, or one that is open, which may be in memory. out: path of the file to write.
+    format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet, metis, graphml, npz or ids (default: None, as the suffix of ``out`` says).
+    graph: of samples, path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
         A virtual sample is drawn from it.
-    instances: write the instances from the first number to before the second alone (default: None, all of them).
+    instances: of samples, write the instances from the first number to before the second alone (default: None, all of them).
     threads: number of threads; no byte depends on it (default: None, one for each processor).
-    overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances written so far.
+    overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances, or of a graph's stored edges, written so far.
 
-    Returns a summary as plain data; ``left_out`` gives the reason for each array that is missing. OptionError for a format that is unknown, StoreError
+    Returns a summary as plain data; ``left_out`` gives the reason for each thing that the file lacks. OptionError for a format that is unknown or cannot hold the store, StoreError
     where a store is missing or damaged or ``out`` cannot be written.
     """
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
-    samples = samples_path if isinstance(samples_path, Samples) else open_samples(samples_path, graph)
+    if isinstance(store, GraphStore) or (not isinstance(store, Samples) and is_graph(store)):
+        for name, given in (("--graph", graph), ("--instances", instances)):
+            if given is not None:
+                raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
+        held = store if isinstance(store, GraphStore) else open_graph(store)
+        return _export_graph(held, out, chosen(GRAPHS, out, format), crew, overwrite, update)
+    samples = store if isinstance(store, Samples) else open_samples(store, graph)
     if instances is not None:
         samples = _part(samples, *instances)
-    chosen = format or format_of(out)
-    if chosen not in formats():
-        raise OptionError(f"--format: expected one of {', '.join(formats())}, found {chosen!r}")
-    more, left_out = _graph(samples, formats()[chosen], graph)
+    return _export_samples(samples, out, chosen(SAMPLES, out, format), graph, crew, overwrite, update)
+
+
+def _export_samples(samples: Samples, out: Path, format: str, graph: str | Path | None, crew: int, overwrite: bool, update: Update) -> dict[str, Any]:  # fmt: skip
+    module = formats()[format]
+    more, left_out = _graph(samples, module, graph)
+
+    def write(file: BinaryIO, update: Update) -> None:
+        module.write(samples, file, out.name, update, crew, **more)
+
+    said = {"samples": str(samples.path), "out": str(out), "format": format, "instances": samples.instances}
+    return said | {"bytes": _written(out, write, overwrite, update), "left_out": left_out}
+
+
+def _export_graph(store: GraphStore, out: Path, format: str, crew: int, overwrite: bool, update: Update) -> dict[str, Any]:  # fmt: skip
+    from csaw.engine.export.edges import Edges, left_out
+
+    module, edges = formats(GRAPHS)[format], Edges(store, crew)
+    size = _written(out, lambda file, update: module.write(edges, file, out.name, update), overwrite, update)
+    said = {"graph": str(store.path), "out": str(out), "format": format, "vertices": store.vertices}
+    return said | {"edges": edges.written, "bytes": size, "left_out": left_out(edges, module.HOLDS)}
+
+
+def _written(out: Path, write: Callable[[BinaryIO, Update], None], overwrite: bool, update: Update) -> int:
+    """The bytes of the new file ``out``."""
     try:
         with new_file(out, overwrite=overwrite) as file:
-            formats()[chosen].write(samples, file, out.name, _begins_early(file, update), crew, **more)
+            write(file, _begins_early(file, update))
     except StoreError:
         raise
     except OSError as error:
         raise cannot_be_written(out, error) from error
-    size = out.stat().st_size
-    return {
-        "samples": str(samples.path),
-        "out": str(out),
-        "format": chosen,
-        "instances": samples.instances,
-        "bytes": size,
-        "left_out": left_out,
-    }
+    return out.stat().st_size
 
 
 def _part(samples: Samples, first: int, last: int) -> Samples:

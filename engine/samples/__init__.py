@@ -12,6 +12,7 @@ import numpy as np
 
 from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
+from csaw.engine.samples.hops import HopTables
 from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
 from csaw.engine.samples.ragged import ragged_group
 from csaw.engine.samples.shown import ShownSamples
@@ -30,12 +31,12 @@ VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arra
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
-class Samples(ShownSamples):
+class Samples(HopTables, ShownSamples):
     """A finished sample store, open for reading.
 
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError where a file has changed.
 
-    layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop),
+    layout: "walks" (arrays ``walks`` [instances, walk_length + 1] and ``lengths`` [instances]), "hops" (``hops``: [instances, width] for each hop; :meth:`parents` says whose children its columns are),
         "ragged-walks", of walks without a limit (``walks`` [steps + instances], all walks one after the other, with ``walk_ptr`` [instances + 1];
         :meth:`walk` gives one), "subgraphs" (``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some algorithms also
         ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``: see layout.py) or
@@ -114,13 +115,6 @@ class Samples(ShownSamples):
     def has_walks(self) -> bool:
         """Whether an instance is a walk."""
         return self.layout in ("walks", RAGGED_WALKS)
-
-    @cached_property
-    def hops(self) -> list[Rows]:
-        return [self[name] for name in self.hop_names()]
-
-    def hop_names(self) -> list[str]:
-        return check.hop_names(self._arrays)
 
     @property
     def walk_length(self) -> int | None:

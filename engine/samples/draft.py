@@ -27,6 +27,7 @@ class Draft:
     instances: int
     group_size: int
     identifiers: Identifiers
+    request: dict[str, Any]  # of its manifest
 
     @property
     def groups(self) -> int:

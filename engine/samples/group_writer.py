@@ -46,7 +46,8 @@ class GroupWriter(Draft):
         self.path = Path(path)
         self._manifest, self.dense_dtype = manifest, np.dtype(dense_dtype)
         self._choose = partial(Identifiers.choose, dense_dtype, vertex_ids, ids)
-        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose())
+        request = manifest.get("request", {})
+        super().__init__(place.partial_of(self.path), layout, instances, group_size, self._choose(), request)
         self.bytes_written = 0
         self.finished = False
         self._done: set[int] = set()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples import files
+from csaw.engine.samples.about import about
 from csaw.engine.samples.check import NAMES, results_of, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
@@ -65,7 +66,9 @@ def _describe_rows(draft: Draft) -> dict[str, str]:
 
 
 def _array_node(draft: Draft, name: str, shape: tuple, chunks: tuple, dtype: np.dtype, fill: int) -> None:
-    write_array(draft.partial / name, dtype, shape, chunks, separator=".", fill=fill)
+    held = draft.identifiers
+    said = about(name, draft.layout, held.kind, held.fill, draft.request)
+    write_array(draft.partial / name, dtype, shape, chunks, separator=".", fill=fill, about=said)
 
 
 def _join_groups(draft: Draft) -> dict[str, str]:

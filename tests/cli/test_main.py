@@ -43,6 +43,7 @@ COMMANDS = sorted(
         "report",
         "runs",
         "spread",
+        "cluster_plan",
         "told",
         "values",
     )

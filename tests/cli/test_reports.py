@@ -150,7 +150,7 @@ def test_every_figure_of_a_plan_and_of_a_run_has_a_line(said):
 def test_info_says_what_a_graph_is_and_what_it_was_made_of(said, tmp_path):
     (tmp_path / "g.txt").write_text("# two rows\n1 2\n2 1\n2 2\n2 2\n")
     said("partition", "g.txt", "g.zarr")
-    found = sections(said("info", "g.zarr").split("\nVertices by degree")[0])
+    found = sections(said("info", "g.zarr").split("\nPartitions")[0])
     assert found["Graph"]["stored edges"] == "3"
     assert found["Graph"]["directed"] == "yes"
     assert found["Graph"]["weighted"] == "no"
@@ -221,7 +221,7 @@ def test_help_begins_with_the_options_of_the_algorithm(said, name):
 
 def test_the_first_screen_of_help_has_what_each_algorithm_takes(said, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    screen = said("sample", "--help").splitlines()[:30]
+    screen = said("sample", "--help").splitlines()[:36]
     listed = " ".join(" ".join(screen).partition("explains:")[2].split())
     for name in registry.names():
         flags = re.search(rf"(?<![-\w]){name}(?:, [a-z0-9-]+)* ((?:--[a-z-]+ ?)+)", listed)[1]

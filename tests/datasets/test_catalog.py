@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from csaw.datasets.catalog import BY_HAND, ENTRIES, find, known
+from csaw.datasets.catalog import BY_HAND, ENTRIES, RECORDED, find, known
 from csaw.datasets.resolve import disagreement, resolve
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
@@ -35,6 +35,13 @@ def test_entries_are_well_formed():
         )
         assert 0 < entry.vertices < entry.edges < entry.vertices**2
         assert entry.sha256 is None or re.fullmatch("[0-9a-f]{64}", entry.sha256)
+
+
+def test_what_was_recorded_of_files_is_in_their_entries():
+    assert {entry.name for entry in ENTRIES if entry.sha256} == set(RECORDED)
+    assert len({entry.sha256 for entry in ENTRIES if entry.sha256}) == len(RECORDED)
+    for entry in ENTRIES:
+        assert entry.nbytes is None or entry.edges // 2 < entry.nbytes < 24 * entry.edges
 
 
 def test_the_graphs_of_each_paper_have_its_name():

@@ -226,7 +226,7 @@ def test_checks_of_the_users_own_hooks_compile(residency, store, caplog, tmp_pat
     check(kernels_of(Specialization(job.plan, store, job.algorithm)), FOR_OWN, caplog)
 
 
-@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize("residency", ["resident", pytest.param("streamed", marks=LIKE_OTHERS)])
 @pytest.mark.parametrize(("algo", "limit"), [("Back", None), ("Second", 9), ("Dead", 9)])
 def test_hooks_that_read_the_path_compile(algo, limit, residency, store, caplog, tmp_path, cubins):
     (tmp_path / "mine.py").write_text(PATHS)

@@ -1,7 +1,11 @@
 """Claims of export: the file holds the samples' original ids, whole or not at all, in the format its name says."""
 
+import csv
 import gzip
 import json
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +18,7 @@ from helpers import slow
 from csaw.cli.export import export as command
 from csaw.engine.export import export, formats
 from csaw.engine.samples import ahead, files, open_samples
+from csaw.engine.version import VERSION
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
 SAID = {"request": {"algorithm": "deepwalk", "parameters": {"walk_length": 3}, "seed": 1}}
@@ -50,6 +55,7 @@ IDS = {
     "negative": np.array([-(2**63), -10000, -1, 2**63 - 1]),
     "strings": np.array(["a", "bc", "ü", "d" * 40]),
 }
+XML = "{http://graphml.graphdrawing.org/xmlns}"
 LAYOUTS = {"walks": (WALKS, None), "hops": (HOPS, HOP_EDGES), "subgraphs": (SUBGRAPHS, SUBGRAPH_EDGES)}
 
 
@@ -136,9 +142,9 @@ def test_parquet_has_the_bytes_that_one_writer_would_have_written(tmp_path, layo
     ids = np.sort(rng.choice(10**6, 4, replace=False))
     path = slow.write(tmp_path / "s", SAID, layout, LAYOUTS[layout][0], group_size=1, vertex_ids=ids)
     export(path, tmp_path / "out.parquet")
-    edges = {"src": pa.int32(), "dst": pa.int32(), "depth": pa.int32()}
-    columns = {"walk": pa.list_(pa.int32())} if layout == "walks" else edges
-    schema = pa.schema({"instance": pa.int64(), **columns})
+    read = pq.read_schema(tmp_path / "out.parquet")
+    lists = [f.with_type(pa.list_(f.type.value_type)) if pa.types.is_list(f.type) else f for f in read]
+    schema = pa.schema(lists, metadata=read.metadata)
     whole = pq.read_table(tmp_path / "out.parquet").cast(schema)
     with pq.ParquetWriter(tmp_path / "one.parquet", schema) as writer:
         for instance in range(open_samples(path).instances):
@@ -146,8 +152,90 @@ def test_parquet_has_the_bytes_that_one_writer_would_have_written(tmp_path, layo
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["small", "strings"])
+def test_parquet_says_what_the_samples_are(tmp_path, layout, kind):
+    export(stored(tmp_path, layout, IDS[kind]), tmp_path / "out.parquet")
+    schema = pq.read_schema(tmp_path / "out.parquet")
+    said = {key.decode(): value.decode() for key, value in schema.metadata.items()}
+    assert (said["algorithm"], said["seed"], said["layout"]) == ("deepwalk", "1", layout)
+    assert json.loads(said["parameters"]) == {"walk_length": 3}
+    assert said["csaw_version"] == VERSION
+    assert all(field.metadata[b"units"] in (b"1", b"count") and field.metadata[b"description"] for field in schema)
+    column = schema.field("walk" if layout == "walks" else "src").type
+    vertex = pa.string() if kind == "strings" else pa.int32()
+    assert column == (pa.list_(vertex) if layout == "walks" else vertex)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_csv_has_a_walk_or_an_edge_a_row(tmp_path, ids, suffix):
+    def rows(layout):
+        (tmp_path / layout).mkdir()
+        export(stored(tmp_path / layout, layout, ids), tmp_path / f"{layout}.{suffix}")
+        opened = gzip.open if suffix == "csv.gz" else open
+        with opened(tmp_path / f"{layout}.{suffix}", "rt", newline="", encoding="utf-8") as file:
+            return list(csv.reader(file))
+
+    header, *found = rows("walks")
+    assert header == ["instance", "v0", "v1", "v2", "v3"]
+    assert found == [[str(k), *map(str, walk), *[""] * (4 - len(walk))] for k, walk in enumerate(walks_of(ids))]
+    for layout in ("hops", "subgraphs"):
+        header, *found = rows(layout)
+        assert header == ["instance", "src", "dst", "depth"]
+        assert found == [list(map(str, row)) for row in edges_of(ids, layout, "", "")]
+
+
+def test_csv_puts_ids_in_quotes_where_they_need_them(tmp_path):
+    odd = np.array(["a,b", 'say "x"', "#c", " d\n"])
+    export(stored(tmp_path, "walks", odd), tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row[1 : len(walk) + 1] for row, walk in zip(list(csv.reader(file))[1:], walks_of(odd), strict=True)] == walks_of(odd)  # fmt: skip
+
+
+def test_walks_without_a_limit_are_no_csv(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "ragged-walks", {"lengths": np.array([1]), "walks": np.array([0, 1], np.uint32)})  # fmt: skip
+    with pytest.raises(OptionError, match="no table"):
+        export(path, tmp_path / "out.csv")
+    export(path, tmp_path / "out.graphml")
+    assert (tmp_path / "out.graphml").read_text().count("<edge") == 1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_graphml_has_every_vertex_and_edge_of_every_instance(tmp_path, ids, layout):
+    export(stored(tmp_path, layout, ids), tmp_path / "out.graphml")
+    graph = xml.parse(tmp_path / "out.graphml").getroot().find(f"{XML}graph")
+    held = {node.get("id"): {data.get("key"): data.text for data in node} for node in graph.iter(f"{XML}node")}
+    lines = [(held[e.get("source")], held[e.get("target")], int(e.find(f"{XML}data").text)) for e in graph.iter(f"{XML}edge")]  # fmt: skip
+    assert all(a["instance"] == b["instance"] for a, b, _ in lines)
+    walks = walks_of(ids)
+    rows = [(i, w[k], w[k + 1], k) for i, w in enumerate(walks) for k in range(len(w) - 1)]
+    rows = rows if layout == "walks" else edges_of(ids, layout)
+    made = [(int(a["instance"]), a["vertex"], b["vertex"], depth) for a, b, depth in lines]
+    assert sorted(made) == sorted((i, str(a), str(b), depth) for i, a, b, depth in rows if depth is not None)
+    ends = {(i, str(v)) for i, a, b, _ in rows for v in (a, b) if v is not None}
+    ends |= {(i, str(w[0])) for i, w in enumerate(walks)} if layout == "walks" else set()
+    assert sorted(held) == sorted(f"{i}:{v}" for i, v in ends)
+
+
+def test_networkx_reads_the_graphml(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    export(stored(tmp_path, "subgraphs", IDS["strings"]), tmp_path / "out.graphml")
+    found = networkx.read_graphml(tmp_path / "out.graphml")
+    assert found.graph["algorithm"] == "deepwalk"
+    assert {(data["instance"], data["vertex"]) for _, data in found.nodes(data=True)} >= {(0, "a"), (1, "ü")}
+    assert [depth for *_, depth in found.edges(data="depth")] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "parquet"])
+def test_an_export_without_text_loads_no_compiler(tmp_path, suffix):
+    path = stored(tmp_path, "walks", IDS["small"])
+    said = f"import sys; from csaw.engine.export import export; export({str(path)!r}, {str(tmp_path / 'out')!r} + '.{suffix}'); print('numba' in sys.modules)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("kind", ["numbers", "strings"])
-@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "npy", "parquet", "npz"])
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "csv", "graphml", "npy", "parquet", "npz"])
 def test_neither_threads_nor_pieces_change_a_byte(tmp_path, monkeypatch, suffix, kind):
     table = {"numbers": np.arange(4) * 7 - 3, "strings": IDS["strings"]}[kind]
     for layout in LAYOUTS:
@@ -276,7 +364,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
 
 
 def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("csaw.engine.export.text.BYTES", 60)
+    monkeypatch.setattr("csaw.engine.export.samples.text.BYTES", 60)
     for layout in LAYOUTS:
         (tmp_path / layout).mkdir()
         export(stored(tmp_path / layout, layout, IDS["strings"]), tmp_path / f"{layout}.txt")
@@ -285,7 +373,7 @@ def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, mo
         assert lines == [" ".join(map(str, row)).rstrip() for row in rows]
 
 
-@pytest.mark.parametrize("suffix", ["txt", "npy", "parquet", "npz"])
+@pytest.mark.parametrize("suffix", ["txt", "csv", "graphml", "npy", "parquet", "npz"])
 def test_no_instances_make_an_empty_file_of_the_format(tmp_path, suffix):
     empty = {"walks": np.zeros((0, 4), np.uint32), "lengths": np.zeros(0, np.int64)}
     path = slow.write(tmp_path / "s", SAID, "walks", empty)
@@ -299,7 +387,7 @@ def test_a_name_or_format_that_is_not_known_lists_those_that_are(tmp_path):
         export(path, tmp_path / "out.doc")
     with pytest.raises(OptionError, match="parquet"):
         export(path, tmp_path / "out.txt", "word")
-    assert sorted(formats()) == ["npy", "parquet", "pyg", "text", "torch"]
+    assert sorted(formats()) == ["csv", "graphml", "npy", "parquet", "pyg", "text", "torch"]
 
 
 def test_a_file_is_replaced_only_when_asked_and_never_left_half_written(tmp_path, monkeypatch):

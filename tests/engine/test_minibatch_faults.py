@@ -9,14 +9,13 @@ from csaw.engine.seeds import SeedOrder
 from csaw.engine.verify import verify
 
 OPTIONS = {"fanout": (4, 3), "seeds_per_batch": 20, "epochs": 60, "weighted": False, "shuffle": True, "seed": 5}
-FOUND = "n_id[node] == vertex and owner[node] == seed"
 # name: (options, file of kernels, right, wrong, the check that finds it)
 FAULTS = {
     "the first of the row": ({}, "hops.py", "int64(below(word, uint64(top + 1)))", "int64(k)", "neighbors, pooled"),
     "with replacement": ({}, "hops.py", "return top\n", "return value\n", "repeats"),
     "all nodes by one draw": ({"replace": True}, "minibatches.py", "wanted, node, rows", "wanted, 0, rows", "neighbors"),
     "one neighbor fewer": ({}, "minibatches.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),
-    "seeds that share their nodes": ({"disjoint": True}, "minibatches.py", FOUND, "n_id[node] == vertex", "nodes"),
+    "seeds that share their nodes": ({"disjoint": True}, "minibatches.py", "else int64(owner[node])", "else int64(0)", "nodes"),
     "an edge to the node before": ({}, "minibatches.py", "row[k] = node", "row[k] = max(node - 1, 0)", "edges"),
     "edges the other way round": ({}, "minibatches.py", "col[k] = node", "col[k] = end - 1 - (node - begin)", "hops"),
 }  # fmt: skip

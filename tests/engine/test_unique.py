@@ -18,6 +18,9 @@ SHARED = [(0, 2, 1), (0, 3, 2), (0, 3, 1), (0, 4, 2), (0, 5, 0), (1, 2, 3), (1, 
 BURNING = "from csaw.engine.algorithms.forest_fire import ForestFire\n\nclass Burning(ForestFire):\n    unique = True\n"
 
 
+LIKE_OTHERS = pytest.mark.slow(reason="another size of the same law")
+
+
 def sequences(rows, frontier, size, together):
     """Chance of each sequence of edges: an edge by weight, drawn again while its end is there or its vertex has enough."""
     law = defaultdict(float)
@@ -40,7 +43,12 @@ def sequences(rows, frontier, size, together):
 
 @pytest.mark.parametrize(
     ("algo", "size", "together"),
-    [("layer", 2, True), ("layer", 3, True), ("snowball", 1, False), ("snowball", 2, False)],
+    [
+        ("layer", 2, True),
+        pytest.param("layer", 3, True, marks=LIKE_OTHERS),
+        pytest.param("snowball", 1, False, marks=LIKE_OTHERS),
+        ("snowball", 2, False),
+    ],
 )
 def test_edges_are_drawn_one_after_the_other(tmp_path, algo, size, together):
     store = store_of(tmp_path / "g.zarr", SHARED, directed=True)

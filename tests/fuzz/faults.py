@@ -6,6 +6,7 @@ fault, because its result does not depend on it, zarr-python says whether the co
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
@@ -37,7 +38,8 @@ DRAWS = {  # name: what is sampled, as options of csaw sample
 }
 STREAMED = ("walks", "hops")  # also with a memory that does not hold the graph
 FEW = ("--algo", "deepwalk", "--walk-length", "3", "--sources", "random:2", "--instances", "2")
-EXPORTS = ("out.txt", "out.npy", "out.npz", "out.parquet")
+EXPORTS = ("out.txt", "out.csv", "out.npy", "out.npz", "out.parquet", "out.graphml")
+GRAPH_EXPORTS = ("out.csv", "out.mtx", "out.npz", "out.graphml")
 BESIDE = ("report", "results", "bytes")  # what ``csaw info`` tells that is not of the content
 COMMANDS = 2  # on each damaged store
 
@@ -61,6 +63,8 @@ class Faults:
             (place / "budget").write_text(str(streaming_memory(place)))
             for file in EXPORTS:
                 warm.csaw("export", "walks.zarr", f"../{file}", "--overwrite", folder=place)
+            for file in GRAPH_EXPORTS:
+                warm.csaw("export", "graph.zarr", f"../{file}", "--overwrite", folder=place)
 
     def case(self, random: Random, place: Path) -> list[Failure]:
         """One or two faults in a copy of a store, and two commands on it."""
@@ -83,7 +87,8 @@ def commands_on(damaged: str, draw: str, budget: str) -> list[tuple[str, ...]]:
     streamed = [
         ("sample", damaged, "out.zarr", *options, "--memory", budget) for options in (*map(DRAWS.get, STREAMED), FEW)
     ]
-    return [("info", damaged, "--full", "--json"), check, check, ("verify", damaged), *draws, *streamed]
+    exports = [("export", damaged, file) for file in GRAPH_EXPORTS]
+    return [("info", damaged, "--full", "--json"), check, check, ("verify", damaged), *draws, *streamed, *exports]
 
 
 def put(whole: Path, place: Path, stores: Iterable[str]) -> None:
@@ -144,7 +149,7 @@ def result_of(command: tuple[str, ...], ended: Ended, place: Path) -> str:
     if command[0] == "info":
         shown = json.loads(ended.out)
         return json.dumps({key: value for key, value in shown.items() if key not in BESIDE}, sort_keys=True)
-    return ended.out
+    return re.sub(r", [\d.,]+ s\.$", "", ended.out, flags=re.MULTILINE)
 
 
 def tree(folder: Path, without: tuple[str, ...] = ()) -> str:

@@ -66,6 +66,9 @@ COLUMNS = [
     ),
     ("neighbor", {"edge_bias": "e.column('y', e.src) * e.column('x', e.dst)", "fanout": (4, 3)}),
     ("minibatch", {"edge_bias": "e.column('x', e.dst)", "fanout": (4, 3), "seeds_per_batch": 16}),
+    ("mvs", {"norms": "x", "seeds_per_batch": 20, "instances": 40}),
+    ("mvs", {"norms": "y", "seeds_per_batch": 40, "fanout": (4, 3), "bias": "none", "instances": 40}),
+    ("mvs", {"norms": "x", "seeds_per_batch": 300, "fanout": (2,), "disjoint": True, "instances": 5}),
     ("fastgcn", {"edge_bias": "e.column('x', e.dst)", "frontier_size": 8, "layer_sizes": (40, 30)}),
     ("multidimensional", {"edge_bias": "e.column('x', e.dst)", "frontier_size": 3, "instances": 20, "walk_length": 40}),
 ]

@@ -60,7 +60,7 @@ def fill_disk(full, folder):
     files._written = written if full else held
 
 
-def set_memory(dask_worker, bytes_):
+def set_memory(bytes_, dask_worker):
     """Have Dask say that this worker may take so many bytes; what it said before."""
     before = dask_worker.memory_manager.memory_limit
     dask_worker.memory_manager.memory_limit = bytes_

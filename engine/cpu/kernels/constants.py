@@ -28,6 +28,7 @@ PLACED = False  # the edge of each pick is noted beside its neighbor
 POOLED = False  # candidates are a part of the row
 INDUCED = False
 COLLECTIVE = False
+PACKED = False  # nodes of a mini-batch are known by their vertices alone, of 32 bits
 KEYED = False  # pools merge by keys
 EACH_EDGE_ONCE = False
 

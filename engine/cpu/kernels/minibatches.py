@@ -1,21 +1,23 @@
 """Mini-batches with picks that are uniform or from running sums: a thread takes a mini-batch through all hops, and numbers its vertices by a hash table.
 
-The table holds numbers of nodes, in open addressing: the vertex of a node is in ``n_id``, its seed in ``owner``. Rows, edges and cells of the table are
-prefetched for a group of nodes at a time. The same sample as engine/batches/minibatches.py draws hop by hop.
+A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they are its vertex (PACKED), a cell is all that a
+search reads; else the vertex of a node is in ``n_id``, its seed in ``owner``. Rows, edges and cells of the table are prefetched for a group of nodes at a time. The same sample as engine/batches/minibatches.py draws hop by hop.
 """
 
 import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.constants import REPLACE, SUMS
+from csaw.engine.cpu.kernels.constants import PACKED, REPLACE, SUMS
 from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import successive, with_replacement
 from csaw.engine.cpu.kernels.traverse import with_weight
+from csaw.engine.random import LOW, SHIFT
 from csaw.partition.compile import inner, njit
 
 NODES = 32  # in a group
+FREE = -1  # a cell without a node
 ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-batch's nodes are of one
 
 
@@ -28,22 +30,36 @@ def resized(array, size):
 
 
 @inner
+def hash_of(vertex, seed):
+    """64 mixed bits of a node's vertex and seed, which are 0 apart from disjoint mini-batches."""
+    return (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
+
+
+@inner
 def cell_of(vertex, seed, cells):
     """The cell at which the search for a node begins; the number of cells is a power of two."""
-    h = (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
+    h = hash_of(vertex, seed)
     return int64((h ^ (h >> uint64(32))) & uint64(cells - 1))
+
+
+@inner
+def key_of(vertex, seed):
+    """32 bits by which a node is known: its vertex where that is all there is to it, else some of the bits of its hash."""
+    return uint64(vertex) if PACKED else hash_of(vertex, seed) >> SHIFT
 
 
 @inner
 def enter(table, n_id, owner, vertex, seed, nodes):
     """The node of a vertex; ``nodes`` if it is new, under which number it is then in the table."""
-    cell = cell_of(vertex, seed, table.size)
-    while table[cell] >= 0:
-        node = int64(table[cell])
-        if n_id[node] == vertex and owner[node] == seed:
-            return node
+    key, cell = key_of(vertex, seed), cell_of(vertex, seed, table.size)
+    while table[cell] != FREE:
+        held = uint64(table[cell])
+        if held >> SHIFT == key:
+            node = int64(held & LOW)
+            if PACKED or (n_id[node] == vertex and owner[node] == seed):
+                return node
         cell = (cell + 1) & (table.size - 1)
-    table[cell] = nodes
+    table[cell] = int64((key << SHIFT) | uint64(nodes))
     return nodes
 
 
@@ -53,10 +69,16 @@ def table_of(n_id, owner, nodes, room):
     cells = int64(64)
     while 2 * cells < 3 * room:
         cells <<= 1
-    table = np.full(cells, -1, np.int32)
+    table = np.full(cells, FREE, np.int64)
     for node in range(nodes):
-        enter(table, n_id, owner, int64(n_id[node]), owner[node], node)
+        enter(table, n_id, owner, int64(n_id[node]), seed_of(owner, node), node)
     return table
+
+
+@inner
+def seed_of(owner, node):
+    """The seed that a node belongs to; 0 where nodes belong to all."""
+    return int64(0) if PACKED else int64(owner[node])
 
 
 @inner
@@ -126,11 +148,12 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
-    n_id, owner = np.empty(nodes, graph.indices.dtype), np.zeros(nodes, np.int32)
+    n_id, owner = np.empty(nodes, graph.indices.dtype), np.zeros(0 if PACKED else nodes, np.int32)
     for node in range(nodes):
         n_id[node] = seeds[node]
-        owner[node] = node if disjoint else 0
-    table = np.full(1, -1, np.int32)
+        if disjoint:
+            owner[node] = node
+    table = np.full(1, FREE, np.int64)
     row, col, e_id = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
     ends = np.empty(64, np.int64)
     picks, targets = np.empty(widest(sizes), np.int64), np.empty(widest(sizes), np.int64)
@@ -145,7 +168,9 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
         if most >= int64(1) << 31:
             counts[1] = most
             break
-        n_id, owner = resized(n_id[:nodes], most), resized(owner[:nodes], most)
+        n_id = resized(n_id[:nodes], most)
+        if not PACKED:
+            owner = resized(owner[:nodes], most)
         row, col, e_id = (
             resized(row[:edges], edges + room),
             resized(col[:edges], edges + room),
@@ -174,12 +199,14 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, hop_nodes, hop
             for k in range(begun, edges):
                 v = neighbor_at(graph, e_id[k])
                 ends[k - begun] = v
-                prefetch(table, uint64(cell_of(v, owner[col[k]], table.size)))
+                prefetch(table, uint64(cell_of(v, seed_of(owner, col[k]), table.size)))
             for k in range(begun, edges):
-                v, of = ends[k - begun], owner[col[k]]
+                v, of = ends[k - begun], seed_of(owner, col[k])
                 node = enter(table, n_id, owner, v, of, nodes)
                 if node == nodes:
-                    n_id[nodes], owner[nodes] = v, of
+                    n_id[nodes] = v
+                    if not PACKED:
+                        owner[nodes] = of
                     nodes += 1
                 row[k] = node
         hop_nodes[hop + 1], hop_edges[hop] = nodes - end, edges - first_edge

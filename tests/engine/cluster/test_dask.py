@@ -3,6 +3,7 @@
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -16,7 +17,7 @@ from helpers import cases, clusters, own_walk
 from helpers.graphs import random_store
 from helpers.small_samples import files_of
 
-from csaw.engine.cluster import tasks
+from csaw.engine.cluster import attendance, tasks
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
@@ -38,6 +39,7 @@ FAMILIES = {
     "clusters": ("cluster-gcn", cases.OPTIONS["cluster-gcn"]),
     "dependent walkers": ("multidimensional", cases.OPTIONS["multidimensional"]),
 }
+STREAMED = {"num_walks": 4, "walk_length": 20, "residency": "disk", "memory": "80KiB", "in_flight": 400}
 LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
 ROUNDS = int(os.environ.get("CSAW_KILL_ROUNDS", "20"))  # of samples whose workers are killed again and again
 
@@ -98,6 +100,16 @@ def test_workers_write_the_bytes_of_one_machine(tmp_path, cluster, graph, family
     results = on(cluster, graph, tmp_path / "spread", algo, seed=5, **options)
     assert_same_files(tmp_path / "spread", tmp_path / "alone")
     assert results["sampled_edges"] > 0
+
+
+def test_a_worker_that_streams_its_graph_is_given_a_whole_batch(tmp_path, cluster, graph, monkeypatch):
+    job = prepare(graph, "deepwalk", seed=5, **STREAMED)
+    batch, sizes, submit = job.plan.batch // job.plan.request.group_size, [], tasks.Tasks._submit
+    monkeypatch.setattr(tasks.Tasks, "_submit", lambda self, unit: sizes.append(len(unit.groups)) or submit(self, unit))
+    sample(graph, tmp_path / "alone", "deepwalk", seed=5, **STREAMED)
+    on(cluster, graph, tmp_path / "spread", "deepwalk", seed=5, **STREAMED)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+    assert max(sizes) == batch > 1
 
 
 def test_the_summary_says_what_each_worker_did(tmp_path, slow, graph):
@@ -172,7 +184,7 @@ class Killer(threading.Thread):
         """Wait for both workers. False: the end came first."""
         since = time.monotonic()
         while len(self.client.nthreads()) < 2 and not self.stop.wait(0.05):
-            if time.monotonic() - since > tasks.REPLACE_SECONDS:
+            if time.monotonic() - since > attendance.REPLACE_SECONDS:
                 since = time.monotonic()
                 self.client.cluster.scale(len(self.client.nthreads()))
                 self.client.cluster.scale(2)
@@ -264,6 +276,27 @@ def test_a_worker_with_another_graph_is_refused_by_name(tmp_path, cluster, graph
 def test_workers_with_too_little_memory_are_refused_with_the_numbers(tmp_path, cluster, graph):
     with pytest.raises(errors.BudgetError, match=r"worker [01] \(tcp.* needs .* bytes|worker [01] .*raise --memory"):
         on(cluster, graph, tmp_path / "s", "node2vec", memory=500, **LONG)
+
+
+def test_a_worker_with_too_little_memory_is_named_and_the_others_draw(tmp_path, cluster, caplog):
+    vertices, worker = 200_000, min(cluster.nthreads())
+    ring = np.arange(vertices + 1), np.roll(np.arange(vertices, dtype=np.uint32), -1)
+    graph, options = (
+        write_graph(tmp_path / "ring.zarr", *ring, directed=True).path,
+        {"instances": 400, "walk_length": 5},
+    )
+    sample(graph, tmp_path / "alone", "deepwalk", **options)
+    before = cluster.run(clusters.set_memory, 1 << 20, workers=[worker])[worker]
+    try:
+        done = on(cluster, graph, tmp_path / "s", "deepwalk", **options)
+    finally:
+        cluster.run(clusters.set_memory, before, workers=[worker])
+    assert re.search(
+        rf"worker [01] \({worker}\): .*: the least that this run needs is [\d,]+ bytes.* 1,048,576 are allowed",
+        caplog.text,
+    )
+    assert [worker in name for name in done["workers"]] == [False]
+    assert_same_files(tmp_path / "s", tmp_path / "alone")
 
 
 def test_a_full_disk_on_one_worker_is_the_others_work(tmp_path, cluster, graph, caplog):

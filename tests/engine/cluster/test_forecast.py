@@ -9,6 +9,7 @@ from helpers.rates import pin_rates
 
 from csaw.engine.cluster import dask_run, unstarted
 from csaw.engine.cluster.forecast import READING, SAMPLING, WRITING, of_all, shares
+from csaw.engine.cuda.device import Device
 from csaw.engine.plan.plan import INTERPRETER_BYTES
 from csaw.engine.plan.rates import ASSUMED
 from csaw.engine.run import prepare
@@ -71,6 +72,18 @@ def test_a_streamed_graph_is_read_again_for_each_batch_of_a_share(graph):
     assert share.bytes_read == (4 + 4) * resident.store.edges + 8 * resident.store.vertices
     crowded = shares({"a": job.plan, "b": job.plan}, job.store, one_disk=True)["a"]
     assert crowded.parts[READING] == pytest.approx(2 * two.parts[READING], rel=1e-3)
+
+
+def test_a_gpu_reads_the_store_once_and_its_host_again_for_each_batch(graph, monkeypatch):
+    pin_rates(monkeypatch, replace(ASSUMED, bus_bytes=1e3, disk_bytes=1e3))
+    gpu = Device(0, "none", "sm_90", 132, 1 << 40)
+    job = prepare(graph, "deepwalk", **WALKS | {"device": gpu}, residency="streamed", in_flight=47, in_place=False)
+    assert job.plan.residency.streams
+    stored = (4 + 4) * job.store.edges + 8 * job.store.vertices
+    whole, half = (shares(dict.fromkeys("ab"[:n], job.plan), job.store, one_disk=False)["a"] for n in (1, 2))
+    assert whole.bytes_read == half.bytes_read == stored
+    assert whole.parts[READING] == pytest.approx(job.plan.expected["loading_seconds"])
+    assert half.parts[READING] - stored / 1e3 == pytest.approx((whole.parts[READING] - stored / 1e3) / 2, rel=0.1)
 
 
 def test_what_the_run_would_start_is_planned_without_a_cluster(graph, tmp_path, monkeypatch):

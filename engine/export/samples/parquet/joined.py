@@ -7,7 +7,7 @@ are copied, and the places in their footers moved.
 import struct
 from typing import IO, Any
 
-from csaw.engine.export.parquet.thrift import I16, I64, LIST, STRUCT, Reader, Struct, written
+from csaw.engine.export.samples.parquet.thrift import I16, I64, LIST, STRUCT, Reader, Struct, written
 
 MAGIC = b"PAR1"
 # Fields by the names that parquet.thrift gives them.

@@ -5,38 +5,29 @@ from typing import IO, Any
 
 import numpy as np
 
-from csaw.engine.export.parquet.joined import Joined
+from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
+from csaw.engine.export.samples.parquet.joined import Joined
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import group_bytes, groups, in_order
-from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
-from csaw.partition.errors import MissingDependencyError, OptionError
+from csaw.partition.about import COUNT, NUMBER
 
 SUFFIXES = (".parquet",)
+SAID = ("algorithm", "parameters", "seed", "fingerprint")  # of the request
 WORKING = 8  # bytes that a thread takes for each byte of a group: its ids, those present, its pages and packed pages
 
 
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingDependencyError("Parquet needs pyarrow: pip install 'csaw[tables]'") from error
-    words = samples.words is not None
-    vertex = (
-        pa.dictionary(pa.int64(), pa.string()) if words else pa.from_numpy_dtype(samples[FIRST[samples.layout]].dtype)
-    )
-    columns: dict[str, Any] = {"src": vertex, "dst": vertex, "depth": pa.int32()}
-    columns = {"walk": pa.list_(vertex)} if samples.has_walks else columns
-    schema = pa.schema({"instance": pa.int64(), **columns})
+    pa, schema = pyarrow(), _schema(samples)
 
     def made(start: int, stop: int) -> Any:
         table = _columns(samples, start, stop)
         arrays = [values if isinstance(values, pa.Array) else pa.array(values, schema.field(column).type)
                   for column, values in table.items()]  # fmt: skip
-        return _file(schema, words, pa.table(arrays, schema=schema))
+        return _file(schema, pa.table(arrays, schema=schema))
 
-    joined = Joined(file, _file(schema, words))
+    joined = Joined(file, _file(schema))
     crew = max(1, min(threads, available_bytes() // 2 // (WORKING * group_bytes(samples))))
     for done, piece in in_order(samples, edge_arrays(samples), groups(samples), made, crew):
         joined.add(piece)
@@ -44,23 +35,37 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
     joined.finish()
 
 
-def _file(schema: Any, words: bool, *tables: Any) -> Any:
-    """A whole file in memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _schema(samples: Samples) -> Any:
+    """Columns and their types, and what the samples say of themselves."""
+    pa = pyarrow()
+    words = samples.words is not None
+    vertex = (
+        pa.dictionary(pa.int64(), pa.string()) if words else pa.from_numpy_dtype(samples[FIRST[samples.layout]].dtype)
+    )
+    walk = {"walk": (pa.list_(vertex), "vertices of the walk, from its source on", NUMBER)}
+    edge = {
+        "src": (vertex, "vertex that the edge was drawn from", NUMBER),
+        "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
+        "depth": (pa.int32(), "depth at which the edge was drawn, from 0", COUNT),
+    }
+    number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
+    request = samples.manifest.get("request", {})
+    facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}
+    return schema_of(number | (walk if samples.has_walks else edge), facts)
 
-    out = pa.BufferOutputStream()
-    # a reader finds plain strings: that they come from a dictionary, each once, is how the file is made
-    with pq.ParquetWriter(out, schema, store_schema=not words) as writer:
+
+def _file(schema: Any, *tables: Any) -> Any:
+    """A whole file in memory."""
+    out = pyarrow().BufferOutputStream()
+    with writer(out, schema) as made:
         for table in tables:
-            writer.write_table(table)
+            made.write_table(table)
     return out.getvalue()
 
 
 def _columns(samples: Samples, start: int, stop: int) -> dict[str, Any]:
     """Columns in the order of the schema."""
-    import pyarrow as pa
-
+    pa = pyarrow()
     if samples.has_walks:
         return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, samples.group(start, stop))}
     edges = numbered_edges(samples, start, stop)
@@ -70,8 +75,7 @@ def _columns(samples: Samples, start: int, stop: int) -> dict[str, Any]:
 
 
 def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> Any:
-    import pyarrow as pa
-
+    pa = pyarrow()
     walks, steps = arrays["walks"], arrays["lengths"].astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(steps + 1)])
     whole = walks.ndim == 1 or bool((steps == walks.shape[1] - 1).all())
@@ -82,18 +86,4 @@ def _lists(samples: Samples, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _vertices(samples: Samples, ids: np.ndarray, nulls: np.ndarray | None = None) -> Any:
-    """Stored ids as an Arrow array: numbers, or numbers of the strings behind them; null where ``nulls`` says."""
-    import pyarrow as pa
-
-    if samples.words is None:
-        return pa.array(ids, mask=nulls)
-    used, number = np.unique(ids, return_inverse=True)
-    check_names(samples.path, used, len(samples.words))
-    words = pa.array([bytes(word) for word in samples.words.encoded(used)], pa.binary())
-    try:
-        words = words.cast(pa.string())
-    except pa.ArrowInvalid as error:
-        raise OptionError(
-            "a vertex id is not valid UTF-8, and Parquet's strings must be; export to text instead"
-        ) from error
-    return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), words)
+    return vertices(ids, samples.words, nulls, samples.path)

@@ -1,0 +1,72 @@
+"""What Parquet files of samples and of graphs have in common: vertices as Arrow arrays, and metadata of the schema and of its fields.
+
+The metadata of a schema say what made the rows: ``csaw_version``, ``fingerprint`` of the graph, and of samples ``algorithm``, ``parameters`` (JSON) and ``seed``. Those of a field
+are its ``description`` and ``units``.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.samples.check import check_names
+from csaw.engine.version import VERSION
+from csaw.partition.errors import MissingDependencyError, OptionError
+from csaw.partition.words import Words
+
+
+def pyarrow() -> ModuleType:
+    """The module; MissingDependencyError where it is not installed."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingDependencyError("Parquet needs pyarrow: pip install 'csaw[tables]'") from error
+    return pyarrow
+
+
+def schema_of(fields: Mapping[str, tuple[Any, str, str]], facts: Mapping[str, Any]) -> Any:
+    """A schema whose ``fields`` have a type, a description and units each."""
+    pa = pyarrow()
+    said = {"csaw_version": VERSION, **facts}
+    texts = {key: value if isinstance(value, str) else json.dumps(value, sort_keys=True) for key, value in said.items()}
+    return pa.schema([pa.field(name, kind, metadata={"description": what, "units": units}) for name, (kind, what, units) in fields.items()], metadata=texts)  # fmt: skip
+
+
+def writer(file: Any, schema: Any) -> Any:
+    """A ParquetWriter. Readers find plain strings where a field of the schema is a dictionary: that each word comes once is how the file is made, not what it says."""
+    import pyarrow.parquet as pq
+
+    shown = pyarrow().schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
+    if shown.equals(schema):
+        return pq.ParquetWriter(file, schema)
+    made = pq.ParquetWriter(file, schema, store_schema=False)
+    made.add_key_value_metadata({**schema.metadata, "ARROW:schema": base64.b64encode(shown.serialize().to_pybytes())})
+    return made
+
+
+def _plain(kind: Any) -> Any:
+    """A type, or that of the elements of a list, without the dictionary."""
+    pa = pyarrow()
+    if pa.types.is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def vertices(ids: np.ndarray, words: Words | None, nulls: np.ndarray | None = None, where: Any = "") -> Any:
+    """Ids as an Arrow array: numbers, or numbers of the strings behind them; null where ``nulls`` says. ``where`` names the store in errors."""
+    pa = pyarrow()
+    if words is None:
+        return pa.array(ids, mask=nulls)
+    used, number = np.unique(ids, return_inverse=True)
+    check_names(where, used, len(words))
+    held = pa.array([bytes(word) for word in words.encoded(used)], pa.binary())
+    try:
+        held = held.cast(pa.string())
+    except pa.ArrowInvalid as error:
+        raise OptionError(
+            "a vertex id is not valid UTF-8, and Parquet's strings must be; export to text instead"
+        ) from error
+    return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), held)

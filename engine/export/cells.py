@@ -1,0 +1,141 @@
+"""Rows of cells as text: ids, numbers and weights with something around them, which is what CSV, Matrix Market and GraphML are made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT, WORD
+from csaw.partition.errors import OptionError
+from csaw.partition.words import Words
+
+ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32}  # the most bytes that one takes, and that are written beyond its end
+SPECIAL = np.zeros(256, bool)  # bytes that some kind of text cannot have in an id as they are
+SPECIAL[[*range(33), *b'",;#%&<>', *range(127, 256)]] = True
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How rows are written. ``around``: what stands before the first cell, between cells, and after the last one. ``kinds``: of each cell. ``words``: the string ids, as they are written."""
+
+    around: Sequence[bytes]
+    kinds: Sequence[int]
+    words: Words | None = None
+
+    def text(self, columns: Sequence[np.ndarray], filled: np.ndarray | None = None) -> memoryview:
+        """Rows of these cells, a column for each kind. ``filled``: of each row the number of cells that are not empty (default: None, all)."""
+        from csaw.engine.export import kernels  # brings Numba
+
+        cells = np.empty((columns[0].size, len(columns)), np.uint64)
+        for k, column in enumerate(columns):
+            cells[:, k] = _bits(column)
+        return self._written(kernels, cells, filled)
+
+    def table(self, first: np.ndarray, ids: np.ndarray, filled: np.ndarray) -> memoryview:
+        """Rows of a cell each and a row of ``ids`` [rows, columns] after it."""
+        from csaw.engine.export import kernels
+
+        cells = np.concatenate([_bits(first)[:, None], _bits(ids)], axis=1)
+        return self._written(kernels, cells, filled)
+
+    def _written(self, kernels: Any, cells: np.ndarray, filled: np.ndarray | None) -> memoryview:
+        words = self.words or Words(np.zeros(1, np.int64), np.zeros(0, np.uint8))
+        out = np.empty(self._room(cells, filled), np.uint8)
+        ends, count = (
+            np.cumsum([len(some) for some in self.around]),
+            np.zeros(0, np.int64) if filled is None else filled,
+        )
+        around = np.frombuffer(b"".join(self.around), np.uint8)
+        size = kernels.rows(
+            cells, count, np.array(self.kinds), around, ends, words.offsets, words.text, kernels.DIGITS, out
+        )
+        return out[:size].data
+
+    def _room(self, cells: np.ndarray, filled: np.ndarray | None) -> int:
+        each = sum(len(some) for some in self.around) + sum(ROOMS.get(kind, 0) for kind in self.kinds)
+        room = each * len(cells) + ROOMS[WEIGHT]
+        if self.words is not None:
+            sizes = self.words.sizes()
+            for k in (k for k, kind in enumerate(self.kinds) if kind == WORD):
+                held = cells[:, k] if filled is None else cells[filled > k, k]
+                room += int(sizes[held.astype(np.int64)].sum())
+        return room
+
+
+def kind_of_ids(ids: np.dtype, words: Words | None) -> int:
+    """The kind of cells that hold vertices."""
+    return WORD if words is not None else SIGNED if ids.kind == "i" else NUMBER
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """A column as cells hold it."""
+    if column.dtype.kind == "f":
+        return np.ascontiguousarray(column, np.float32).view(np.uint32)
+    return np.ascontiguousarray(column, np.int64).view(np.uint64) if column.dtype.kind == "i" else column
+
+
+def csv_words(words: Words | None) -> Words | None:
+    """String ids as cells of CSV (RFC 4180): in quotes where they need them, or would begin a comment."""
+
+    def quoted(word: bytes) -> bytes:
+        risky = (
+            not word or word != word.strip() or any(byte in b'",;\t\r\n' for byte in word) or word[:1] in (b"#", b"%")
+        )
+        return b'"' + word.replace(b'"', b'""') + b'"' if risky else word
+
+    return _changed(words, quoted)
+
+
+def xml_words(words: Words | None) -> Words | None:
+    """String ids as XML 1.0 has them in attributes and texts; OptionError for one that it cannot hold."""
+
+    def escaped(word: bytes) -> bytes:
+        try:
+            text = word.decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if any(one in "\ufffe\uffff" or (one < " " and one not in "\t\r\n") for one in text):
+            raise OptionError(f"vertex id {word!r} has characters that XML cannot hold; export to text or CSV instead")
+        for plain, said in (
+            ("&", "&amp;"),
+            ("<", "&lt;"),
+            (">", "&gt;"),
+            ('"', "&quot;"),
+            ("\t", "&#9;"),
+            ("\n", "&#10;"),
+            ("\r", "&#13;"),
+        ):
+            text = text.replace(plain, said)
+        return text.encode()
+
+    return _changed(words, escaped)
+
+
+def plain_words(words: Words | None) -> Words | None:
+    """String ids as they are; OptionError for one that a line of words would not give again: with a blank or a quote, with nothing, or like a comment."""
+
+    def kept(word: bytes) -> bytes:
+        if not word or any(byte in b' \t\r\n\v\f"' for byte in word) or word[:1] in (b"#", b"%"):
+            raise OptionError(
+                f"vertex id {word.decode('utf-8', 'replace')!r} cannot stand in a line of text, where blanks separate ids and # begins a comment; export to CSV or Parquet instead"
+            )
+        return word
+
+    return _changed(words, kept)
+
+
+def _changed(words: Words | None, change: Callable[[bytes], bytes]) -> Words | None:
+    """Words of which those are changed that may have to be; these are the same where none has."""
+    if words is None:
+        return None
+    holders = np.searchsorted(words.offsets, np.flatnonzero(SPECIAL[words.text]), "right") - 1
+    places = np.union1d(holders, np.flatnonzero(words.sizes() == 0))
+    before = list(map(bytes, words.encoded(places)))
+    after = list(map(change, before))
+    if after == before:
+        return words
+    every = list(map(bytes, words.encoded()))
+    for place, word in zip(places.tolist(), after, strict=True):
+        every[place] = word
+    return Words.of(every)

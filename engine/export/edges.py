@@ -1,0 +1,133 @@
+"""The edges of a graph store in pieces, in order: what exports of graphs are made of. Memory holds some pieces, and arrays of the number of vertices."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from csaw.partition.attributes import EDGE_IDS
+from csaw.partition.errors import StoreError
+from csaw.partition.loader import read_array
+from csaw.partition.parallel import Crew
+from csaw.partition.store import GraphStore, Partition, array_name
+from csaw.partition.words import Words
+
+PIECE = 1 << 18  # edges of a piece
+EDGE_BYTES = 128  # that a piece takes for each of its edges, about
+WORK = 1 << 30  # bytes that pieces may take together
+
+
+class Piece(NamedTuple):
+    """Some edges. ``src`` int64 and ``dst``: dense ids; ``weights`` float32 and ``edge_ids`` int64, or None where the store has none; ``stop``: the edges up to the last of them."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    weights: np.ndarray | None
+    edge_ids: np.ndarray | None
+    stop: int
+
+    def where(self, some: np.ndarray) -> "Piece":
+        """Those of the edges where ``some``, bool, is true."""
+        weights, edge_ids = (None if one is None else one[some] for one in (self.weights, self.edge_ids))
+        return Piece(self.src[some], self.dst[some], weights, edge_ids, self.stop)
+
+
+class Edges:
+    """The edges of a store. ``threads`` read and work on pieces."""
+
+    def __init__(self, store: GraphStore, threads: int) -> None:
+        self.store, self.threads = store.stored, threads
+        self.has_edge_ids = EDGE_IDS in store.attributes
+        self.written = 0
+        """Edges that the last ``map`` has handed on."""
+        self.met = np.zeros(store.vertices, bool)
+        """Vertices that have been an end of an edge."""
+
+    def map(self, work: Callable[[Piece], Any], once: str = "") -> Iterator[tuple[int, Any]]:
+        """The number of stored edges up to the end of each piece, and what ``work`` has made of it, in order.
+
+        once: of an undirected graph take each edge once, in the "upper" triangle of its matrix, from the smaller dense id to the larger, or in the "lower" one (default: as it is
+        stored, in both directions). StoreError where one of its edges has no opposite.
+        """
+        apart, balance, self.written = once and not self.store.directed, 0, 0
+
+        def made(part: Partition, offsets: np.ndarray, first: int) -> tuple[Piece, int, Any]:
+            piece = self._read(part, offsets, first)
+            side = np.sign(piece.dst.astype(np.int64) - piece.src) if apart else None
+            kept = piece if side is None else piece.where(side <= 0 if once == "lower" else side >= 0)
+            return kept, 0 if side is None else int(side.sum()), work(kept)
+
+        with Crew(self.threads, WORK) as crew:
+            for piece, more, found in crew.in_order(made, self._spans(), PIECE * EDGE_BYTES):
+                self.written, balance = self.written + piece.src.size, balance + more
+                self.met[piece.src] = self.met[piece.dst] = True
+                yield piece.stop, found
+        if balance:
+            raise StoreError(
+                f"{self.store.path} says that it is undirected, and {abs(balance):,} of its edges or more have no opposite; make it again with csaw partition --undirected"
+            )
+
+    def _spans(self) -> Iterator[tuple[Partition, np.ndarray, int]]:
+        for part in self.store.partitions:
+            offsets = self.store.read_offsets(part.number)
+            for first in range(0, part.edges, PIECE):
+                yield part, offsets, first
+
+    def _read(self, part: Partition, offsets: np.ndarray, first: int) -> Piece:
+        stop = min(first + PIECE, part.edges)
+        low, high = int(np.searchsorted(offsets, first, "right")) - 1, int(np.searchsorted(offsets, stop, "left"))
+        counts = np.diff(np.clip(offsets[low : high + 1], first, stop))
+        src = np.repeat(np.arange(part.first_vertex + low, part.first_vertex + high), counts)
+        dst = np.empty(stop - first, self.store.id_dtype)
+        weights = np.empty(dst.size, np.float32) if self.store.weighted else None
+        self.store.read_part(part.number, first, dst, weights)
+        return Piece(src, dst, weights, self._edge_ids(part, first, dst.size), part.first_edge + stop)
+
+    def _edge_ids(self, part: Partition, first: int, size: int) -> np.ndarray | None:
+        if not self.has_edge_ids:
+            return None
+        out = np.empty(size, np.int64)
+        array, most = self.store.stored.array(array_name(part.number, EDGE_IDS)), self.store.attributes[EDGE_IDS]
+        read_array(array, out, max(most - 1, 0), first, part.edges)
+        return out
+
+    @property
+    def loops(self) -> int:
+        """Edges from a vertex to itself, for which all edges are read."""
+        return sum(count for _, count in self.map(lambda piece: int((piece.src == piece.dst).sum())))
+
+    @property
+    def words(self) -> Words | None:
+        """The string ids by dense id; None where ids are numbers."""
+        ids = self.store.stored_ids()
+        return ids if isinstance(ids, Words) else None
+
+    def original(self, dense: np.ndarray) -> np.ndarray:
+        """The original ids of vertices that are numbers; of strings the dense ids."""
+        ids = self.store.stored_ids()
+        return dense if ids is None or isinstance(ids, Words) else np.asarray(ids)[dense]
+
+    @property
+    def id_dtype(self) -> np.dtype:
+        """The type of what ``original`` gives."""
+        ids = self.store.stored_ids()
+        return np.dtype(np.int64) if not isinstance(ids, np.ndarray) else ids.dtype
+
+
+def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
+    """What a file lacks of its graph, and why. ``holds``: what its format has room for; ``numbers`` that it counts vertices from 1."""
+    store = edges.store
+    numbered = "numbers" in holds and _counts_from_1(store.stored_ids())
+    alone = 0 if "vertices" in holds else store.vertices - int(edges.met.sum())
+    reasons = {
+        "vertices": f"{alone:,} vertices have no edge, and rows of edges cannot say so; matrix-market, metis, graphml and npz can" if alone else "",
+        "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each" if store.stored_ids() is not None and not numbered else "",
+        "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
+        "direction": "edges are written once, and the format cannot say that they have no direction; read it with --undirected" if not store.directed else "",
+    }  # fmt: skip
+    return {name: reason for name, reason in reasons.items() if reason and name not in holds}
+
+
+def _counts_from_1(ids: np.ndarray | Words | None) -> bool:
+    """Whether original ids are 1, 2, 3, ..."""
+    return isinstance(ids, np.ndarray) and bool((np.asarray(ids) == np.arange(1, ids.size + 1)).all())

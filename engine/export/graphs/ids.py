@@ -1,0 +1,23 @@
+"""Original ids: a line for each vertex in the order of dense ids. Line i names row i of Matrix Market and METIS files."""
+
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from csaw.engine.export.cells import Rows, kind_of_ids, plain_words
+from csaw.engine.export.edges import Edges
+from csaw.engine.export.tables import packed
+
+SUFFIXES = ()
+HOLDS = ("ids", "vertices", "edge_ids", "direction")  # a list of ids leaves nothing of itself out
+VERTICES = 1 << 18  # written at a time
+
+
+def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    rows = Rows([b"", b"\n"], [kind_of_ids(edges.id_dtype, edges.words)], plain_words(edges.words))
+    vertices = edges.store.vertices
+    with packed(file, name) as out:
+        for first in range(0, vertices, VERTICES):
+            out.write(rows.text([edges.original(np.arange(first, min(first + VERTICES, vertices)))]))
+    update(edges.store.edges)

@@ -1,0 +1,40 @@
+"""Parquet: rows (source, target), with ``weight`` and ``edge_id`` where the store has them. An undirected edge is one row."""
+
+from collections.abc import Callable
+from typing import IO, Any
+
+from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
+from csaw.engine.export.edges import Edges, Piece
+from csaw.partition.about import NUMBER
+
+SUFFIXES = (".parquet",)
+HOLDS = ("ids", "edge_ids")
+
+
+def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    pa, store, words = pyarrow(), edges.store, edges.words
+    schema = _schema(edges)
+
+    def made(piece: Piece) -> Any:
+        ends = [vertices(edges.original(dense), words, where=store.path) for dense in (piece.src, piece.dst)]
+        columns = [*ends, *(pa.array(one) for one in (piece.weights, piece.edge_ids) if one is not None)]
+        return pa.table([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
+
+    with writer(file, schema) as out:
+        for done, table in edges.map(made, once="upper"):
+            out.write_table(table)
+            update(done)
+
+
+def _schema(edges: Edges) -> Any:
+    pa, store = pyarrow(), edges.store
+    vertex = pa.dictionary(pa.int64(), pa.string()) if edges.words is not None else pa.from_numpy_dtype(edges.id_dtype)
+    fields = {
+        "source": (vertex, "vertex that the edge begins at", NUMBER),
+        "target": (vertex, "vertex that the edge leads to", NUMBER),
+    }
+    if store.weighted:
+        fields["weight"] = (pa.float32(), "weight of the edge", NUMBER)
+    if edges.has_edge_ids:
+        fields["edge_id"] = (pa.int64(), "number of the edge in the input, from 0", NUMBER)
+    return schema_of(fields, {"fingerprint": store.fingerprint, "directed": store.directed, "vertices": store.vertices})

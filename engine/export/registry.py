@@ -1,0 +1,43 @@
+"""The formats of exports: those of samples in the folder ``samples``, those of graphs in ``graphs``; a file or a folder for each, and these folders are the registry.
+
+A format has ``SUFFIXES``, of file names that choose it, and ``write``, which streams into an open binary file whose bytes do not depend on ``threads``:
+
+samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places
+         of edges in it.
+graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store. ``HOLDS`` names what a file can say of ``ids`` (the original
+         ones; ``numbers`` where it counts vertices from 1), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that edges have none).
+
+A format's file imports Numba, pyarrow and their like where it writes: asking which formats there are must stay cheap.
+"""
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from csaw.partition.errors import OptionError
+
+SAMPLES, GRAPHS = "samples", "graphs"
+
+
+def formats(of: str = SAMPLES) -> dict[str, Any]:
+    """Every format of samples or of graphs by name."""
+    room = import_module(f"csaw.engine.export.{of}")
+    found = (one.name for one in pkgutil.iter_modules(room.__path__))
+    return {name.replace("_", "-"): import_module(f"{room.__name__}.{name}") for name in found}
+
+
+def chosen(of: str, out: Path, format: str | None) -> str:
+    """The format that is asked for, or else the one whose suffix the file name has; OptionError where there is none."""
+    known = formats(of)
+    if format is not None and format not in known:
+        raise OptionError(f"--format: of {of} expected one of {', '.join(known)}, found {format!r}")
+    if format is not None:
+        return format
+    suffixes = {suffix: name for name, module in known.items() for suffix in module.SUFFIXES}
+    for suffix, name in suffixes.items():
+        if out.name.endswith(suffix):
+            return name
+    raise OptionError(
+        f"{out}: of {of} expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}"
+    )

@@ -1,0 +1,61 @@
+"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end; or rows ``instance,src,dst,depth``, of which dst and depth are empty for a vertex without an
+edge."""
+
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from csaw.engine.export.cells import Rows, csv_words, kind_of_ids
+from csaw.engine.export.kinds import NUMBER
+from csaw.engine.export.tables import packed
+from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import in_order, pieces
+from csaw.engine.samples.check import check_names
+from csaw.engine.samples.edges import ALONE, EDGE, FIRST, edge_arrays, numbered_edges
+from csaw.engine.samples.layout import RAGGED_WALKS
+from csaw.partition.errors import OptionError
+
+SUFFIXES = (".csv", ".csv.gz")
+
+
+def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+    if samples.layout == RAGGED_WALKS:
+        raise OptionError(
+            f"{samples.path}: walks without a limit are no table, as a .csv file is; export to .parquet, .txt or .npz"
+        )
+    walks = samples.layout == "walks"
+    names = ["instance", *(f"v{k}" for k in range(samples.walks.shape[1]))] if walks else list(EDGE)
+    ids = kind_of_ids(samples[FIRST[samples.layout]].dtype, samples.words)
+    kinds = [NUMBER, *[ids] * (len(names) - 1)] if walks else [NUMBER, ids, ids, NUMBER]
+    rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
+
+    def made(start: int, stop: int) -> memoryview:
+        return (_walks if walks else _edges)(samples, rows, start, stop)
+
+    with packed(file, name) as out:
+        out.write(",".join(names).encode() + b"\n")
+        for done, some in in_order(samples, edge_arrays(samples), pieces(samples), made, threads):
+            out.write(some)
+            update(done)
+
+
+def _walks(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
+    arrays = samples.group(start, stop)
+    walks, filled = arrays["walks"], arrays["lengths"].astype(np.int64) + 2
+    _check(samples, walks[np.arange(walks.shape[1]) < filled[:, None] - 1])
+    return rows.table(samples.first + np.arange(start, stop), walks, filled)
+
+
+def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
+    edges = numbered_edges(samples, start, stop)
+    _check(samples, edges["src"])
+    _check(samples, edges["dst"])
+    filled = np.where(edges["depth"] == ALONE, 2, 4)
+    return rows.text([edges[name] for name in EDGE], filled)
+
+
+def _check(samples: Samples, ids: np.ndarray) -> None:
+    """StoreError for an id without a string, which a damaged store may have."""
+    if samples.words is not None:
+        check_names(samples.path, ids, len(samples.words))

@@ -1,0 +1,44 @@
+"""Edges of a graph as rows of a table of text: what text, CSV, Matrix Market and GraphML have in common."""
+
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from csaw.engine.export.cells import Rows, kind_of_ids
+from csaw.engine.export.edges import Edges, Piece
+from csaw.engine.export.kinds import NUMBER, WEIGHT
+from csaw.partition.words import Words
+
+Update = Callable[[int], None]
+
+
+@contextmanager
+def packed(file: IO[bytes], name: str) -> Iterator[Any]:
+    """``file``, or what packs into it where the ``name`` ends in .gz; the same bytes whenever it is made."""
+    if not name.endswith(".gz"):
+        yield file
+        return
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as inside:
+        yield inside
+
+
+def columns_of(edges: Edges) -> list[str]:
+    """What the store has of an edge beside its ends."""
+    return ["weight"] * edges.store.weighted + ["edge_id"] * edges.has_edge_ids
+
+
+def write_edges(
+    edges: Edges, file: Any, update: Update, around: Sequence[bytes], words: Words | None, once: str = "upper"
+) -> None:
+    """Write a row for each edge: its ends as original ids, and the ``columns_of`` the store. ``words``: string ids as they are written."""
+    ids = kind_of_ids(edges.id_dtype, edges.words)
+    rows = Rows(around, [ids, ids, *({"weight": WEIGHT, "edge_id": NUMBER}[name] for name in columns_of(edges))], words)
+
+    def made(piece: Piece) -> memoryview:
+        more = [one for one in (piece.weights, piece.edge_ids) if one is not None]
+        return rows.text([edges.original(piece.src), edges.original(piece.dst), *more])
+
+    for done, some in edges.map(made, once):
+        file.write(some)
+        update(done)
