@@ -24,6 +24,9 @@ class EvaluateCommand(GroupedCommand):
         declared = [made_option(name, one, one.group) for name, one in options().items()]
         return [*super().get_params(ctx), *declared, *_of_measures()]
 
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        return WHERE if param.name == "cluster" else super().group_of(param, ctx)
+
     def place(self, group: str) -> int:
         return (WHAT, MEASURES, WHERE, OUTPUT).index(group)
 

@@ -50,8 +50,8 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
     from csaw.partition.replace import FILE, check
 
     check(Path(out), FILE, overwrite)
-    source, total, unit = _opened(store, instances)
     with console.progress("exporting", enabled=not as_json) as update:
+        source, total, unit = _opened(store, instances)
         update.begin("exporting", total, unit)
         summary = write(
             source, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update

@@ -15,7 +15,7 @@ GROUPS = {
     "Partitions and clusters": (
         "partitions", "partition_bytes", "balance", "partitioner", "partitioner_seed", "clusters", "method", "cluster_seed",
     ),
-    "Where and how it runs": ("memory", "threads"),
+    "Where and how it runs": ("memory", "threads", "cluster"),
 }  # fmt: skip
 
 
