@@ -235,7 +235,10 @@ def test_parquet_says_what_it_is(folder, stores):
     assert pq.read_table(folder / "said.parquet").column("source").type == "string"
 
 
-def test_graphs_in_memory_are_exported(tmp_path):
+def test_graphs_in_memory_and_files_of_edges_are_exported(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,3\n")
+    assert csaw.export(tmp_path / "edges.csv", tmp_path / "edges.mtx")["left_out"] == {}
     held = csaw.graph([("ann", "bob", 2.0), ("bob", "cleo", 1.0)], directed=False)
     csaw.export(held, tmp_path / "g.csv")
     assert (tmp_path / "g.csv").read_text() == "source,target,weight\nann,bob,2\nbob,cleo,1\n"
