@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from csaw.cli.report import plain, print_table, size
+from csaw.partition.facts import counted
 
 
 def print_evaluation(found: Any) -> None:
@@ -31,7 +32,7 @@ def print_evaluation(found: Any) -> None:
         ]
         click.echo("\n" * (number > 0), nl=False)
         _print_table(
-            f"{sample.path}: {sample.instances:,} instances, beside {found.graph}",
+            f"{sample.path}: {counted(sample.instances, 'instance')}, beside {found.graph}",
             ("finding", "graph", "sample", "distance", "", "method"),
             rows,
         )

@@ -4,6 +4,7 @@ Where rates are far apart the axis is logarithmic, and points take the place of 
 """
 
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits_text, measured, short
@@ -16,6 +17,7 @@ NEAR, ENOUGH = (
     0.2,
 )  # share of the ceiling from which a row is near it, and share of rows that are, for the ceiling to be drawn
 CHARACTER, LABEL_CHARACTER = 4.4, 5.0  # points that a character of a value and of a label takes, about
+LONGEST = 38  # characters of a limit
 MOST_SHARE = 0.75  # of the axis, for a value
 FIRST = "csaw"
 
@@ -72,7 +74,7 @@ class Scale:
     def __init__(self, rows: list[Row], *, seconds: bool) -> None:
         self.seconds = seconds
         self.unit = "seconds, less is better" if seconds else rows[0]["unit"]
-        values = [x for row in rows for x in (self.value(row), self.goal(row)) if x]
+        values = [x for row in rows for x in (self.value(row), self.goal(row), self.limit(row)) if x]
         self.log = max(values) > WIDE * min(values)
         prefix = next((p for p in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if max(values) >= p[0]), (1.0, ""))
         self.by, self.prefix = (1.0, "") if seconds or self.log else prefix
@@ -90,6 +92,10 @@ class Scale:
         if not row.get("goal"):
             return None
         return row["seconds"] * row["rate"] / row["goal"] if self.seconds else row["goal"]
+
+    def limit(self, row: Row) -> float | None:
+        """The seconds of the slowest limit of a row; None without one, and on an axis of rates, which limits are often far beyond."""
+        return max(row["limits"].values()) if self.seconds and row.get("limits") else None
 
     def spread(self, row: Row) -> tuple[float, float]:
         """The ends of the spread of a row's repeats, the smaller one first, on the axis."""
@@ -167,6 +173,8 @@ def _bar(axis: Any, y: float, row: Row, scale: Scale, text: str) -> None:
         axis.barh(y, value, THICK, color=color)
     if high > low:
         axis.plot([low, high], [y, y], color=INK if not scale.log else color, linewidth=1, zorder=2)
+    if limit := scale.limit(row):
+        axis.plot([limit], [y], marker="|", markersize=11, markeredgewidth=1.8, color=LIMIT, zorder=4)
     if goal:
         axis.plot([goal / scale.by], [y], marker="|", markersize=11, markeredgewidth=1.8, color=INK, zorder=4)
     axis.annotate(text, (_end(row, scale), y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=SMALL)
@@ -188,7 +196,7 @@ def _value_text(row: Row, scale: Scale, *, full: bool) -> str:
     if full and goal:
         said.append(f"goal {scale.text(goal)}")
     if full and row.get("limits"):
-        said.append(limits_text(row))
+        said.append(shorten(limits_text(row), LONGEST, placeholder=" ..."))
     if full and row.get("of_ceiling", 0) >= FULL:
         said.append(ceiling_text(row))
     return ", ".join(said)

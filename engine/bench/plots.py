@@ -15,11 +15,8 @@ from csaw.engine.bench.plot_style import MUTED, RC, SMALL, TITLE, following_the_
 from csaw.partition.errors import MissingDependencyError
 
 WIDTH_INCHES, SIDES_INCHES = 7.4, 0.3
-LINE_INCHES, PANEL_INCHES, AROUND_INCHES = (
-    0.205,
-    0.52,
-    0.85,
-)  # height of a line, of what a panel has besides, and of title and caption
+LINE_INCHES = 0.205  # of height
+PANEL_INCHES, AROUND_INCHES = 0.52, 0.85  # of height, beside its lines, and for title and caption
 NARROW = 19  # characters of the title of a narrow panel
 MOST_BESIDE = 4  # graphs with the same works whose panels stand side by side
 
@@ -92,7 +89,7 @@ def plot(rows: list[Row], name: str) -> Any:
     height = _lines(figure, found, over) if over else _bars(figure, found, plot_bars.ceiling_of(rows))
     figure.set_size_inches(WIDTH_INCHES, height + AROUND_INCHES)
     figure.suptitle(_title(name, found), x=0.008, ha="left", fontsize=TITLE, fontweight="bold")
-    figure.supxlabel(caption(rows, found), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
+    figure.supxlabel(caption(rows, found, lines=bool(over)), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
     return figure
 
 
@@ -101,7 +98,7 @@ def _title(name: str, found: list[Row]) -> str:
     return ": ".join(filter(None, [name.replace("-", " ").capitalize(), *(graphs if len(graphs) == 1 else ())]))
 
 
-def caption(rows: list[Row], found: list[Row]) -> str:
+def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
     """The machine, the date, and what the marks are."""
     first = rows[0]
     said = [first.get("device", ""), f"csaw {first['csaw']}" if "csaw" in first else ""]
@@ -113,12 +110,14 @@ def caption(rows: list[Row], found: list[Row]) -> str:
         said.append("one run each")
     if any(row.get("goal") for row in found):
         said.append("upright marks: goals")
+    if in_seconds(found) and any(row.get("limits") for row in found):
+        said.append("orange marks: the slowest limit")
     if any(map(plot_bars.is_peer, found)):
         said.append("blue: csaw, orange: peers")
-    if any("efficiency" in row for row in found):
+    if lines and any("efficiency" in row for row in found):
         said.append("dotted: as many times as one")
     ceiling = plot_bars.ceiling_of(rows)
-    if ceiling and "series" not in found[0] and plot_bars.has_ceiling(found, ceiling):
+    if ceiling and not lines and plot_bars.has_ceiling(found, ceiling):
         said.append("gather ceiling: one random read of memory for each edge")
     said += exceeded(found)
     return textwrap.fill(" · ".join(filter(None, said)), 118)

@@ -6,6 +6,7 @@ fault, because its result does not depend on it, zarr-python says whether the co
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
@@ -148,7 +149,7 @@ def result_of(command: tuple[str, ...], ended: Ended, place: Path) -> str:
     if command[0] == "info":
         shown = json.loads(ended.out)
         return json.dumps({key: value for key, value in shown.items() if key not in BESIDE}, sort_keys=True)
-    return ended.out
+    return re.sub(r", [\d.,]+ s\.$", "", ended.out, flags=re.MULTILINE)
 
 
 def tree(folder: Path, without: tuple[str, ...] = ()) -> str:

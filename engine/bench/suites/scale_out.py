@@ -130,12 +130,16 @@ def _faults(context: Context, workers: Workers) -> Iterator[Row]:
 
 def verdict(rows: list[Row]) -> Verdict:
     several = [row for row in measured(rows) if "efficiency" in row]
-    said = [f"{row['work']}: efficiency {row['efficiency']:.2f}, {row['of_processors']:.2f} by seconds of processors" for row in several]  # fmt: skip
+    said = [f"{_of(row)}: efficiency {row['efficiency']:.2f}, {row['of_processors']:.2f} by seconds of processors" for row in several]  # fmt: skip
     tasks = measured(rows, work=TASK)
-    said += [f"a task takes {1e3 * row['seconds']:.3g} ms" for row in tasks]
-    said += [f"{row['work']}: {row['note']}" for row in measured(rows) if "more_seconds" in row]
+    said += [f"{_of(row)}: {1e3 * row['seconds']:.3g} ms" for row in tasks]
+    said += [f"{_of(row)}: {row['note']}" for row in measured(rows) if "more_seconds" in row]
     two = [row for row in several if row["workers"] == 2]
     if not (two and tasks):
         return Verdict(None, "; ".join(said) or "no workers were measured")
     short = max(row["seconds"] for row in tasks) < SHARE
     return Verdict(short and min(row["efficiency"] for row in two) >= EFFICIENT, "; ".join(said))
+
+
+def _of(row: Row) -> str:
+    return f"{row['graph']}, {row['work']}"

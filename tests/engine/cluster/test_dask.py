@@ -39,6 +39,7 @@ FAMILIES = {
     "clusters": ("cluster-gcn", cases.OPTIONS["cluster-gcn"]),
     "dependent walkers": ("multidimensional", cases.OPTIONS["multidimensional"]),
 }
+STREAMED = {"num_walks": 4, "walk_length": 20, "residency": "disk", "memory": "80KiB", "in_flight": 400}
 LONG = {"num_walks": 6, "walk_length": 20, "p": 0.5, "seed": 3}
 ROUNDS = int(os.environ.get("CSAW_KILL_ROUNDS", "20"))  # of samples whose workers are killed again and again
 
@@ -99,6 +100,16 @@ def test_workers_write_the_bytes_of_one_machine(tmp_path, cluster, graph, family
     results = on(cluster, graph, tmp_path / "spread", algo, seed=5, **options)
     assert_same_files(tmp_path / "spread", tmp_path / "alone")
     assert results["sampled_edges"] > 0
+
+
+def test_a_worker_that_streams_its_graph_is_given_a_whole_batch(tmp_path, cluster, graph, monkeypatch):
+    job = prepare(graph, "deepwalk", seed=5, **STREAMED)
+    batch, sizes, submit = job.plan.batch // job.plan.request.group_size, [], tasks.Tasks._submit
+    monkeypatch.setattr(tasks.Tasks, "_submit", lambda self, unit: sizes.append(len(unit.groups)) or submit(self, unit))
+    sample(graph, tmp_path / "alone", "deepwalk", seed=5, **STREAMED)
+    on(cluster, graph, tmp_path / "spread", "deepwalk", seed=5, **STREAMED)
+    assert_same_files(tmp_path / "spread", tmp_path / "alone")
+    assert max(sizes) == batch > 1
 
 
 def test_the_summary_says_what_each_worker_did(tmp_path, slow, graph):
