@@ -86,7 +86,7 @@ def test_a_dry_run_says_which_workers_cannot_draw():
 
 @pytest.mark.slow("starts a cluster of its own")
 def test_a_local_cluster_from_the_command_line():
-    assert "at work" in run("--cluster", "local:2").stdout
+    assert "at work" in run("--cluster", "local:2", "-v").stdout
     before = files_of(Path("w.zarr"))
     assert run("--overwrite").exit_code == 0
     assert files_of(Path("w.zarr")) == before
