@@ -181,6 +181,9 @@ def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
     """The summary of a run, or of a shard of it."""
     from csaw.cli import spread
 
+    if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
+        equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]
+        console.say(*(f"csaw: {job.store.path}: {said}" for said in equal), err=True)
     return _execute(job, out, *how) if shard is None else spread.as_shard(job, out, shard, how[-1])
 
 

@@ -30,6 +30,7 @@ class Attendance:
     def __init__(self, client: Client, safe: str) -> None:
         self.client, self.safe, self.lock = client, safe, Lock()
         self.workers: set[str] = set()
+        self.threads = 0  # of all workers, for tasks
         self.looked = self.reminded = time.monotonic() - REMIND_SECONDS
         self.complete = self.peopled = time.monotonic()
         self.wanted = 0 if client.cluster is None else len(client.cluster.worker_spec)
@@ -51,9 +52,10 @@ class Attendance:
         if not is_reached(self.client):
             raise self.lost()
         try:
-            workers = set(self.client.nthreads())
+            threads = self.client.nthreads()
         except (OSError, TimeoutError, RuntimeError) as error:
             raise self.lost() from error
+        workers, self.threads = set(threads), sum(threads.values())
         if gone := sorted(self.workers - workers):
             log.warning(
                 "%s gone; other workers take over the work",

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.cluster import recipe
 from csaw.engine.cluster.clusters import Cluster, connected
 from csaw.partition import GraphStore, IngestOptions
 from csaw.partition.parallel import processors
@@ -14,7 +15,6 @@ from csaw.partition.spread_ingest import ingest_spread
 
 SAFE = "nothing is left under its name; run it again"
 LEAST_MEMORY = 16 << 20
-SHARE = 0.7  # of the memory that Dask gives a worker
 
 
 def ingest_on_cluster(
@@ -65,7 +65,7 @@ def _by_worker(function: Callable[..., Any], how: Any, *given: Any) -> Any:
     if how.options.memory is None:
         worker = get_worker()
         limit = worker.memory_manager.memory_limit
-        most = memory_of(how.options) if limit is None else min(memory_of(how.options), int(limit * SHARE))
+        most = min(memory_of(how.options), recipe.memory_of(limit)) if limit else memory_of(how.options)
         memory = max(LEAST_MEMORY, most // worker.state.nthreads)
         how = replace(how, options=replace(how.options, memory=memory))
     return function(how, *given)

@@ -1,6 +1,5 @@
 """A worker's part of an evaluation: it opens the graph once, keeps it in memory, and measures what it is asked for, one task at a time."""
 
-import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ import numpy as np
 from distributed import Worker, get_worker
 
 from csaw.engine.cluster.joined import Joined
-from csaw.engine.cluster.recipe import device_of
+from csaw.engine.cluster.recipe import device_of, memory_of
 from csaw.engine.evaluation import sampled
 from csaw.engine.evaluation.measuring import Piece, measured
 from csaw.engine.evaluation.networks import Networks
@@ -21,9 +20,6 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import open_samples
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError
-
-log = logging.getLogger(__name__)
-SHARE = 0.7  # of the memory that Dask gives a worker
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class Measurer(Joined):
         number = worker.name if self.local and isinstance(worker.name, int) else None
         wish = self.given.wish
         limit = worker.memory_manager.memory_limit
-        memory = min(available_bytes(), int(limit * SHARE)) if limit else None
+        memory = min(available_bytes(), memory_of(limit)) if limit else None
         self.wish = replace(
             wish, device=device_of(wish.device, number), threads=wish.threads or worker.state.nthreads,
             memory=memory if wish.memory is None else wish.memory,

@@ -25,16 +25,16 @@ class Spread:
 
     def __init__(self, client: Client, safe: str) -> None:
         self.client, self.attendance, self.stopped = client, Attendance(client, safe), False
-        self.workers = max(1, len(client.nthreads()))
-        """How many there were at the begin."""
+        self.attendance.look()
+        self.workers = max(1, len(self.attendance.workers), self.attendance.wanted)
+        """How many there are at the begin, or are being started."""
 
     def __call__(self, function: Callable[..., Any], arguments: Sequence[tuple]) -> Iterator[Any]:
         """``function(*given)`` for each of the ``arguments``, in their order. A few more than there are workers are under way, so that few results wait for their turn."""
-        ahead = AHEAD * max(self.workers, sum(self.client.nthreads().values()))
         tasks = _Tasks(self.client, function, arguments)
         try:
             for number in range(len(arguments)):
-                tasks.submit_to(number + ahead)
+                tasks.submit_to(number + AHEAD * max(self.workers, self.attendance.threads))
                 while number not in tasks.results:
                     self.attendance.look()
                     tasks.wait()

@@ -1,16 +1,17 @@
 """Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.registry` says what a format is, and where they are."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from csaw.datasets.resolve import is_graph_argument, resolve
 from csaw.engine.export.registry import GRAPHS, SAMPLES, chosen, formats
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.attributes import is_graph
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.parallel import processors
 from csaw.partition.replace import FILE, cannot_be_written, check, new_file
@@ -25,7 +26,7 @@ def export(store: str | Path | Samples | GraphStore, out: str | Path, format: st
            threads: int | None = None, overwrite: bool = False, update: Update = lambda done: None) -> dict[str, Any]:  # fmt: skip
     """Write a sample or a graph as a file of another format. The file is written whole or not at all; vertices have their original ids where the format has ids.
 
-    store: path of a sample store or of a graph store, or one that is open, which may be in memory. out: path of the file to write.
+    store: path of a sample store or of a graph store, one that is open, which may be in memory, a file of edges, or a dataset's name. out: path of the file to write.
     format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet, metis, graphml, npz or ids (default: None, as the suffix of ``out`` says).
     graph: of samples, path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
         A virtual sample is drawn from it.
@@ -39,12 +40,13 @@ def export(store: str | Path | Samples | GraphStore, out: str | Path, format: st
     crew = processors() if threads is None else options()["threads"].check("threads", threads)
     out = Path(out)
     check(out, FILE, overwrite)
-    if isinstance(store, GraphStore) or (not isinstance(store, Samples) and is_graph(store)):
+    if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
+        store = open_graph(resolve(os.fspath(store)))
+    if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances)):
             if given is not None:
                 raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
-        held = store if isinstance(store, GraphStore) else open_graph(store)
-        return _export_graph(held, out, chosen(GRAPHS, out, format), crew, overwrite, update)
+        return _export_graph(store, out, chosen(GRAPHS, out, format), crew, overwrite, update)
     samples = store if isinstance(store, Samples) else open_samples(store, graph)
     if instances is not None:
         samples = _part(samples, *instances)

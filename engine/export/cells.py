@@ -42,13 +42,10 @@ class Rows:
     def _written(self, kernels: Any, cells: np.ndarray, filled: np.ndarray | None) -> memoryview:
         words = self.words or Words(np.zeros(1, np.int64), np.zeros(0, np.uint8))
         out = np.empty(self._room(cells, filled), np.uint8)
-        ends, count = (
-            np.cumsum([len(some) for some in self.around]),
-            np.zeros(0, np.int64) if filled is None else filled,
-        )
-        around = np.frombuffer(b"".join(self.around), np.uint8)
+        around, ends = np.frombuffer(b"".join(self.around), np.uint8), np.cumsum([len(some) for some in self.around])
+        counts = np.zeros(0, np.int64) if filled is None else filled
         size = kernels.rows(
-            cells, count, np.array(self.kinds), around, ends, words.offsets, words.text, kernels.DIGITS, out
+            cells, counts, np.array(self.kinds), around, ends, words.offsets, words.text, kernels.DIGITS, out
         )
         return out[:size].data
 
@@ -56,10 +53,10 @@ class Rows:
         each = sum(len(some) for some in self.around) + sum(ROOMS.get(kind, 0) for kind in self.kinds)
         room = each * len(cells) + ROOMS[WEIGHT]
         if self.words is not None:
-            sizes = self.words.sizes()
+            ends = self.words.offsets
             for k in (k for k, kind in enumerate(self.kinds) if kind == WORD):
-                held = cells[:, k] if filled is None else cells[filled > k, k]
-                room += int(sizes[held.astype(np.int64)].sum())
+                held = (cells[:, k] if filled is None else cells[filled > k, k]).astype(np.int64)
+                room += int((ends[held + 1] - ends[held]).sum())
         return room
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.partition.attributes import EDGE_IDS
 from csaw.partition.errors import StoreError
+from csaw.partition.facts import counted
 from csaw.partition.loader import read_array
 from csaw.partition.parallel import Crew
 from csaw.partition.store import GraphStore, Partition, array_name
@@ -120,7 +121,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
     numbered = "numbers" in holds and _counts_from_1(store.stored_ids())
     alone = 0 if "vertices" in holds else store.vertices - int(edges.met.sum())
     reasons = {
-        "vertices": f"{alone:,} vertices have no edge, and rows of edges cannot say so; matrix-market, metis, graphml and npz can" if alone else "",
+        "vertices": f"{counted(alone, 'vertex has', 'vertices have')} no edge, and rows of edges cannot say so; matrix-market, metis, graphml and npz can" if alone else "",
         "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each" if store.stored_ids() is not None and not numbered else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
         "direction": "edges are written once, and the format cannot say that they have no direction; read it with --undirected" if not store.directed else "",

@@ -128,29 +128,27 @@ def _power_of(value):
 @njit
 def shortest(value):
     """The digits of a positive float32 as a number without zeros at its end, how many they are, and the power of ten of the first."""
-    wide, exact = np.float64(value), np.float32(value)
-    power = _power_of(wide)
-    number, most = np.uint64(0), MOST
-    for count in range(LEAST, MOST + 1):
+    wide = np.float64(value)
+    power, count = _power_of(wide), LEAST
+    while True:
         shift = count - 1 - power
-        near = -EXACT <= shift <= EXACT
-        if not near and count < most:
-            continue  # only nine digits are sure where a power is not exact
-        number = (
-            np.uint64(wide * POWERS[shift + LOW] + 0.5) if shift >= 0 else np.uint64(wide / POWERS[LOW - shift] + 0.5)
-        )
-        back = np.float64(number) / POWERS[shift + LOW] if shift >= 0 else np.float64(number) * POWERS[LOW - shift]
-        if np.float32(back) == exact or count == most:
-            most = count
+        if shift >= 0:
+            found = np.uint64(wide * POWERS[shift + LOW] + 0.5)
+            back = np.float64(found) / POWERS[shift + LOW]
+        else:
+            found = np.uint64(wide / POWERS[LOW - shift] + 0.5)
+            back = np.float64(found) * POWERS[LOW - shift]
+        sure = -EXACT <= shift <= EXACT  # where a power is not exact, only nine digits are
+        if count == MOST or (sure and np.float32(back) == value):
             break
-    digits = most
-    if np.float64(number) >= POWERS[digits + LOW]:  # rounded up to one digit more
+        count += 1
+    if np.float64(found) >= POWERS[count + LOW]:  # rounded up to one digit more
         power += 1
-        digits += 1
-    while number % np.uint64(10) == np.uint64(0):
-        number //= np.uint64(10)
-        digits -= 1
-    return number, digits, power
+        count += 1
+    while found % np.uint64(10) == np.uint64(0):
+        found //= np.uint64(10)
+        count -= 1
+    return found, count, power
 
 
 @njit(inline="always")

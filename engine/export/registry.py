@@ -31,7 +31,9 @@ def chosen(of: str, out: Path, format: str | None) -> str:
     """The format that is asked for, or else the one whose suffix the file name has; OptionError where there is none."""
     known = formats(of)
     if format is not None and format not in known:
-        raise OptionError(f"--format: of {of} expected one of {', '.join(known)}, found {format!r}")
+        raise OptionError(
+            f"--format: expected one of {', '.join(known)}, which are the formats of {of}, found {format!r}"
+        )
     if format is not None:
         return format
     suffixes = {suffix: name for name, module in known.items() for suffix in module.SUFFIXES}
@@ -39,5 +41,5 @@ def chosen(of: str, out: Path, format: str | None) -> str:
         if out.name.endswith(suffix):
             return name
     raise OptionError(
-        f"{out}: of {of} expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}"
+        f"{out}: expected a name ending in {', '.join(sorted(suffixes))}, or --format {'|'.join(known)}, which are the formats of {of}"
     )

@@ -70,9 +70,16 @@ def test_a_few_lines_say_what_was_made_and_what_comes_next(run):
     assert later[-1] == "Next: csaw verify 'a b.zarr'"
 
 
+def test_a_weighted_sample_says_that_all_weights_are_equal(run):
+    run("partition", "g.txt", "g.zarr", "-q")
+    assert "all weights are 1; sample with --unweighted" in run("sample", "g.zarr", "a.zarr", "--device", "cpu").stderr
+    assert "all weights" not in run("sample", "g.zarr", "b.zarr", "--device", "cpu", "--unweighted").stderr
+    assert run("sample", "g.zarr", "c.zarr", "--device", "cpu", "-q").stderr == ""
+
+
 def test_weights_that_differ_bring_no_hint(run, tmp_path):
     (tmp_path / "d.txt").write_text("1 2 1\n2 3 2\n")
-    assert run("partition", "d.txt", "d.zarr").stderr == ""
+    assert "all weights" not in run("partition", "d.txt", "d.zarr").stderr
     assert "all weights" not in run("partition", "g.txt", "n.zarr", "--weight-column", "none").stderr
 
 

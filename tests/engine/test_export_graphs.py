@@ -201,7 +201,7 @@ def test_an_edge_without_its_opposite_is_not_lost_in_silence(tmp_path):
 
 def test_what_a_file_lacks_is_said(folder, stores, plain):
     assert export(plain.path, folder / "lacks.txt")["left_out"].keys() == {"vertices"}
-    assert "1 vertices have no edge" in export(plain.path, folder / "lacks.csv")["left_out"]["vertices"]
+    assert "1 vertex has no edge" in export(plain.path, folder / "lacks.csv")["left_out"]["vertices"]
     assert export(stores["int64"].path, folder / "lacks.mtx")["left_out"].keys() == {"ids", "edge_ids"}
     assert export(plain.path, folder / "lacks.graphml")["left_out"] == {}
 
@@ -235,7 +235,10 @@ def test_parquet_says_what_it_is(folder, stores):
     assert pq.read_table(folder / "said.parquet").column("source").type == "string"
 
 
-def test_graphs_in_memory_are_exported(tmp_path):
+def test_graphs_in_memory_and_files_of_edges_are_exported(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "edges.csv").write_text("source,target\n1,2\n2,3\n")
+    assert csaw.export(tmp_path / "edges.csv", tmp_path / "edges.mtx")["left_out"] == {}
     held = csaw.graph([("ann", "bob", 2.0), ("bob", "cleo", 1.0)], directed=False)
     csaw.export(held, tmp_path / "g.csv")
     assert (tmp_path / "g.csv").read_text() == "source,target,weight\nann,bob,2\nbob,cleo,1\n"
@@ -252,7 +255,7 @@ def test_options_of_samples_and_unknown_formats_are_refused(tmp_path, plain):
     for option in ({"instances": (0, 1)}, {"graph": plain.path}):
         with pytest.raises(OptionError, match="expected with a sample store alone"):
             export(plain.path, tmp_path / "out.txt", **option)
-    with pytest.raises(OptionError, match=r"of graphs expected a name ending in .*\.mtx"):
+    with pytest.raises(OptionError, match=r"ending in .*\.mtx.* formats of graphs"):
         export(plain.path, tmp_path / "out.npy")
     with pytest.raises(OptionError, match="matrix-market"):
         export(plain.path, tmp_path / "out.txt", "torch")
@@ -268,7 +271,7 @@ def test_the_command_takes_a_store_a_file_and_a_name(tmp_path, monkeypatch, plai
     assert "--overwrite" in str(again.exception)
     said = CliRunner().invoke(command, [str(plain.path), str(tmp_path / "out.txt")]).output
     assert "5 edges as text" in said
-    assert "without vertices: 1 vertices have no edge" in said
+    assert "without vertices: 1 vertex has no edge" in said
 
 
 def test_every_weight_is_written_so_that_it_is_the_same_again():

@@ -74,7 +74,9 @@ def test_the_options_of_partition_are_those_of_the_command():
         IngestOptions.__dataclass_fields__
     )
     flags = {max(param.opts, key=len).removeprefix("--").replace("-", "_") for param in partition.params}
-    assert here == flags - {"inputs", "out", "progress", "json", "quiet", "verbose", "directed"} | {"directed"}
+    assert here == flags - {"inputs", "out", "progress", "json", "quiet", "verbose", "cluster", "directed"} | {
+        "directed"
+    }
 
 
 def test_every_file_of_the_package_is_linked_for_tests_and_tools():

@@ -144,7 +144,7 @@ def test_the_command_says_the_partitioner_and_earlier_readers_are_kept_out(tmp_p
         assert attributes["format_version"] == version
         assert ("partitioner" in attributes) == (partitioner != "range")
         info = CliRunner().invoke(cli, ["info", str(tmp_path / "g.zarr")])
-        assert f"partitioner                    {partitioner}" in info.output
+        assert f"partitioner {partitioner}" in " ".join(info.output.split())
 
 
 def test_by_degree_rows_become_shorter(tmp_path):
