@@ -120,6 +120,14 @@ LIKE_ANOTHER = (
     "snowball's weights ignored",
     "layer's weights ignored",
     "fire of one more",
+    "p ignored",
+    "neighbors are far",
+    "restarts a tenth too often",
+    "ends a tenth too often",
+    "snowball's weights ignored later",
+    "layer's weights ignored later",
+    "layers of one draw",
+    "siblings of one draw, sets",
 )
 
 

@@ -24,6 +24,7 @@ from csaw.engine.verify import verify
 from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import OptionError
 
+LIKE_ANOTHER = pytest.mark.slow(reason="a case of the same kind as a quick one")
 ALGORITHMS = {
     "forest-fire": {"burn_prob": 0.5},
     "snowball": {"depth": 1},
@@ -251,8 +252,8 @@ def test_what_makes_no_sense_with_a_target_is_refused(tmp_path, algorithm, given
         ("snowball", {"depth": None, "sources": [0]}, [0, 1]),
         ("random-edge", {}, [0, 1]),
         ("deepwalk", {"sources": [2]}, [2]),
-        ("forest-fire", {}, [0, 1, 2, 3]),
-        ("random-edge", {"neighbor_size": 0}, []),
+        pytest.param("forest-fire", {}, [0, 1, 2, 3], marks=LIKE_ANOTHER),
+        pytest.param("random-edge", {"neighbor_size": 0}, [], marks=LIKE_ANOTHER),
     ],
 )
 def test_an_instance_ends_where_tries_in_a_row_meet_nothing_new(tmp_path, caplog, algorithm, given, vertices):

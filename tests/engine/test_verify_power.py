@@ -191,7 +191,7 @@ def test_what_cannot_be_tested_is_said_to_be_not_tested(tmp_path, edges, length,
     statistics = [line.strip() for line in done.output.splitlines() if "transitions" in line]
     assert statistics
     assert all(line.strip().startswith("not tested") and len(line.split()) > 5 for line in statistics), done.output
-    assert done.output.splitlines()[-1].endswith(f"all checks passed, {len(statistics)} not tested")
+    assert f"all checks passed, {len(statistics)} not tested" in done.output.splitlines()[-1]
     report = json.loads(CliRunner().invoke(command, [str(path), "--json"]).output)
     assert report["ok"]
     assert report["counts"] == {"passed": len(report["checks"]) - len(statistics), "failed": 0, "not_tested": len(statistics)}  # fmt: skip

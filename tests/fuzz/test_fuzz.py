@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SHORT = ("faults=12", "texts=50", "options=6", "kills=3")
+SHORT = ("faults=8", "texts=30", "options=4", "kills=2")
 LONG = {"faults": 2000, "texts": 2000, "options": 1000, "algorithms": 1000, "kernels": 300, "kills": 500}
 TESTS = Path(__file__).parent.parent
 
