@@ -134,7 +134,9 @@ def _split(network: DeviceNetwork, rank: Array, block: Block, into: Part | None 
     kernels.launch(
         "split_rows", min(long.size, network.gpu.processors * 8), BIG, long.size, long, block.indices.size, *given
     )
-    kernels.launch("split_rows", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, None, LONG, *given)
+    kernels.launch(
+        "split_rows", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, None, LONG, *given
+    )
     return into
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.batches.minibatches import check_nodes, frontiers
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_SLOTS, PART_TILE
+from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE
 from csaw.engine.cuda.structs import struct
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ SCRATCH_BYTES = (
     256 << 20
 )  # of the mini-batches that are drawn at a time: launches take longer than kernels where they are few
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
-HALF = 2  # of the places of a part's hash table are for keys at most, if all parts have as many
 
 
 class DeviceMiniBatches:
@@ -35,10 +34,10 @@ class DeviceMiniBatches:
         self.edge_room = sum(width * size for width, size in zip(self.widths, self.sizes, strict=True))
         self.room = min(self.seeds + self.edge_room, self.seeds + most)
         check_nodes(self.room)
-        self.sources, positions = cupy.asarray(np.ascontiguousarray(sources, np.int64)), sources[:, :, 1]
-        self.input_id = positions[positions >= 0]
+        self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
+        self.is_full = not sources.size or sources[:, :, 1].min() >= 0
         hops = len(self.sizes)
-        self.key_bytes = 8 if self.disjoint or self.dtype.itemsize == 8 else 4  # of Key in minibatch.cuh
+        self.words = 2 if self.disjoint or self.dtype.itemsize == 8 else 1  # of Key in minibatch.cuh
         self.chunks = [-(-width * size // CHUNK_CELLS) for width, size in zip(self.widths, self.sizes, strict=True)]
         self.n_id = cupy.empty((self.instances, self.room), self.dtype)
         self.owner = cupy.empty((self.instances, self.room), np.uint32) if self.disjoint else None
@@ -53,12 +52,12 @@ class DeviceMiniBatches:
 
     def advance(self) -> None:
         cells = max((width * size for width, size in zip(self.widths, self.sizes, strict=True)), default=0)
-        item_room, parts = self.room + cells, max(map(self._parts, range(len(self.sizes))), default=1)
-        needed = cells * self.dtype.itemsize + 2 * self.key_bytes * item_room + 12 * parts
+        item_room, parts = self._items(len(self.sizes) - 1), self._parts(len(self.sizes) - 1)
+        needed = cells * self.dtype.itemsize + 8 * self.words * item_room + 12 * parts
         at_a_time = max(1, min(self.instances, MOST_ROWS, SCRATCH_BYTES // needed))
         scratch = {
             "vertex": cupy.empty((at_a_time, cells), self.dtype),
-            "items": cupy.empty((at_a_time, 2 * self.key_bytes * item_room), np.uint8),
+            "items": cupy.empty((at_a_time, 8 * self.words * item_room), np.uint8),
             "totals": cupy.zeros((at_a_time, parts), np.uint32),
             "taken": cupy.zeros((at_a_time, parts), np.uint32),
             "begins": cupy.empty((at_a_time, parts), np.uint32),
@@ -75,7 +74,7 @@ class DeviceMiniBatches:
             staged = kernels.staged(count * width, size)
             this = self._hop(hop, staged, item_room, scratch)
             if width * size:
-                tiles, chunks = -(-(self.room + width * size) // PART_TILE), self.chunks[hop]
+                tiles, chunks = -(-self._items(hop) * self.words // PART_TILE), self.chunks[hop]
                 kernels.launch("draw_picks", (-(-width // staged), count), BLOCK, given, this, seed)
                 kernels.launch("count_parts", (tiles, count), BLOCK, given, this)
                 kernels.launch("fill_parts", (tiles, count), BLOCK, given, this)
@@ -86,8 +85,13 @@ class DeviceMiniBatches:
 
     def _parts(self, hop: int) -> int:
         """Parts of the items of a hop."""
-        items = self.seeds + sum(w * size for w, size in zip(self.widths[: hop + 1], self.sizes, strict=False))
-        return min(MOST_PARTS, -(-items * self.key_bytes * HALF // (4 * PART_SLOTS)) or 1)
+        return min(MOST_PARTS, -(-self._items(hop) * self.words // PART_KEYS) or 1)
+
+    def _items(self, hop: int) -> int:
+        """Most items of a hop: the nodes before it and its cells."""
+        return self.seeds + sum(
+            width * size for width, size in zip(self.widths[: hop + 1], self.sizes[: hop + 1], strict=True)
+        )
 
     def _hop(self, hop: int, staged: int, item_room: int, scratch: dict[str, Array]) -> np.ndarray:
         cells = sum(width * size for width, size in zip(self.widths[:hop], self.sizes, strict=False))
@@ -131,6 +135,7 @@ class DeviceMiniBatches:
             for hop, chunks in enumerate(self.chunks):
                 this = self._hop(hop, 0, 0, NO_SCRATCH)
                 kernels.launch("pack_edges", (chunks, count), BLOCK, given, this, edges_upto[some], row, col, e_id)
+        positions = self.sources[:, :, 1].ravel()
         return {
             "node_counts": nodes,
             "n_id": n_id,
@@ -141,7 +146,7 @@ class DeviceMiniBatches:
             "hop_nodes": hop_nodes,
             "hop_edges": hop_edges,
             "seed_counts": seeds,
-            "input_id": cupy.asarray(self.input_id),
+            "input_id": positions if self.is_full else positions[positions >= 0],
             **({"batch": batch} if self.disjoint else {}),
         }
 

@@ -5,7 +5,9 @@
 #pragma once
 #include "minibatch.cuh"
 
-constexpr u32 SLOTS = sizeof(Key) == 8 ? PART_SLOTS / 2 : PART_SLOTS;  // of a part's table; a part of more keys takes rounds
+constexpr u32 WORDS = sizeof(Key) / 4;
+constexpr u32 SLOTS = PART_SLOTS / WORDS;  // of a part's table; a part of more keys takes rounds
+constexpr u32 TILE = PART_TILE / WORDS;    // items that a block moves to their parts
 
 __device__ __forceinline__ u64 mixed(u64 key)
 {
@@ -44,7 +46,7 @@ struct Items {
 // How many of the block's items are of each part. All threads.
 __device__ __forceinline__ void sum_parts(const Items& items, u32* sums)
 {
-    const u32 low = blockIdx.x * PART_TILE, high = min(low + PART_TILE, items.count);
+    const u32 low = blockIdx.x * TILE, high = min(low + TILE, items.count);
     for (u32 part = threadIdx.x; part < items.h.parts; part += blockDim.x) sums[part] = 0;
     __syncthreads();
 #pragma unroll 4
@@ -59,36 +61,42 @@ extern "C" __global__ __launch_bounds__(256) void count_parts(MiniBatches b, Min
 {
     __shared__ u32 sums[MOST_PARTS];
     const Items items(b, h, blockIdx.y);
-    if (blockIdx.x * PART_TILE >= items.count) return;
+    if (blockIdx.x * TILE >= items.count) return;
     sum_parts(items, sums);
     for (u32 part = threadIdx.x; part < h.parts; part += blockDim.x)
         if (sums[part]) atomicAdd(h.totals + blockIdx.y * h.parts + part, sums[part]);
 }
 
+// A block brings its items into order of parts first, so that threads side by side write side by side.
 extern "C" __global__ __launch_bounds__(256) void fill_parts(MiniBatches b, MiniHop h)
 {
-    __shared__ u32 place[MOST_PARTS];
+    __shared__ u32 own[MOST_PARTS], to[MOST_PARTS];  // where a part begins among the block's items, later ends; and, less that, in the part
+    __shared__ Item tile[TILE];
     const Items items(b, h, blockIdx.y);
-    const u32 low = blockIdx.x * PART_TILE, high = min(low + PART_TILE, items.count), first = blockIdx.y * h.parts;
+    const u32 low = blockIdx.x * TILE, high = min(low + TILE, items.count), first = blockIdx.y * h.parts;
     if (low >= high) return;
-    sum_parts(items, place);
-    u32 before = 0;
+    sum_parts(items, own);
+    i64 before = 0;  // of the block, above 2^32 of all
     for (u32 base = 0; base < h.parts; base += blockDim.x) {
-        const u32 part = base + threadIdx.x, own = part < h.parts ? h.totals[first + part] : 0;
+        const u32 part = base + threadIdx.x, here = part < h.parts ? own[part] : 0, whole = part < h.parts ? h.totals[first + part] : 0;
         i64 all;
-        const u32 begin = before + (u32)group_scan(own, all) - own;
-        before += (u32)all;
+        const i64 begin = before + group_scan((i64)whole << 32 | here, all) - ((i64)whole << 32 | here);
+        before += all;
         if (part >= h.parts) continue;
-        if (place[part]) place[part] = begin + atomicAdd(h.taken + first + part, place[part]);
-        if (blockIdx.x == 0) h.begins[first + part] = begin;
+        own[part] = (u32)begin;
+        to[part] = (u32)(begin >> 32) - (u32)begin + (here ? atomicAdd(h.taken + first + part, here) : 0);
+        if (blockIdx.x == 0) h.begins[first + part] = (u32)(begin >> 32);
     }
     __syncthreads();
-    Item* const to = h.items + (i64)blockIdx.y * h.item_room;
 #pragma unroll 4
     for (u32 k = low + threadIdx.x; k < high; k += blockDim.x) {
         const Item item = items.at(k);
-        if (item.key != FREE) to[atomicAdd(place + part_of(h, mixed(item.key)), 1u)] = item;
+        if (item.key != FREE) tile[atomicAdd(own + part_of(h, mixed(item.key)), 1u)] = item;
     }
+    __syncthreads();
+    Item* const out = h.items + (i64)blockIdx.y * h.item_room;
+#pragma unroll 4
+    for (u32 k = threadIdx.x; k < (u32)before; k += blockDim.x) out[to[part_of(h, mixed(tile[k].key))] + k] = tile[k];
 }
 
 // The least value of each key of a part.
@@ -99,10 +107,9 @@ struct Table {
 
     __device__ __forceinline__ void clear()
     {
-        for (u32 slot = threadIdx.x; slot < SLOTS; slot += blockDim.x) {
-            keys[slot] = FREE;
-            values[slot] = NOWHERE;
-        }
+        static_assert(SLOTS % 4 == 0, "four words at a time");
+        for (u32 i = threadIdx.x; i < sizeof(keys) / 16; i += blockDim.x) ((uint4*)keys)[i] = make_uint4(~0u, ~0u, ~0u, ~0u);
+        for (u32 i = threadIdx.x; i < sizeof(values) / 16; i += blockDim.x) ((uint4*)values)[i] = make_uint4(NOWHERE, NOWHERE, NOWHERE, NOWHERE);
         if (threadIdx.x == 0) full = 0;
     }
 
@@ -130,7 +137,7 @@ struct Table {
 // A block a part: each cell gets the least value of its key. A part of too many keys takes them in rounds, by bits of the hash that nothing else goes by.
 extern "C" __global__ __launch_bounds__(256) void merge_parts(MiniBatches b, MiniHop h)
 {
-    __shared__ Table table;
+    __shared__ alignas(16) Table table;
     const u32 local = blockIdx.y, part = local * h.parts + blockIdx.x, count = h.totals[part];
     if (count == 0) return;
     const Item* const items = h.items + (i64)local * h.item_room + h.begins[part];

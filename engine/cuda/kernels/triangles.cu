@@ -49,41 +49,31 @@ __device__ inline u32 place_of(const u32* list, u32 length, u32 w)
     return low < length && list[low] == w ? low : length;
 }
 
-// The lower neighbors of a higher neighbor x: hubs in units of four from `near` on, the others from `far` on.
-struct List { i64 near, far; u32 x, near_size, far_size; };
-
-// A part of the graph that vertices x are of.
-struct Others { i64 first, last; const i64 *near_begin, *indptr; const u32 *lower, *close; };
+struct List { i64 near; u32 x, size; };  // the hubs among the lower neighbors of vertex first + x, in units of four
 
 // Lists that a block has at hand, long ones first: lanes that read side by side have about as much to read, and no lookup waits for the one before.
-template <int THREADS>
 struct Lists {
+    static constexpr int THREADS = 256, EACH_LOOKS = TILE / THREADS;
     List at[TILE];
     u32 next[33];
 
-    // Looks up the lists of xs[0 .. count - 1], of which TILE at most; returns how many have an entry. With `far`, others than hubs count. All threads.
-    __device__ __forceinline__ u32 take(const u32* xs, i64 count, const Others& o, bool far)
+    // Looks up the lists of xs[0 .. count - 1], of which TILE at most; returns how many have an entry. All threads.
+    __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const i64* near_begin)
     {
         __syncthreads();
         if (threadIdx.x < 33) next[threadIdx.x] = 0;
         __syncthreads();
-        List own[TILE / THREADS];
-        u32 size[TILE / THREADS];
+        List own[EACH_LOOKS];
 #pragma unroll
-        for (int n = 0; n < TILE / THREADS; ++n) {
-            const i64 k = n * blockDim.x + threadIdx.x, x = k < count ? (i64)xs[k] - o.first : -1;
-            size[n] = 0;
-            if (x < 0 || x >= o.last - o.first) continue;
-            const i64 near = o.near_begin[x];
-            own[n] = {near, 0, (u32)x, (u32)(o.near_begin[x + 1] - near), 0};
-            if (far) {
-                own[n].far = o.indptr[x] + o.close[x];
-                own[n].far_size = o.lower[x] - o.close[x];
-            }
-            size[n] = own[n].near_size + own[n].far_size;
+        for (int n = 0; n < EACH_LOOKS; ++n) {
+            const i64 k = n * THREADS + threadIdx.x, x = k < count ? (i64)xs[k] - first : -1;
+            own[n] = {0, (u32)x, 0};
+            if (x < 0 || x >= last - first) continue;
+            own[n].near = near_begin[x];
+            own[n].size = (u32)(near_begin[x + 1] - own[n].near);
         }
 #pragma unroll
-        for (int n = 0; n < TILE / THREADS; ++n) if (size[n]) atomicAdd(&next[__clz(size[n])], 1u);
+        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) atomicAdd(&next[__clz(own[n].size)], 1u);
         __syncthreads();
         if (threadIdx.x < 32) {
             const u32 mine = next[threadIdx.x];
@@ -97,7 +87,7 @@ struct Lists {
         }
         __syncthreads();
 #pragma unroll
-        for (int n = 0; n < TILE / THREADS; ++n) if (size[n]) at[atomicAdd(&next[__clz(size[n])], 1u)] = own[n];
+        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) at[atomicAdd(&next[__clz(own[n].size)], 1u)] = own[n];
         __syncthreads();
         return next[32];
     }
@@ -109,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const 
                                                              i64 first_x, i64 last_x, const i64* near_begin, const uint2* near,
                                                              count_t* total, count_t* by_rank, count_t* by_vertex)
 {
-    __shared__ Lists<256> lists;
+    __shared__ Lists lists;
     __shared__ u32 marks[MARKS], found[EACH ? COUNTED : 1], sum;
     __shared__ unsigned short before[EACH ? MARKS : 1];  // lower neighbors of y before those of a word of marks
     i64 low = 0, high = middles;
@@ -135,12 +125,11 @@ extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const 
     const int lane = threadIdx.x % LANES;
     const u32 together = lanes_together();
     u32 hits = 0;
-    const Others others = {first_x, last_x, near_begin, nullptr, nullptr, nullptr};
     for (i64 tile = from; tile < to; tile += TILE) {
-        const u32 count = lists.take(rows_y + tile, min(to - tile, (i64)TILE), others, false);
+        const u32 count = lists.take(rows_y + tile, min(to - tile, (i64)TILE), first_x, last_x, near_begin);
         for (u32 k = threadIdx.x / LANES; k < count; k += blockDim.x / LANES) {
             const List& list = lists.at[k];
-            const uint2* const end = near + list.near + list.near_size;
+            const uint2* const end = near + list.near + list.size;
             const uint2* at = near + list.near + lane;
             u32 here = 0;
             uint2 four = at < end ? __ldg(at) : make_uint2(~0u, ~0u);
@@ -186,8 +175,6 @@ extern "C" __global__ void __launch_bounds__(128) count_middle(i64 middles, cons
                                                                i64 first_x, i64 last_x, const i64* indptr_x, const u32* rows_x, const u32* lower_x, const u32* close_x, const i64* near_begin, const uint2* near,
                                                                count_t* total, count_t* by_rank, count_t* by_vertex)
 {
-    __shared__ Lists<128> lists;
-    const Others others = {first_x, last_x, near_begin, indptr_x, lower_x, close_x};
     __shared__ u32 marks[MARKS], hashed[HASHED], found[EACH ? COUNTED : 1], sum;
     __shared__ i64 next;
     for (int i = threadIdx.x; i < MARKS; i += blockDim.x) marks[i] = 0;
@@ -220,31 +207,29 @@ extern "C" __global__ void __launch_bounds__(128) count_middle(i64 middles, cons
                 else atomicAdd(&by_rank[w], 1ull);
             }
         };
-        for (i64 tile = begin + owned; tile < end; tile += TILE) {
-            const u32 count = lists.take(rows_y + tile, min(end - tile, (i64)TILE), others, true);
-            for (u32 k = threadIdx.x / LANES; k < count; k += blockDim.x / LANES) {
-                const List& list = lists.at[k];
-                const u32 earlier = hits;
-#pragma unroll 2
-                for (u32 j = lane; j < list.near_size; j += LANES) {
-                    const uint2 four = __ldg(near + list.near + j);
-                    const u32 ws[4] = {four.x & 0xFFFF, four.x >> 16, four.y & 0xFFFF, four.y >> 16};
-                    for (int n = 0; n < 4; ++n)
-                        if (bit(marks, ws[n])) hit(ws[n], EACH ? place_of(own, hub, ws[n]) : 0);
+        for (i64 k = begin + owned + threadIdx.x / LANES; k < end; k += blockDim.x / LANES) {
+            const i64 x = (i64)rows_y[k] - first_x;
+            if (x < 0 || x >= last_x - first_x) continue;
+            const u32 earlier = hits;
+            for (i64 j = near_begin[x] + lane; j < near_begin[x + 1]; j += LANES) {
+                const uint2 four = __ldg(near + j);
+                const u32 ws[4] = {four.x & 0xFFFF, four.x >> 16, four.y & 0xFFFF, four.y >> 16};
+                for (int n = 0; n < 4; ++n)
+                    if (bit(marks, ws[n])) hit(ws[n], EACH ? place_of(own, hub, ws[n]) : 0);
+            }
+            const u32* const list = rows_x + indptr_x[x];
+            for (u32 j = close_x[x] + lane; j < lower_x[x]; j += LANES) {
+                const u32 w = list[j];
+                if (w >= mine) break;
+                if (hashed[(w >> 5) % HASHED] >> (w & 31) & 1) {
+                    const u32 place = place_of(own + hub, owned - hub, w);
+                    if (place < owned - hub) hit(w, hub + place);
                 }
-                for (u32 j = lane; j < list.far_size; j += LANES) {
-                    const u32 w = rows_x[list.far + j];
-                    if (w >= mine) break;
-                    if (hashed[(w >> 5) % HASHED] >> (w & 31) & 1) {
-                        const u32 place = place_of(own + hub, owned - hub, w);
-                        if (place < owned - hub) hit(w, hub + place);
-                    }
-                }
-                if (EACH) {
-                    __syncwarp(together);
-                    const u32 all = list_sum(hits - earlier, together);
-                    if (lane == 0 && all) atomicAdd(&by_vertex[first_x + list.x], (count_t)all);
-                }
+            }
+            if (EACH) {
+                __syncwarp(together);
+                const u32 all = list_sum(hits - earlier, together);
+                if (lane == 0 && all) atomicAdd(&by_vertex[first_x + x], (count_t)all);
             }
         }
         __syncwarp();
