@@ -179,8 +179,9 @@ class DeviceNetwork(Network):
         made.gpu, made.others = gpu, ()
         if not self.resident:
             made.host, made.host_copy, made.cut = self.host, self.host_copy, self.cut
+        indptr = self.indptr  # made here, if it was not there
         with cupy.cuda.Device(gpu.number):
-            made.indptr = copied(self.indptr)
+            made.indptr = copied(indptr)
             for weights, (first, last, _, indices, heavy) in self.held.items():
                 made.held[weights] = Block(first, last, made.indptr, copied(indices), copied(heavy))
             cupy.cuda.get_current_stream().synchronize()
