@@ -1,12 +1,13 @@
 """Work that the GPUs of a network share: each in threads of its own, in which it is the current GPU."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import cupy
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.graphs.node import copied
+from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.schedule import parts
 
 if TYPE_CHECKING:
@@ -39,10 +40,23 @@ def _there(work: "Callable[[DeviceNetwork, Part], Result]") -> "Callable[[Device
     return run
 
 
+@contextmanager
+def exchange() -> Iterator[None]:
+    """Copies between GPUs, which are done at the end. On the default stream, a copy would wait for all that both GPUs have to do, and hold up what comes after it there."""
+    stream = cupy.cuda.Stream(non_blocking=True)
+    stream.wait_event(
+        cupy.cuda.get_current_stream().record()
+    )  # memory here may have been given back by work that is queued still
+    with stream:
+        yield
+    stream.synchronize()
+
+
 def add(total: Array, found: Array) -> None:
-    """Add an array of any GPU to one of the current GPU."""
-    if found.device == total.device:
-        total += found
-    else:
-        total += copied(found)
-        cupy.cuda.get_current_stream().synchronize()  # before the other GPU has its memory back
+    """Add an array of any GPU to one of the current GPU, of the same shape."""
+    here = found
+    if found.device != total.device:
+        here = cupy.empty(found.shape, found.dtype)
+        with exchange():
+            fetch(found, here)
+    total += here

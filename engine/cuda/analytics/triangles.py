@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.cuda.several import add, in_order, on_each
+from csaw.engine.cuda.several import add, exchange, in_order, on_each
 from csaw.engine.network import Block
 from csaw.partition.errors import BudgetError
 
@@ -103,11 +103,12 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
 
     def count(one: DeviceNetwork, number: int) -> tuple[int, Array | None]:
         counts, whole = ready[number]
-        for other, (_, there) in enumerate(ready):
-            if other != number:
-                vertices, entries = slice(*cuts[other : other + 2]), slice(*edges[other : other + 2])
-                for theirs, own, span in zip(there[3:], whole[3:], (entries, vertices, vertices), strict=True):
-                    fetch(theirs[span], own[span])
+        with exchange():
+            for other, (_, there) in enumerate(ready):
+                if other != number:
+                    vertices, entries = slice(*cuts[other : other + 2]), slice(*edges[other : other + 2])
+                    for theirs, own, span in zip(there[3:], whole[3:], (entries, vertices, vertices), strict=True):
+                        fetch(theirs[span], own[span])
         _count(one, whole, whole, counts, (number, len(networks)))
         return _found(counts, each)
 
