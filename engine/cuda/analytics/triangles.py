@@ -26,7 +26,7 @@ CHUNK = 2048  # higher neighbors of a task, as in triangles.cu
 ENTRY_BYTES = 9  # of an entry of a row: in the graph, split, and half of them in 16 bits
 VERTEX_BYTES = 32  # of a vertex beside STATE_BYTES, while middle vertices are sorted by their neighbors
 FETCH_SHARE = 4  # one part of this many of the memory is for blocks that are copied, a half for the rows that stay
-BIG, SMALL, MIDDLE, FEW = 512, 32, 128, 256  # threads of a block of each kernel
+BIG, SMALL, MIDDLE, FEW = 512, (32, 2), 128, 256  # threads of a block of each kernel; two short rows are a block
 
 
 class Part(NamedTuple):
@@ -190,7 +190,9 @@ def _split(network: DeviceNetwork, rank: Array, block: Block, into: Part | None 
     kernels.launch(
         "split_rows", min(long.size, network.gpu.processors * 8), BIG, long.size, long, block.indices.size, *given
     )
-    kernels.launch("split_rows", min(count, network.gpu.processors * 64), SMALL, count, None, LONG, *given)
+    kernels.launch(
+        "split_rows", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, None, LONG, *given
+    )
     return into
 
 
