@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from csaw.engine.network import Network
 
 
+DIVIDED = frozenset({"betweenness", "hops", "triangles"})
+"""Modules of analytics whose work several workers of a cluster, or several GPUs, do in parts."""
+
+
 @dataclass(frozen=True)
 class Number:
     """One number. ``method``: how it was found, where there are several ways or it is an estimate. ``error``: standard error of an estimate."""
@@ -107,6 +111,11 @@ class Measure:
     def computes(self, directed: bool) -> tuple[str, ...]:
         """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
         return ()
+
+    def is_divided(self, directed: bool) -> bool:
+        """Whether all that it computes of a graph is divided; else it is the task of one worker, or of the first GPU."""
+        wanted = self.computes(directed)
+        return bool(wanted) and DIVIDED.issuperset(wanted)
 
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""

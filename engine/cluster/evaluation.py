@@ -108,10 +108,9 @@ class SpreadMeasuring:
 
     def _findings(self, one: Measure) -> Findings:
         from csaw.engine.cluster.measurer import find
-        from csaw.engine.cluster.spread_network import DIVIDED, SpreadNetwork
+        from csaw.engine.cluster.spread_network import SpreadNetwork
 
-        wanted = one.computes(self.store.directed)
-        if wanted and DIVIDED.issuperset(wanted):
+        if one.is_divided(self.store.directed):
             return one.findings(cast(Any, SpreadNetwork(self.store, self.spread, self.name, one)))
         return next(self.spread(find, [(self.name, one)]))  # type: ignore[no-any-return]
 
