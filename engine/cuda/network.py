@@ -14,6 +14,7 @@ import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.copies import Copies
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import copied, reach
@@ -30,7 +31,21 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
-OF_ROWS = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "_classes", "_elsewhere")
+LONG = 2048  # entries of a long row, as in warp_rows.cuh,
+BLOCKS_OF_LONG = 8  # blocks of threads that share one,
+LONG_BLOCKS = 4  # and long rows of a multiprocessor at a time
+OF_ROWS = (
+    "undirected",
+    "incoming",
+    "indptr",
+    "degrees",
+    "host",
+    "host_copy",
+    "cut",
+    "_classes",
+    "_long_rows",
+    "_elsewhere",
+)
 """What a network knows of its own rows alone."""
 
 
@@ -111,6 +126,18 @@ class DeviceNetwork(Network):
     @cached_property
     def _classes(self) -> RowClasses:
         return RowClasses(self.indptr)
+
+    def over_long_rows(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
+        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block: several blocks of threads a row."""
+        low, high = np.searchsorted(self._long_rows[0], (block.first, block.last)).tolist()
+        rows, blocks = self._long_rows[1][low:high], min(high - low, LONG_BLOCKS * self.gpu.processors)
+        kernels.launch(name, (blocks, BLOCKS_OF_LONG), BLOCK, high - low, rows, block.first, *arguments)
+
+    @cached_property
+    def _long_rows(self) -> tuple[np.ndarray, Array]:
+        """uint32: the vertices of long rows, ascending, on the host and on the GPU."""
+        rows = cupy.flatnonzero(self.degrees >= LONG).astype(np.uint32)
+        return rows.get(), rows
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:

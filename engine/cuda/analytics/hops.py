@@ -81,6 +81,7 @@ def _push(network: DeviceNetwork, state: _State) -> None:
     """Push along the rows of active vertices, block by block."""
     wanted = None if network.resident else any_active(state.active.get(), CHUNK)
     for block in network.blocks(wanted=wanted):
-        rows = (block.first, block.last, block.indptr, block.indices)
-        given = (state.front, state.following, state.active, state.touched)
-        network.kernels("reach").over("push", block.last - block.first, *rows, *given)
+        given = (block.indptr, block.indices, state.front, state.following, state.active, state.touched)
+        kernels = network.kernels("reach")
+        kernels.over("push", block.last - block.first, block.first, block.last, *given)
+        network.over_long_rows(kernels, "push_long", block, *given)
