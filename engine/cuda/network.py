@@ -22,6 +22,7 @@ from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.row_classes import RowClasses
+from csaw.engine.cuda.several import ranges
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
@@ -30,7 +31,7 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
-OF_ROWS = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "_classes", "_elsewhere")
+OF_ROWS = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "_elsewhere")
 """What a network knows of its own rows alone."""
 
 
@@ -70,6 +71,7 @@ class DeviceNetwork(Network):
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(np.uint32)
         self.held = {}
+        self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
         if residency is Residency.RESIDENT:
             self.require_least()
@@ -105,12 +107,12 @@ class DeviceNetwork(Network):
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of the block of all rows are kept."""
-        return self._classes if self.resident else RowClasses(block.indptr)
-
-    @cached_property
-    def _classes(self) -> RowClasses:
-        return RowClasses(self.indptr)
+        """The rows of a block by their lengths; those of rows in memory are kept."""
+        if not self.resident:
+            return RowClasses(block.indptr)
+        if (block.first, block.last) not in self.classed:
+            self.classed[block.first, block.last] = RowClasses(block.indptr)
+        return self.classed[block.first, block.last]
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -163,6 +165,11 @@ class DeviceNetwork(Network):
         return (self, *self._elsewhere)
 
     @cached_property
+    def shares(self) -> list[tuple[int, int]]:
+        """The ranges of vertices that this and each of the other GPUs take of a work by rows."""
+        return ranges(self, 1 + len(self.others))
+
+    @cached_property
     def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
         """The same network on each of the other GPUs. Rows in memory are copied from here, others are read from the same host memory."""
         if self.others and self.resident:
@@ -191,7 +198,7 @@ class DeviceNetwork(Network):
         """A network with the limits and the kernels of this one, without rows."""
         made = object.__new__(DeviceNetwork)
         made.__dict__ |= {name: value for name, value in self.__dict__.items() if name not in OF_ROWS}
-        made.held = {}
+        made.held, made.classed = {}, {}
         return made
 
     def let_go(self) -> None:
