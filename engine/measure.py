@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 DIVIDED = frozenset({"betweenness", "hops", "triangles"})
-"""Modules of analytics whose work several workers of a cluster, or several GPUs, do in parts."""
+"""Modules of analytics of which the workers of a cluster do parts."""
+SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
+"""Those of which several GPUs do parts."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,10 @@ class Measure:
         """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
         return ()
 
-    def is_divided(self, directed: bool) -> bool:
-        """Whether all that it computes of a graph is divided; else it is the task of one worker, or of the first GPU."""
+    def needs_only(self, known: frozenset[str], directed: bool) -> bool:
+        """Whether it computes something, all of it by modules of analytics that are ``known``."""
         wanted = self.computes(directed)
-        return bool(wanted) and DIVIDED.issuperset(wanted)
+        return bool(wanted) and known.issuperset(wanted)
 
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""

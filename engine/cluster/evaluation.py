@@ -15,7 +15,7 @@ from csaw.engine.evaluation import profiles, sampled
 from csaw.engine.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.evaluation.measuring import Piece, Progress
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import Findings, Measure
+from csaw.engine.measure import DIVIDED, Findings, Measure
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
@@ -110,7 +110,7 @@ class SpreadMeasuring:
         from csaw.engine.cluster.measurer import find
         from csaw.engine.cluster.spread_network import SpreadNetwork
 
-        if one.is_divided(self.store.directed):
+        if one.needs_only(DIVIDED, self.store.directed):
             return one.findings(cast(Any, SpreadNetwork(self.store, self.spread, self.name, one)))
         return next(self.spread(find, [(self.name, one)]))  # type: ignore[no-any-return]
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.copies import Copies
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import copied, reach
@@ -22,7 +21,8 @@ from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
-from csaw.engine.cuda.row_classes import RowClasses
+from csaw.engine.cuda.row_classes import LongRows, RowClasses
+from csaw.engine.cuda.several import ranges
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
@@ -31,21 +31,9 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
-LONG = 2048  # entries of a long row, as in warp_rows.cuh,
-BLOCKS_OF_LONG = 8  # blocks of threads that share one,
-LONG_BLOCKS = 4  # and long rows of a multiprocessor at a time
 OF_ROWS = (
-    "undirected",
-    "incoming",
-    "indptr",
-    "degrees",
-    "host",
-    "host_copy",
-    "cut",
-    "_classes",
-    "_long_rows",
-    "_elsewhere",
-)
+    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "long_rows", "_elsewhere",
+)  # fmt: skip
 """What a network knows of its own rows alone."""
 
 
@@ -85,6 +73,7 @@ class DeviceNetwork(Network):
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(np.uint32)
         self.held = {}
+        self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
         if residency is Residency.RESIDENT:
             self.require_least()
@@ -120,24 +109,16 @@ class DeviceNetwork(Network):
         return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of the block of all rows are kept."""
-        return self._classes if self.resident else RowClasses(block.indptr)
+        """The rows of a block by their lengths; those of rows in memory are kept."""
+        if not self.resident:
+            return RowClasses(block.indptr)
+        if (block.first, block.last) not in self.classed:
+            self.classed[block.first, block.last] = RowClasses(block.indptr)
+        return self.classed[block.first, block.last]
 
     @cached_property
-    def _classes(self) -> RowClasses:
-        return RowClasses(self.indptr)
-
-    def over_long_rows(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
-        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block: several blocks of threads a row."""
-        low, high = np.searchsorted(self._long_rows[0], (block.first, block.last)).tolist()
-        rows, blocks = self._long_rows[1][low:high], min(high - low, LONG_BLOCKS * self.gpu.processors)
-        kernels.launch(name, (blocks, BLOCKS_OF_LONG), BLOCK, high - low, rows, block.first, *arguments)
-
-    @cached_property
-    def _long_rows(self) -> tuple[np.ndarray, Array]:
-        """uint32: the vertices of long rows, ascending, on the host and on the GPU."""
-        rows = cupy.flatnonzero(self.degrees >= LONG).astype(np.uint32)
-        return rows.get(), rows
+    def long_rows(self) -> LongRows:
+        return LongRows(self.degrees)
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -190,6 +171,11 @@ class DeviceNetwork(Network):
         return (self, *self._elsewhere)
 
     @cached_property
+    def shares(self) -> list[tuple[int, int]]:
+        """The ranges of vertices that this and each of the other GPUs take of a work by rows."""
+        return ranges(self, 1 + len(self.others))
+
+    @cached_property
     def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
         """The same network on each of the other GPUs. Rows in memory are copied from here, others are read from the same host memory."""
         if self.others and self.resident:
@@ -218,7 +204,7 @@ class DeviceNetwork(Network):
         """A network with the limits and the kernels of this one, without rows."""
         made = object.__new__(DeviceNetwork)
         made.__dict__ |= {name: value for name, value in self.__dict__.items() if name not in OF_ROWS}
-        made.held = {}
+        made.held, made.classed = {}, {}
         return made
 
     def let_go(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Self
 from csaw.engine import devices
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import Measure
+from csaw.engine.measure import SHARED, Measure
 from csaw.engine.network import Network
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
@@ -65,16 +65,16 @@ class Networks:
             return ", on the CPU, since it has no kernels for GPUs"
         if len(self.gpus) < 2:
             return ""
-        return f", on {len(self.gpus)} GPUs" if self._divides(one) else ", on the first GPU, since it is not divided"
+        return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
-    def _divides(self, one: Measure) -> bool:
-        return one.is_divided(self.store.directed)
+    def _shares(self, one: Measure) -> bool:
+        return one.needs_only(SHARED, self.store.directed)
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""
         if self.of(one) is self.host:
             return "cpu"
-        used = self.gpus if self._divides(one) else self.gpus[:1]
+        used = self.gpus if self._shares(one) else self.gpus[:1]
         return f"cuda:{','.join(str(gpu.number) for gpu in used)}"
 
     def plan(self, one: Measure) -> dict[str, Any]:

@@ -10,12 +10,13 @@ FIRST = device_or_skip()
 
 import cupy
 from helpers.graphs import WideStore, random_store
-from helpers.networks import GRAPHS, same, stores
+from helpers.networks import GRAPHS, pairs_of, same, stores
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.device import open_device
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.evaluation.evaluate import evaluate, plan
+from csaw.engine.measure import find
 from csaw.engine.measures.triangles import Triangles
 from csaw.engine.network import on_host
 from csaw.engine.plan.residency import Residency
@@ -37,7 +38,8 @@ def on_several(store, **options):
 
 def in_blocks(store):
     """Of memory for blocks of about a row, and for blocks of more."""
-    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(store.max_degree, 1)
+    longest = max(len(row) for row in pairs_of(store)[1])
+    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(longest, 1)
     return least, least + 9000
 
 
@@ -108,6 +110,33 @@ def test_hops_and_betweenness(directed, tmp_path):
         host.close()
 
 
+RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}
+
+
+@pytest.mark.parametrize("measure", RANKING)
+@pytest.mark.parametrize("name", [name for name in STORES if name != "dense"])
+def test_ranks_and_assortativity(name, measure, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    one = find(measure)(**RANKING[measure])
+    wanted = one.findings(HostNetwork(store))
+    for gpu_memory in (None, *in_blocks(store)):
+        network = on_several(store, gpu_memory=gpu_memory, derived=tmp_path / "derived")
+        assert same(one.findings(network), wanted)
+        network.close()
+
+
+def test_sums_are_pushed_by_all_gpus_where_nothing_holds_the_other_direction(tmp_path):
+    store = STORES["larger directed"](tmp_path / "g.zarr")
+    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
+    wanted = HostNetwork(store).compute("arriving_sums", values=values)
+    sizes = {"gpu_memory": in_blocks(store)[0], "memory": in_blocks(store)[0]}
+    network = on_several(store, derived=tmp_path / "derived", **sizes)
+    assert not network.host.can_have_incoming
+    for _ in range(2):
+        assert np.array_equal(network.compute("arriving_sums", values=network.xp.asarray(values)).get(), wanted)
+    network.close()
+
+
 def test_an_error_on_another_gpu_reaches_the_caller(tmp_path, monkeypatch):
     from csaw.engine.cuda.analytics import triangles
 
@@ -136,4 +165,4 @@ def test_the_command_names_the_gpus_of_each_measure(tmp_path):
     found = [evaluate(store, device=device, progress=said.append, **wanted) for device in ("cuda:1,0", "cuda:1", "cpu")]
     assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict()) == json.dumps(found[2].as_dict())
     assert any(one.startswith("triangles") and "on 2 GPUs" in one for one in said)
-    assert any(one.startswith("core") and "on the first GPU, since it is not divided" in one for one in said)
+    assert any(one.startswith("core") and "on the first GPU alone" in one for one in said)

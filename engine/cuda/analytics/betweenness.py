@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.betweenness import level_blocks
 from csaw.engine.cuda.network import DeviceNetwork
-from csaw.engine.cuda.several import add, in_order
+from csaw.engine.cuda.several import here, in_order
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
@@ -19,7 +19,7 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     """
     total = cupy.zeros(network.vertices)
     for found in in_order(network.among(sources.size, backward=True), sources.tolist(), _of_source):
-        add(total, found)
+        total += here(found)
     return total
 
 

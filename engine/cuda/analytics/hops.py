@@ -84,4 +84,4 @@ def _push(network: DeviceNetwork, state: _State) -> None:
         given = (block.indptr, block.indices, state.front, state.following, state.active, state.touched)
         kernels = network.kernels("reach")
         kernels.over("push", block.last - block.first, block.first, block.last, *given)
-        network.over_long_rows(kernels, "push_long", block, *given)
+        network.long_rows.launch(kernels, "push_long", block, *given)

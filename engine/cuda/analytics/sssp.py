@@ -48,6 +48,6 @@ def _settle(network: DeviceNetwork, distance: Array, round_of: Array, number: in
             rows = (block.indptr, block.indices, block.weights)
             kernels = network.kernels("sssp")
             kernels.over("relax", block.last - block.first, block.first, block.last, *rows, *state)
-            network.over_long_rows(kernels, "relax_long", block, *rows, *state)
+            network.long_rows.launch(kernels, "relax_long", block, *rows, *state)
         number, active = number + 1, following
     return number

@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.cuda.several import add, exchange, in_order, on_each
+from csaw.engine.cuda.several import exchange, here, in_order, on_each, rows_of
 from csaw.engine.network import Block
 from csaw.partition.errors import BudgetError
 
@@ -62,7 +62,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     for more, of_vertices in found[1:]:
         total += more
         if each:
-            add(vertices, of_vertices)
+            vertices += here(of_vertices)
     return total, vertices
 
 
@@ -87,16 +87,13 @@ def _rank(network: DeviceNetwork) -> Array:
 
 def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
     """What each GPU counts of rows that fit it."""
-    networks = network.among(network.vertices)
-    bounds = network.edges * np.arange(1, len(networks)) // len(networks)
-    cuts = [0, *cupy.searchsorted(network.indptr, cupy.asarray(bounds)).tolist(), network.vertices]
-    edges = network.indptr[cupy.asarray(cuts)].tolist()
+    networks = network.among(len(network.shares))
+    entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
 
     def split(one: DeviceNetwork, number: int) -> tuple[Counts, Part]:
         counts, block, size = _counts(one, each), next(one.blocks()), one.vertices
         whole = Part(0, size, block.indptr, *(cupy.empty(length, np.uint32) for length in (one.edges, size, size)))
-        first, last = cuts[number : number + 2]
-        own = Block(first, last, block.indptr[first : last + 1], block.indices, None)
+        own = next(rows_of(one, *network.shares[number]))
         return counts, _split(one, counts.rank, own, whole)
 
     ready = on_each(networks, split)
@@ -106,8 +103,8 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
         with exchange():
             for other, (_, there) in enumerate(ready):
                 if other != number:
-                    vertices, entries = slice(*cuts[other : other + 2]), slice(*edges[other : other + 2])
-                    for theirs, own, span in zip(there[3:], whole[3:], (entries, vertices, vertices), strict=True):
+                    vertices, rows = slice(*network.shares[other]), slice(*entries[other])
+                    for theirs, own, span in zip(there[3:], whole[3:], (rows, vertices, vertices), strict=True):
                         fetch(theirs[span], own[span])
         _count(one, whole, whole, counts, (number, len(networks)))
         return _found(counts, each)
@@ -124,7 +121,7 @@ def _stream(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
         network.let_go()
     stream = _narrow(network, store, room)
     try:
-        networks = stream.among(stream.vertices)
+        networks = stream.among(len(stream.shares))
         most = min(room // 2 // 4, -(-stream.edges // len(networks)))
         counts = dict(zip(networks, on_each(networks, lambda one, _: _counts(one, each)), strict=True))
         for _ in in_order(networks, _ranges(stream, most), lambda one, span: _pass(one, *span, counts[one])):
