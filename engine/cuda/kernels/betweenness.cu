@@ -3,20 +3,10 @@
 // The sum of `values` over the neighbors of a row that are at `level`, in the first thread.
 __device__ __forceinline__ double row_sum(i64 begin, i64 end, const u32* indices, const int* distance, i64 level, const double* values)
 {
-    constexpr int AHEAD = 4;  // entries of a thread whose reads are under way together; the order of the sum is the same
     double sum = 0.0;
-    for (i64 i = begin + threadIdx.x % 32; i < end; i += 32 * AHEAD) {
-        u32 u[AHEAD];
-        double value[AHEAD];
-        bool meant[AHEAD];
-#pragma unroll
-        for (int n = 0; n < AHEAD; ++n) u[n] = i + 32 * n < end ? indices[i + 32 * n] : 0;
-#pragma unroll
-        for (int n = 0; n < AHEAD; ++n) meant[n] = i + 32 * n < end && distance[u[n]] == level;
-#pragma unroll
-        for (int n = 0; n < AHEAD; ++n) value[n] = meant[n] ? values[u[n]] : 0.0;
-#pragma unroll
-        for (int n = 0; n < AHEAD; ++n) if (meant[n]) sum += value[n];
+    for (i64 i = begin + threadIdx.x % 32; i < end; i += 32) {
+        const u32 u = indices[i];
+        if (distance[u] == level) sum += values[u];
     }
     for (int half = 16; half; half /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, half);
     return sum;

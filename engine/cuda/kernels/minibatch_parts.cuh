@@ -8,6 +8,7 @@
 constexpr u32 WORDS = sizeof(Key) / 4;
 constexpr u32 SLOTS = PART_SLOTS / WORDS;  // of a part's table; a part of more keys takes rounds
 constexpr u32 TILE = PART_TILE / WORDS;    // items that a block moves to their parts
+constexpr u32 HELD = 4;                    // items that a thread holds at a time
 
 __device__ __forceinline__ u64 mixed(u64 key)
 {
@@ -113,16 +114,18 @@ struct Table {
         if (threadIdx.x == 0) full = 0;
     }
 
-    __device__ __forceinline__ void enter(Key key, u64 hash, u32 value)
+    // Returns the place of the key.
+    __device__ __forceinline__ u32 enter(Key key, u64 hash, u32 value)
     {
         u32 slot = (u32)hash % SLOTS;
         for (u32 tries = *(volatile u32*)&full ? SLOTS : 0; tries < SLOTS; ++tries, slot = (slot + 1) % SLOTS) {
             const Key there = atomicCAS(keys + slot, FREE, key);
             if (there != FREE && there != key) continue;
             atomicMin(values + slot, value);
-            return;
+            return slot;
         }
         full = 1;
+        return 0;
     }
 
     // Of a key that is there.
@@ -134,19 +137,36 @@ struct Table {
     }
 };
 
-// A block a part: each cell gets the least value of its key. A part of too many keys takes them in rounds, by bits of the hash that nothing else goes by.
-extern "C" __global__ __launch_bounds__(256) void merge_parts(MiniBatches b, MiniHop h)
+// Each cell of a part gets the least value of its key. Few items, as most parts have, stay in registers; false: there are too many, of them or of their keys.
+__device__ __forceinline__ bool merged_at_once(Table& table, const Item* items, u32 count, u32* value)
 {
-    __shared__ alignas(16) Table table;
-    const u32 local = blockIdx.y, part = local * h.parts + blockIdx.x, count = h.totals[part];
-    if (count == 0) return;
-    const Item* const items = h.items + (i64)local * h.item_room + h.begins[part];
-    u32* const value = b.value + first_cell(b, h, local);
+    if (count > HELD * blockDim.x) return false;
+    Item item[HELD];
+    u32 slot[HELD];
+#pragma unroll
+    for (u32 n = 0; n < HELD; ++n) {
+        const u32 k = n * blockDim.x + threadIdx.x;
+        item[n] = k < count ? items[k] : Item{FREE, 0};
+    }
+    table.clear();
+    __syncthreads();
+#pragma unroll
+    for (u32 n = 0; n < HELD; ++n) if (item[n].key != FREE) slot[n] = table.enter(item[n].key, mixed(item[n].key), item[n].value);
+    __syncthreads();
+    if (table.full) return false;
+#pragma unroll
+    for (u32 n = 0; n < HELD; ++n) if (item[n].value >= NEW) value[item[n].value - NEW] = table.values[slot[n]];
+    return true;
+}
+
+// The same in rounds, by bits of the hash that nothing else goes by, twice as many as long as a table is full.
+__device__ __forceinline__ void merge_in_rounds(Table& table, const Item* items, u32 count, u32* value)
+{
     for (u32 rounds = 1, round = 0; round < rounds;) {
         const auto is_meant = [&](u64 hash) { return ((u32)hash / SLOTS & rounds - 1) == round; };
+        __syncthreads();
         table.clear();
         __syncthreads();
-#pragma unroll 2
         for (u32 k = threadIdx.x; k < count; k += blockDim.x) {
             const Item item = items[k];
             const u64 hash = mixed(item.key);
@@ -154,16 +174,25 @@ extern "C" __global__ __launch_bounds__(256) void merge_parts(MiniBatches b, Min
         }
         __syncthreads();
         const bool full = table.full;
-        if (!full)
-#pragma unroll 2
-            for (u32 k = threadIdx.x; k < count; k += blockDim.x) {
-                const Item item = items[k];
-                const u64 hash = mixed(item.key);
-                if (item.value >= NEW && is_meant(hash)) value[item.value - NEW] = table.value_of(item.key, hash);
-            }
-        __syncthreads();
+        for (u32 k = full ? count : threadIdx.x; k < count; k += blockDim.x) {
+            const Item item = items[k];
+            const u64 hash = mixed(item.key);
+            if (item.value >= NEW && is_meant(hash)) value[item.value - NEW] = table.value_of(item.key, hash);
+        }
         round = full ? 0 : round + 1;
         rounds = full ? 2 * rounds : rounds;
     }
+}
+
+// A block a part.
+extern "C" __global__ __launch_bounds__(256) void merge_parts(MiniBatches b, MiniHop h)
+{
+    __shared__ alignas(16) Table table;
+    const u32 local = blockIdx.y, part = local * h.parts + blockIdx.x, count = h.totals[part];
+    if (count == 0) return;
+    const Item* const items = h.items + (i64)local * h.item_room + h.begins[part];
+    u32* const value = b.value + first_cell(b, h, local);
+    if (!merged_at_once(table, items, count, value)) merge_in_rounds(table, items, count, value);
+    __syncthreads();  // after all have read the number of items
     if (threadIdx.x == 0) h.totals[part] = h.taken[part] = 0;
 }
