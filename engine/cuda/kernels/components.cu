@@ -1,15 +1,17 @@
 // Connected components by union of trees: twin of engine/cpu/kernels/components.py (Afforest). Row v of a block is at indptr[v - first].
 #include "warp_rows.cuh"
 
-// Join the trees of two vertices. A root is hooked to a smaller vertex alone; where another thread has hooked it, go on from what it was hooked to.
+// Join the trees of two vertices. A root is hooked to a smaller vertex alone; where it is a root no longer, both go on from what is above. Plain reads climb: atomics
+// on the few vertices that all ways lead over would wait for each other.
 __device__ __forceinline__ void link(u32 one, u32 other, u32* parent)
 {
-    u32 a = parent[one], b = parent[other];
+    const volatile u32* const above = parent;
+    u32 a = above[one], b = above[other];
     while (a != b) {
-        const u32 high = max(a, b), low = min(a, b), before = atomicCAS(parent + high, high, low);
-        if (before == high || before == low) return;
-        a = before;
-        b = low;
+        const u32 high = max(a, b), low = min(a, b), before = above[high];
+        if (before == low || (before == high && atomicCAS(parent + high, high, low) == high)) return;
+        a = above[above[high]];
+        b = above[low];
     }
 }
 
