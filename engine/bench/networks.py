@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ def network_of(context: Context, graph: Graph) -> Any:
     return DeviceNetwork(
         graph.store, context.device, gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads
     )
+
+
+def with_gpus(network: Any, others: tuple[Any, ...]) -> Any:
+    """The same network on a GPU, with more GPUs beside it."""
+    made = copy(network)
+    made.others = others
+    for name in ("shares", "_elsewhere"):
+        vars(made).pop(name, None)
+    return made
 
 
 def timed(call: Callable[[], Any], repeats: int, wait: Callable[[], Any] = lambda: None) -> list[float]:

@@ -1,13 +1,14 @@
 """csaw evaluate: samples as graphs, their distances, and estimates that are right on average."""
 
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
 from scipy.stats import ks_2samp, norm
 
-from csaw.engine import open_samples, sample
+from csaw.engine import measure, open_samples, sample
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.evaluation import distances, profiles, sampled
 from csaw.engine.evaluation.evaluate import evaluate
@@ -315,3 +316,12 @@ def test_measures_that_draw_share_one_seed(tmp_path):
     for name in ("mean distance", "triangles"):
         assert one[name] == again[name]
         assert one[name] != other[name]
+
+
+@pytest.mark.parametrize(("directed", "degrees"), [(True, {"degree"}), (False, set())])  # in-degrees are sums
+def test_what_gpus_share_is_there(directed, degrees):
+    shared = {name for name in measure.names() if find(name)().needs_only(measure.SHARED, directed)}
+    assert (
+        shared == {"assortativity", "betweenness", "hops", "pagerank", "personalized-pagerank", "triangles"} | degrees
+    )
+    assert all(find_spec(f"csaw.engine.cuda.analytics.{name}") for name in measure.SHARED)

@@ -14,7 +14,7 @@ from typing import Any
 from csaw.engine.bench import group_tc, triangles_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting
+from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting, with_gpus
 from csaw.engine.bench.peer_process import PeerError, check_folder
 from csaw.engine.bench.triangles_peers import EACH, TOTAL
 from csaw.partition.errors import BudgetError
@@ -36,11 +36,12 @@ def rows(context: Context) -> Iterator[Row]:
         candidates = _candidates(simple)
         least = (simple.id_dtype.itemsize * simple.edges + OF_VERTEX * simple.vertices) / bandwidth
         limits = {"the bytes that must move": least, "candidates of 2 bytes": 2 * candidates / bandwidth}
-        for work, call in _works(simple).items():
+        found: dict[str, Row] = {}
+        for work, call in _works(context, simple).items():
             if context.only in work:
-                yield (
-                    context.on(graph) | _row(context, simple, work, call) | {"limits": limits, "candidates": candidates}
-                )
+                found[work] = _row(context, simple, work, call)
+                note = _beside_one(found[work], found.get(work.rpartition(", ")[0])) if context.on_gpu else {}
+                yield context.on(graph) | found[work] | note | {"limits": limits, "candidates": candidates}
         if not context.on_gpu and simple.resident:
             yield from _peers(context, context.on(graph), simple)
         if group_tc.NAME in context.peers and context.only in BY_GROUPS:
@@ -58,15 +59,24 @@ def _candidates(network: Any) -> int:
         return int(lengths @ (lengths - 1)) // 2
 
 
-def _works(network: Any) -> dict[str, Callable[[], Any]]:
-    """Each work by its name."""
+def _works(context: Context, network: Any) -> dict[str, Callable[[], Any]]:
+    """Each work by its name: on one device, and on all GPUs that were given."""
     works: dict[str, Callable[[], Any]] = {
         TOTAL: partial(network.compute, "triangles", each=False),
         EACH: partial(network.compute, "triangles", each=True),
     }
     if network.device == "cpu" and network.resident:
         works |= {f"{TOTAL}, {way}": partial(network.compute, what, each=False) for way, what in METHODS.items()}
+    if len(context.devices) > 1:
+        several = with_gpus(network, context.devices[1:])
+        for work, each in ((TOTAL, False), (EACH, True)):
+            works[f"{work}, {len(context.devices)} GPUs"] = partial(several.compute, "triangles", each=each)
     return works
+
+
+def _beside_one(row: Row, one: Row | None) -> Row:
+    """How many times as fast as on one GPU, if both were measured."""
+    return {"note": f"{one['seconds'] / row['seconds']:.2f} x one GPU"} if one and {"seconds"} <= one.keys() & row.keys() else {}  # fmt: skip
 
 
 def _row(context: Context, network: Any, work: str, call: Callable[[], Any]) -> Row:

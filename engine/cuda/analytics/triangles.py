@@ -122,9 +122,10 @@ def _stream(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
     stream = _narrow(network, store, room)
     try:
         networks = stream.among(len(stream.shares))
-        most = min(room // 2 // 4, -(-stream.edges // len(networks)))
+        share = -(-stream.edges // len(networks)) + max((part.edges for part in stream.cut.partitions), default=0)
         counts = dict(zip(networks, on_each(networks, lambda one, _: _counts(one, each)), strict=True))
-        for _ in in_order(networks, _ranges(stream, most), lambda one, span: _pass(one, *span, counts[one])):
+        spans = _ranges(stream, min(room // 2 // 4, share))  # no more than GPUs where memory does not ask for more
+        for _ in in_order(networks, spans, lambda one, span: _pass(one, *span, counts[one])):
             pass
         return on_each(networks, lambda one, _: _found(counts[one], each))
     finally:
