@@ -15,7 +15,7 @@ from csaw.partition.errors import BiasError, BudgetError, OptionError
 device_or_skip()
 
 from csaw.engine.cuda import backend  # they import CuPy
-from csaw.engine.cuda.batches import trees
+from csaw.engine.cuda.batches import minibatches, trees
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.kernel_source import tree_span
 from csaw.engine.plan import hop_tables as tables
@@ -84,6 +84,16 @@ def test_columns_of_data_are_read_alike(tmp_path, algo, options, residency):
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, columns=columns, **on_cpu(options))
     given = options | {"columns": columns, "residency": residency, "device": "cuda"}
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
+
+
+@pytest.mark.parametrize("options", [{}, {"disjoint": True}, {"replace": True}], ids=["shared", "disjoint", "replace"])
+@pytest.mark.parametrize("most_parts", [1, 3, 1024])
+def test_parts_of_mini_batches_with_too_many_keys_take_rounds(tmp_path, monkeypatch, options, most_parts):
+    store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=300_000, weighted=False)
+    options = {"fanout": (10, 10), "seeds_per_batch": 300, "sources": "random:1000"} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, **options)
+    monkeypatch.setattr(minibatches, "MOST_PARTS", most_parts)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, device="cuda", **options))
 
 
 @pytest.mark.parametrize("room_bytes", [1 << 30, 20_000])

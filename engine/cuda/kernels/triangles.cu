@@ -10,6 +10,8 @@
 //     last, near_begin, near              of the part of x besides: its end, and the hubs in 16 bits, in units of four
 //     by_rank, by_vertex                  triangles of each vertex: those that it is the lowest of, by rank, and all others (only with EACH)
 
+#include "lists_at_hand.cuh"
+
 typedef unsigned long long count_t;
 constexpr int LANES = 8;       // threads that read a list together
 constexpr int MARKS = 2048;    // words of the bitmap of hubs
@@ -17,7 +19,6 @@ constexpr int HASHED = 256;    // words of the hashed bitmap
 constexpr u32 COUNTED = 2048;  // lower neighbors whose triangles are counted in shared memory; of a longer list, those beyond go to global memory
 constexpr i64 CHUNK = 2048;    // higher neighbors of a task
 constexpr int FEW = 64;        // COUNTED of a warp
-constexpr int TILE = 512;      // higher neighbors whose lists a block looks up at a time
 
 __device__ inline u32 bit(const u32* marks, u32 w) { return marks[w >> 5] >> (w & 31) & 1; }
 
@@ -48,50 +49,6 @@ __device__ inline u32 place_of(const u32* list, u32 length, u32 w)
     }
     return low < length && list[low] == w ? low : length;
 }
-
-struct List { i64 near; u32 x, size; };  // the hubs among the lower neighbors of vertex first + x, in units of four
-
-// Lists that a block has at hand, long ones first: lanes that read side by side have about as much to read, and no lookup waits for the one before.
-struct Lists {
-    static constexpr int THREADS = 256, EACH_LOOKS = TILE / THREADS;
-    List at[TILE];
-    u32 next[33];
-
-    // Looks up the lists of xs[0 .. count - 1], of which TILE at most; returns how many have an entry. All threads.
-    __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const i64* near_begin)
-    {
-        __syncthreads();
-        if (threadIdx.x < 33) next[threadIdx.x] = 0;
-        __syncthreads();
-        List own[EACH_LOOKS];
-#pragma unroll
-        for (int n = 0; n < EACH_LOOKS; ++n) {
-            const i64 k = n * THREADS + threadIdx.x, x = k < count ? (i64)xs[k] - first : -1;
-            own[n] = {0, (u32)x, 0};
-            if (x < 0 || x >= last - first) continue;
-            own[n].near = near_begin[x];
-            own[n].size = (u32)(near_begin[x + 1] - own[n].near);
-        }
-#pragma unroll
-        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) atomicAdd(&next[__clz(own[n].size)], 1u);
-        __syncthreads();
-        if (threadIdx.x < 32) {
-            const u32 mine = next[threadIdx.x];
-            u32 upto = mine;
-            for (int gap = 1; gap < 32; gap *= 2) {
-                const u32 before = __shfl_up_sync(~0u, upto, gap);
-                if (threadIdx.x >= gap) upto += before;
-            }
-            next[threadIdx.x] = upto - mine;
-            if (threadIdx.x == 31) next[32] = upto;
-        }
-        __syncthreads();
-#pragma unroll
-        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) at[atomicAdd(&next[__clz(own[n].size)], 1u)] = own[n];
-        __syncthreads();
-        return next[32];
-    }
-};
 
 // Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of chosen[k]; `tasks` [middles + 1]: where the blocks of each y begin.
 extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const i64* chosen, const i64* tasks, const u32* rank,
