@@ -64,6 +64,8 @@ class LayerLoader:
                  drop_last: bool = False, normalize: str = "symmetric", row_normalized: bool | None = None, self_loops: bool | None = None,
                  weight_attr: str | None = None, features: Any = None, labels: Any = None, transform: Callable | None = None,
                  seed: int = 0, rank: int = 0, world: int = 1, **options: Any) -> None:  # fmt: skip
+        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
+            raise OptionError(f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}")  # fmt: skip
         of_store = isinstance(data, GraphStore | str | Path)
         self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
         self.transform, self._epoch = transform, 0

@@ -178,6 +178,7 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
         ({"input_nodes": [4, 300]}, "input_nodes: expected numbers of vertices from 0 to 299, found 300"),
         ({"input_nodes": [0.5]}, "input_nodes: expected a list of vertices or a mask"),
         ({"input_nodes": []}, "no source to start from"),
+        ({"layer_sizes": "64"}, "layer_sizes: expected a list of integers, one for each layer, found '64'"),
         ({"batch_size": 0}, "batch_size: expected an integer from 1, found 0"),
         ({"batch_size": 301, "drop_last": True}, "drop_last: there are 300 seeds, fewer than batch_size 301"),
         ({"self_loops": True}, "self_loops: the rows of a graph store are sampled as they are"),
@@ -186,4 +187,4 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(store, options, said):
     with pytest.raises(OptionError, match=said):
-        loader_of(store, **options)
+        LayerLoader(store, **{"layer_sizes": SIZES, "device": "cpu"} | options)
