@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from csaw.engine.network import Network
 
 
+DIVIDED = frozenset({"betweenness", "hops", "triangles"})
+"""Modules of analytics of which the workers of a cluster do parts."""
+SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
+"""Those of which several GPUs do parts."""
+
+
 @dataclass(frozen=True)
 class Number:
     """One number. ``method``: how it was found, where there are several ways or it is an estimate. ``error``: standard error of an estimate."""
@@ -107,6 +113,11 @@ class Measure:
     def computes(self, directed: bool) -> tuple[str, ...]:
         """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
         return ()
+
+    def needs_only(self, known: frozenset[str], directed: bool) -> bool:
+        """Whether it computes something, all of it by modules of analytics that are ``known``."""
+        wanted = self.computes(directed)
+        return bool(wanted) and known.issuperset(wanted)
 
     def findings(self, network: "Network") -> Findings:
         """What the measure finds of a graph, by name."""

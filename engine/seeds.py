@@ -39,12 +39,16 @@ class SeedOrder:
 
     def positions(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, size]: positions in the list of the seeds of the mini-batches first .. last - 1; -1 where one has fewer."""
-        out = np.full((last - first, self.size), -1, np.int64)
-        for row, number in enumerate(range(first, last)):
+        out = np.full((last - first) * self.size, -1, np.int64)
+        number = first
+        while number < last:
             epoch, batch = divmod(number, self.batches_per_epoch)
-            taken = np.arange(batch * self.size, min((batch + 1) * self.size, self.count))
-            out[row, : taken.size] = self._of_epoch(epoch)[taken] if self.shuffle else taken
-        return out
+            beyond = min(batch + last - number, self.batches_per_epoch)
+            low, high = batch * self.size, min(beyond * self.size, self.count)
+            to = (number - first) * self.size
+            out[to : to + high - low] = self._of_epoch(epoch)[low:high] if self.shuffle else np.arange(low, high)
+            number += beyond - batch
+        return out.reshape(-1, self.size)
 
     def _of_epoch(self, epoch: int) -> np.ndarray:
         """The permutation of an epoch, kept until another epoch is asked for: an epoch has many mini-batches."""

@@ -142,8 +142,11 @@ class Sources:
 
     def _seeds(self, positions: np.ndarray) -> np.ndarray:
         """int64 [..., 2]: the vertices at these ``positions`` of the list of sources, and the positions; -1 for both where there is none."""
-        vertices = positions if self.listed is None else np.where(positions < 0, -1, self.listed[positions])
-        return np.stack([vertices, positions], axis=-1)
+        seeds = np.empty((*positions.shape, 2), np.int64)
+        seeds[..., 1] = positions
+        seeds[..., 0] = positions if self.listed is None else self.listed[positions]
+        seeds[positions < 0] = -1
+        return seeds
 
     def labels_of(self, first: int, last: int) -> np.ndarray | None:
         """float64: the labels of the seeds of mini-batches first .. last - 1, one mini-batch after the other; None where seeds have none."""

@@ -15,7 +15,7 @@ from csaw.engine.evaluation import profiles, sampled
 from csaw.engine.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.evaluation.measuring import Piece, Progress
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import Findings, Measure
+from csaw.engine.measure import DIVIDED, Findings, Measure
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
@@ -108,10 +108,9 @@ class SpreadMeasuring:
 
     def _findings(self, one: Measure) -> Findings:
         from csaw.engine.cluster.measurer import find
-        from csaw.engine.cluster.spread_network import DIVIDED, SpreadNetwork
+        from csaw.engine.cluster.spread_network import SpreadNetwork
 
-        wanted = one.computes(self.store.directed)
-        if wanted and DIVIDED.issuperset(wanted):
+        if one.needs_only(DIVIDED, self.store.directed):
             return one.findings(cast(Any, SpreadNetwork(self.store, self.spread, self.name, one)))
         return next(self.spread(find, [(self.name, one)]))  # type: ignore[no-any-return]
 

@@ -14,8 +14,6 @@ from csaw.engine.cluster.spread import Spread
 from csaw.engine.measure import Measure
 from csaw.partition import GraphStore
 
-DIVIDED = frozenset({"betweenness", "hops", "triangles"})
-"""Modules of analytics that are divided; other measures are tasks as a whole."""
 SOURCES = 64  # of a task: a word of those that search together
 RESULT_BYTES = 8 << 20  # of a task of betweenness
 

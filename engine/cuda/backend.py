@@ -26,7 +26,14 @@ from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span, whole_minibatches
+from csaw.engine.cuda.kernel_source import (
+    builder_of,
+    kernels_of,
+    picks_numbers,
+    sparse_pools,
+    tree_span,
+    whole_minibatches,
+)
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -69,6 +76,7 @@ class CudaBackend(Backend):
             sparse_pools(self),
             tree_span(self),
         )
+        self.picks_numbers = picks_numbers(self)
         self.whole_minibatches = whole_minibatches(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
@@ -195,7 +203,9 @@ class CudaBackend(Backend):
             )
             return
         room = f.degree[entries]
-        if self.sparse_pools:
+        if self.picks_numbers:
+            room = cupy.minimum(room, f.capacity[entries])
+        elif self.sparse_pools:
             room = cupy.minimum(room, 2 * (f.seen_to[entries] - f.seen_from[entries]) + f.capacity[entries])
         if self.store.max_degree < HUB:
             self._select_rows(frontier, f, entries, room, WARP)

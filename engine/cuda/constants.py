@@ -11,7 +11,11 @@ WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
 STAGED_PARENTS = 128  # most parents of a block of a hop
 BLOCK_PICKS = 1280  # picks of a hop that keep a block busy
-CHUNK_CELLS = 1024  # cells of a mini-batch's hop that a block numbers
+CHUNK_CELLS = 2048  # cells of a mini-batch's hop that a block numbers
+MOST_PARTS = 1024  # of the items of a mini-batch,
+PART_SLOTS = 2048  # places in the hash table of each for keys of four bytes,
+PART_KEYS = 1536  # keys that it has at most on average,
+PART_TILE = 4096  # and items that a block moves to their parts; half as many of each for keys of eight
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
 GROUP_TILE = 16  # and parents of each
@@ -20,6 +24,7 @@ OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above t
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "CHUNK_CELLS": CHUNK_CELLS,
+    "MOST_PARTS": MOST_PARTS, "PART_SLOTS": PART_SLOTS, "PART_TILE": PART_TILE,
     "GROUP_BUCKETS": GROUP_BUCKETS, "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS,
     "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],

@@ -1,6 +1,7 @@
 """A network on a GPU: all of it, or two blocks of it at a time, of which one is copied while kernels read the other.
 
-Blocks come from page-locked host memory: from a copy of the graph there where it fits, else through two buffers from the store.
+Blocks come from page-locked host memory: from a copy of the graph there where it fits, else through two buffers from the store. Of several GPUs, the first
+has the network; the others get one like it, of the same rows, when there is work for them.
 """
 
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from csaw.engine.contracts import Array
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.copies import Copies
 from csaw.engine.cuda.device import Device
+from csaw.engine.cuda.graphs.node import copied, reach
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
-from csaw.engine.cuda.row_classes import RowClasses
+from csaw.engine.cuda.row_classes import LongRows, RowClasses
+from csaw.engine.cuda.several import ranges
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
@@ -28,11 +31,16 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
+OF_ROWS = (
+    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "long_rows", "_elsewhere",
+)  # fmt: skip
+"""What a network knows of its own rows alone."""
 
 
 class DeviceNetwork(Network):
-    """The graph of ``store`` on one GPU, in at most ``gpu_memory`` bytes of it (default: nine tenths of what is free).
+    """The graph of ``store`` on a GPU, in at most ``gpu_memory`` bytes of it (default: nine tenths of what is free). The GPU is the thread's current one from then on.
 
+    ``others``: more GPUs, which take shares of what can be divided, each in as much memory.
     ``memory``, ``threads``, ``derived``: as of HostNetwork, for what is done on the host. ``residency``: resident, streamed from host memory, or disk
     (default: the first that fits). BudgetError where two rows and what is kept of all vertices do not fit, or all rows where they must; DeviceError for a graph of 2^32 vertices or more.
     """
@@ -45,6 +53,7 @@ class DeviceNetwork(Network):
         store: Any,
         gpu: Device,
         *,
+        others: tuple[Device, ...] = (),
         gpu_memory: int | None = None,
         memory: int | None = None,
         threads: int | None = None,
@@ -55,14 +64,17 @@ class DeviceNetwork(Network):
             raise DeviceError(
                 f"{store.path}: a graph of 2^32 vertices or more is evaluated on the CPU; pass --device cpu"
             )
-        self.store, self.gpu, self.residency = store, gpu, residency
-        self.gpu_memory = int(gpu.free_bytes * FREE_SHARE) if gpu_memory is None else gpu_memory
+        cupy.cuda.Device(gpu.number).use()
+        self.store, self.gpu, self.others, self.residency = store, gpu, others, residency
+        free = min(one.free_bytes for one in (gpu, *others))
+        self.gpu_memory = int(free * FREE_SHARE) if gpu_memory is None else gpu_memory
         self.host_options: dict[str, Any] = {"memory": memory, "threads": threads, "derived": derived}
         self.vertices, self.edges = store.vertices, store.edges
         self.directed, self.weighted = store.directed, store.weighted
         self.id_dtype = np.dtype(np.uint32)
         self.held = {}
-        self.loaded: dict[str, Kernels] = {}
+        self.classed: dict[tuple[int, int], RowClasses] = {}
+        self.loaded: dict[int, dict[str, Kernels]] = {}  # by the number of the GPU
         if residency is Residency.RESIDENT:
             self.require_least()
 
@@ -91,17 +103,22 @@ class DeviceNetwork(Network):
     def kernels(self, file: str, **constants: int) -> Kernels:
         """The kernels of a file of engine/cuda/kernels, compiled with these constants; of ``lists.cu`` with the name ``lists``."""
         name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
-        if name not in self.loaded:
-            self.loaded[name] = Kernels(Unit((f"{file}.cu",), constants, [], ()), self.gpu)
-        return self.loaded[name]
+        loaded = self.loaded.setdefault(self.gpu.number, {})
+        if name not in loaded:
+            loaded[name] = Kernels(Unit((f"{file}.cu",), constants, [], ()), self.gpu)
+        return loaded[name]
 
     def classes(self, block: Block) -> RowClasses:
-        """The rows of a block by their lengths; those of the block of all rows are kept."""
-        return self._classes if self.resident else RowClasses(block.indptr)
+        """The rows of a block by their lengths; those of rows in memory are kept."""
+        if not self.resident:
+            return RowClasses(block.indptr)
+        if (block.first, block.last) not in self.classed:
+            self.classed[block.first, block.last] = RowClasses(block.indptr)
+        return self.classed[block.first, block.last]
 
     @cached_property
-    def _classes(self) -> RowClasses:
-        return RowClasses(self.indptr)
+    def long_rows(self) -> LongRows:
+        return LongRows(self.degrees)
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         if self.resident:
@@ -141,6 +158,59 @@ class DeviceNetwork(Network):
             span = slice(part.first_edge, part.first_edge + part.edges)
             self.store.read_partition(part.number, indices[span], None if weights is None else weights[span])
         return indices, weights
+
+    # Other GPUs
+
+    def among(self, parts: int, *, backward: bool = False) -> tuple["DeviceNetwork", ...]:
+        """This network, and where a work has several ``parts`` also those on other GPUs. ``backward``: with the rows of the other direction."""
+        if parts < 2:
+            return (self,)
+        if backward and self.directed:
+            for there, back in zip(self._elsewhere, self.incoming._elsewhere, strict=True):
+                there.incoming = back
+        return (self, *self._elsewhere)
+
+    @cached_property
+    def shares(self) -> list[tuple[int, int]]:
+        """The ranges of vertices that this and each of the other GPUs take of a work by rows."""
+        return ranges(self, 1 + len(self.others))
+
+    @cached_property
+    def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
+        """The same network on each of the other GPUs. Rows in memory are copied from here, others are read from the same host memory."""
+        if self.others and self.resident:
+            self._whole(False)
+        for one in (self.gpu, *self.others):
+            with cupy.cuda.Device(one.number):
+                for other in {gpu.number for gpu in (self.gpu, *self.others)} & {*one.peers}:
+                    reach(other)
+        cupy.cuda.get_current_stream().synchronize()  # the rows are copied from here
+        return tuple(map(self._on, self.others))
+
+    def _on(self, gpu: Device) -> "DeviceNetwork":
+        made = self._like()
+        made.gpu, made.others = gpu, ()
+        if not self.resident:
+            made.host, made.host_copy, made.cut = self.host, self.host_copy, self.cut
+        indptr = self.indptr  # made here, if it was not there
+        with cupy.cuda.Device(gpu.number):
+            made.indptr = copied(indptr)
+            for weights, (first, last, _, indices, heavy) in self.held.items():
+                made.held[weights] = Block(first, last, made.indptr, copied(indices), copied(heavy))
+            cupy.cuda.get_current_stream().synchronize()
+        return made
+
+    def _like(self) -> "DeviceNetwork":
+        """A network with the limits and the kernels of this one, without rows."""
+        made = object.__new__(DeviceNetwork)
+        made.__dict__ |= {name: value for name, value in self.__dict__.items() if name not in OF_ROWS}
+        made.held, made.classed = {}, {}
+        return made
+
+    def let_go(self) -> None:
+        """Give back the memory of the rows, on all GPUs; they are read again when they are needed."""
+        self.__dict__.pop("_elsewhere", None)
+        self.held.clear()
 
     # Other directions
 
@@ -196,19 +266,19 @@ class DeviceNetwork(Network):
         return self._derived(Block(0, self.vertices, indptr, (keys & 0xFFFFFFFF).astype(np.uint32), None), directed)
 
     def _derived(self, block: Block, directed: bool) -> "DeviceNetwork":
-        made = object.__new__(DeviceNetwork)
-        made.__dict__ |= {
-            name: value
-            for name, value in self.__dict__.items()
-            if name not in ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "_classes")
-        }
+        made = self._like()
         made.held, made.edges, made.directed, made.weighted = {False: block}, int(block.indices.size), directed, False
         return made
 
     def _of(self, host: HostNetwork) -> "DeviceNetwork":
         """The network of another graph on the host, with the limits of this one."""
         return DeviceNetwork(
-            host.store, self.gpu, gpu_memory=self.gpu_memory, residency=self.residency, **self.host_options
+            host.store,
+            self.gpu,
+            others=self.others,
+            gpu_memory=self.gpu_memory,
+            residency=self.residency,
+            **self.host_options,
         )
 
     def close(self) -> None:
@@ -218,5 +288,7 @@ class DeviceNetwork(Network):
         if (host := self.__dict__.pop("host", None)) is not None:
             host.close()
         self.__dict__.pop("host_copy", None)
-        self.held.clear()
-        self.loaded.clear()
+        self.let_go()
+        for number, kernels in self.loaded.items():
+            with cupy.cuda.Device(number):
+                kernels.clear()

@@ -6,14 +6,19 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import HUB_BLOCK
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.network import Block
 
 ENDS = {
     2: 8,
     8: 64,
     32: 2048,
 }  # threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one
+
+LONG = 2048  # entries of a long row, as in warp_rows.cuh,
+SHARES = 8  # blocks of threads that share one,
+SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
 
 
 class RowClasses:
@@ -32,3 +37,17 @@ class RowClasses:
         for lanes, rows in self.rows.items():
             kernels.over(f"{name}_{lanes}", lanes * rows.size, rows.size, rows, *arguments)
         kernels.launch(f"{name}_hub", self.hubs.size, HUB_BLOCK, self.hubs.size, self.hubs, *arguments)
+
+
+class LongRows:
+    """The vertices of long rows among all of a network, uint32, ascending, on the host and on the GPU. A warp of its own would keep all others waiting."""
+
+    def __init__(self, degrees: Array) -> None:
+        self.rows = cupy.flatnonzero(degrees >= LONG).astype(np.uint32)
+        self.on_host = self.rows.get()
+
+    def launch(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
+        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block."""
+        low, high = np.searchsorted(self.on_host, (block.first, block.last)).tolist()
+        blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
+        kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)

@@ -6,7 +6,7 @@ from typing import Any, Self
 from csaw.engine import devices
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import Measure
+from csaw.engine.measure import SHARED, Measure
 from csaw.engine.network import Network
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
@@ -14,7 +14,7 @@ from csaw.partition.errors import OptionError
 
 
 class Networks:
-    """The graph in host memory, and on the first GPU of those that were asked for; loaded when a measure first reads it."""
+    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it."""
 
     def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
         self.store, self.wish = store, wish
@@ -25,13 +25,14 @@ class Networks:
 
     @cached_property
     def gpu(self) -> Network:
-        """The graph on the first GPU."""
+        """The graph on the first GPU, which hands parts of what is divided to the others."""
         from csaw.engine.cuda.network import DeviceNetwork
 
         wish = self.wish
         return DeviceNetwork(
             self.store,
             self.gpus[0],
+            others=self.gpus[1:],
             gpu_memory=wish.gpu_memory,
             memory=wish.memory,
             threads=wish.threads,
@@ -59,14 +60,28 @@ class Networks:
         return DeviceNetwork.lacks(one.computes(self.store.directed))
 
     def aside(self, one: Measure) -> str:
-        """What to add to the name of a measure that does not run where others do."""
-        return ", on the CPU, since it has no kernels for GPUs" if self.gpus and self._lacks(one) else ""
+        """What to add to the name of a measure: where it runs, if not where all others do."""
+        if self.gpus and self._lacks(one):
+            return ", on the CPU, since it has no kernels for GPUs"
+        if len(self.gpus) < 2:
+            return ""
+        return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
+
+    def _shares(self, one: Measure) -> bool:
+        return one.needs_only(SHARED, self.store.directed)
+
+    def _device(self, one: Measure) -> str:
+        """The device of a measure, as ``--device`` names it."""
+        if self.of(one) is self.host:
+            return "cpu"
+        used = self.gpus if self._shares(one) else self.gpus[:1]
+        return f"cuda:{','.join(str(gpu.number) for gpu in used)}"
 
     def plan(self, one: Measure) -> dict[str, Any]:
         """Where a measure would run, and where the graph would be."""
         network = self.of(one)
         return {
-            "device": network.device,
+            "device": self._device(one),
             "graph": "in memory"
             if network.resident
             else f"in {len(network.cut.partitions):,} blocks, one after the other",

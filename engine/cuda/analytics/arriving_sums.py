@@ -1,9 +1,11 @@
 """Sums of a number of each vertex over those that edges come from, on a GPU."""
 
+import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.cuda.several import here, on_each, rows_of
 
 
 def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:
@@ -19,10 +21,17 @@ def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> 
         or network.host.can_have_incoming
     ):
         return network.incoming.compute("neighbor_sums", values=values, out=out)
-    out = network.xp.empty(network.vertices, np.int64) if out is None else out
-    out.fill(0)
-    kernels = network.kernels("ranking")
-    for block in network.blocks():
-        of_rows = values[block.first : block.last]
-        network.classes(block).launch(kernels, "push_rows", block.indptr, block.indices, of_rows, out)
-    return out
+    sums = cupy.empty(network.vertices, np.int64) if out is None else out
+    sums.fill(0)
+
+    def push(one: DeviceNetwork, number: int) -> Array:
+        own, kernels = here(values), one.kernels("ranking")
+        found = sums if one is network else cupy.zeros(network.vertices, np.int64)
+        for block in rows_of(one, *network.shares[number]):
+            of_rows = own[block.first : block.last]
+            one.classes(block).launch(kernels, "push_rows", block.indptr, block.indices, of_rows, found)
+        return found
+
+    for found in on_each(network.among(len(network.shares)), push)[1:]:
+        sums += here(found)
+    return sums

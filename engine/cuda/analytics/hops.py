@@ -8,6 +8,7 @@ from csaw.engine.cpu.analytics.bfs import any_active
 from csaw.engine.cpu.analytics.hops import CHUNK, WORD, one_table
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.cuda.several import in_order, on_each
 
 PULL_SHARE = 8
 """A level pulls if its frontier has more than one of this many of the entries that are left. Early pulls do not end before a row does: with one of 64, 64 sources of R-MAT
@@ -18,11 +19,14 @@ SETTLE_BLOCKS = 8  # of a multiprocessor: each ends with atomics on the same cou
 def compute(network: DeviceNetwork, sources: np.ndarray) -> np.ndarray:
     """int64 [sources, levels], in host memory: how many vertices have each distance from each source, along directions; at distance 0 the source itself.
 
-    State: 24 bytes a vertex. A graph that does not fit is read once a level, without the blocks that no source has reached at the level before.
+    State: 24 bytes a vertex. A graph that does not fit is read once a level, without the blocks that no source has reached at the level before. Of several GPUs, each
+    takes the next word when it is done with one.
     """
     words = [sources[i : i + WORD] for i in range(0, sources.size, WORD)]
-    state = _State(network.vertices)
-    return one_table([_search(network, word, state) for word in words], [word.size for word in words])
+    networks = network.among(len(words), backward=network.can_have_incoming)
+    states = dict(zip(networks, on_each(networks, lambda one, _: _State(one.vertices)), strict=True))
+    found = in_order(networks, words, lambda one, word: _search(one, word, states[one]))
+    return one_table(list(found), [word.size for word in words])
 
 
 class _State:
@@ -77,6 +81,7 @@ def _push(network: DeviceNetwork, state: _State) -> None:
     """Push along the rows of active vertices, block by block."""
     wanted = None if network.resident else any_active(state.active.get(), CHUNK)
     for block in network.blocks(wanted=wanted):
-        rows = (block.first, block.last, block.indptr, block.indices)
-        given = (state.front, state.following, state.active, state.touched)
-        network.kernels("reach").over("push", block.last - block.first, *rows, *given)
+        given = (block.indptr, block.indices, state.front, state.following, state.active, state.touched)
+        kernels = network.kernels("reach")
+        kernels.over("push", block.last - block.first, block.first, block.last, *given)
+        network.long_rows.launch(kernels, "push_long", block, *given)

@@ -45,7 +45,9 @@ def _settle(network: DeviceNetwork, distance: Array, round_of: Array, number: in
         following = cupy.zeros_like(active)
         state = (distance, round_of, number, active, following, float(limit))
         for block in network.blocks(weights=True, wanted=any_active(flags, CHUNK)):
-            rows = (block.first, block.last, block.indptr, block.indices, block.weights)
-            network.kernels("sssp").over("relax", block.last - block.first, *rows, *state)
+            rows = (block.indptr, block.indices, block.weights)
+            kernels = network.kernels("sssp")
+            kernels.over("relax", block.last - block.first, block.first, block.last, *rows, *state)
+            network.long_rows.launch(kernels, "relax_long", block, *rows, *state)
         number, active = number + 1, following
     return number

@@ -1,6 +1,9 @@
 """Triangles of a simple undirected network, of the whole graph and of each vertex, on a GPU: 18 bytes an edge with the graph itself.
 
 Where that does not fit, parts of the rows stay on the GPU while all blocks of rows pass by: a triangle needs the rows of two of its vertices alone.
+
+Several GPUs split a range of the rows each, copy the others' from each other, and count the triangles of a share of the middle vertices each; of rows that do not fit, each
+takes the next part when it is done with one. Counts are added.
 """
 
 from collections.abc import Iterator
@@ -10,7 +13,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
+from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.cuda.several import exchange, here, in_order, on_each, rows_of
 from csaw.engine.network import Block
 from csaw.partition.errors import BudgetError
 
@@ -21,7 +26,7 @@ CHUNK = 2048  # higher neighbors of a task, as in triangles.cu
 ENTRY_BYTES = 9  # of an entry of a row: in the graph, split, and half of them in 16 bits
 VERTEX_BYTES = 32  # of a vertex beside STATE_BYTES, while middle vertices are sorted by their neighbors
 FETCH_SHARE = 4  # one part of this many of the memory is for blocks that are copied, a half for the rows that stay
-BIG, SMALL, MIDDLE, FEW = 512, 32, 128, 256  # threads of a block of each kernel
+BIG, SMALL, MIDDLE, FEW = 512, (32, 2), 128, 256  # threads of a block of each kernel; two short rows are a block
 
 
 class Part(NamedTuple):
@@ -36,8 +41,9 @@ class Part(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is counted: uint64 [1], and [V] twice; empty where triangles of vertices are not counted."""
+    """What a GPU counts: uint64 [1], and [V] twice, empty where triangles of vertices are not counted. ``rank``: uint32 [V], as of ``_rank``."""
 
+    rank: Array
     total: Array
     by_rank: Array
     by_vertex: Array
@@ -48,14 +54,26 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
 
     BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed.
     """
-    rank, size = _rank(network), network.vertices if each else 0
-    counts = Counts(*(cupy.zeros(size, np.uint64) for size in (1, size, size)))
     if network.resident and ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices <= network.room:
-        whole = _split(network, rank, next(iter(network.blocks())))
-        _count(network, rank, whole, whole, counts)
+        found = _in_memory(network, each)
     else:
-        _stream(network, rank, counts)
-    vertices = (counts.by_vertex + counts.by_rank[rank]).astype(np.int64) if each else None
+        found = _stream(network, each)
+    total, vertices = found[0]
+    for more, of_vertices in found[1:]:
+        total += more
+        if each:
+            vertices += here(of_vertices)
+    return total, vertices
+
+
+def _counts(network: DeviceNetwork, each: bool) -> Counts:
+    size = network.vertices if each else 0
+    return Counts(_rank(network), *(cupy.zeros(count, np.uint64) for count in (1, size, size)))
+
+
+def _found(counts: Counts, each: bool) -> tuple[int, Array | None]:
+    """What a GPU has counted, as ``compute`` returns it."""
+    vertices = (counts.by_vertex + counts.by_rank[counts.rank]).astype(np.int64) if each else None
     return int(counts.total[0]), vertices
 
 
@@ -67,25 +85,57 @@ def _rank(network: DeviceNetwork) -> Array:
     return rank
 
 
-def _stream(network: DeviceNetwork, rank: Array, counts: Counts) -> None:
-    """Count with each range of rows in the middle of triangles in turn, while all blocks pass by."""
+def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
+    """What each GPU counts of rows that fit it."""
+    networks = network.among(len(network.shares))
+    entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
+
+    def split(one: DeviceNetwork, number: int) -> tuple[Counts, Part]:
+        counts, block, size = _counts(one, each), next(one.blocks()), one.vertices
+        whole = Part(0, size, block.indptr, *(cupy.empty(length, np.uint32) for length in (one.edges, size, size)))
+        own = next(rows_of(one, *network.shares[number]))
+        return counts, _split(one, counts.rank, own, whole)
+
+    ready = on_each(networks, split)
+
+    def count(one: DeviceNetwork, number: int) -> tuple[int, Array | None]:
+        counts, whole = ready[number]
+        with exchange():
+            for other, (_, there) in enumerate(ready):
+                if other != number:
+                    vertices, rows = slice(*network.shares[other]), slice(*entries[other])
+                    for theirs, own, span in zip(there[3:], whole[3:], (rows, vertices, vertices), strict=True):
+                        fetch(theirs[span], own[span])
+        _count(one, whole, whole, counts, (number, len(networks)))
+        return _found(counts, each)
+
+    return on_each(networks, count)
+
+
+def _stream(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
+    """What each GPU counts with ranges of rows in the middle of triangles, while all blocks pass by each of them."""
     store, room = network.store, network.room
     if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
         store, room = network.host.undirected.store, room - 4 * network.edges
     else:
-        network.held.clear()
+        network.let_go()
     stream = _narrow(network, store, room)
     try:
-        for first, last in _ranges(stream, room // 2 // 4):
-            _pass(network, stream, rank, first, last, counts)
+        networks = stream.among(len(stream.shares))
+        most = min(room // 2 // 4, -(-stream.edges // len(networks)))
+        counts = dict(zip(networks, on_each(networks, lambda one, _: _counts(one, each)), strict=True))
+        for _ in in_order(networks, _ranges(stream, most), lambda one, span: _pass(one, *span, counts[one])):
+            pass
+        return on_each(networks, lambda one, _: _found(counts[one], each))
     finally:
+        stream.loaded = {}  # the network's, which it keeps
         stream.close()
 
 
-def _pass(network: DeviceNetwork, stream: DeviceNetwork, rank: Array, first: int, last: int, counts: Counts) -> None:
-    middles = _joined(network, stream, rank, first, last)
+def _pass(stream: DeviceNetwork, first: int, last: int, counts: Counts) -> None:
+    middles = _joined(stream, counts.rank, first, last)
     for block in stream.blocks():
-        _count(network, rank, middles, _split(network, rank, block), counts)
+        _count(stream, middles, _split(stream, counts.rank, block), counts)
 
 
 def _narrow(network: DeviceNetwork, store: Any, room: int) -> DeviceNetwork:
@@ -98,7 +148,9 @@ def _narrow(network: DeviceNetwork, store: Any, room: int) -> DeviceNetwork:
             f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
         )
     kept = STATE_BYTES * network.vertices + room // FETCH_SHARE
-    return DeviceNetwork(store, network.gpu, gpu_memory=kept, **network.host_options)
+    stream = DeviceNetwork(store, network.gpu, others=network.others, gpu_memory=kept, **network.host_options)
+    stream.indptr, stream.loaded = network.indptr, network.loaded
+    return stream
 
 
 def _ranges(stream: DeviceNetwork, most: int) -> Iterator[tuple[int, int]]:
@@ -122,7 +174,8 @@ def _split(network: DeviceNetwork, rank: Array, block: Block, into: Part | None 
             block.indptr,
             *(cupy.empty(size, np.uint32) for size in (block.indices.size, count, count)),
         )
-    at, edge = block.first - into.first, int(into.indptr[block.first - into.first])
+    at = block.first - into.first
+    edge = int(into.indptr[at] - block.indptr[0])  # 0 where the block is a view of all rows
     rows, lower, close = (
         into.rows[edge : edge + block.indices.size],
         into.lower[at : at + count],
@@ -134,22 +187,30 @@ def _split(network: DeviceNetwork, rank: Array, block: Block, into: Part | None 
     kernels.launch(
         "split_rows", min(long.size, network.gpu.processors * 8), BIG, long.size, long, block.indices.size, *given
     )
-    kernels.launch("split_rows", min(count, network.gpu.processors * 64), SMALL, count, None, LONG, *given)
+    kernels.launch(
+        "split_rows", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, None, LONG, *given
+    )
     return into
 
 
-def _joined(network: DeviceNetwork, stream: DeviceNetwork, rank: Array, first: int, last: int) -> Part:
+def _joined(stream: DeviceNetwork, rank: Array, first: int, last: int) -> Part:
     """The split rows of the vertices ``first`` .. ``last`` - 1, of several blocks."""
-    indptr = network.indptr[first : last + 1] - network.indptr[first]
+    indptr = stream.indptr[first : last + 1] - stream.indptr[first]
     sizes = (int(indptr[-1]), last - first, last - first)
     part = Part(first, last, indptr, *(cupy.empty(size, np.uint32) for size in sizes))
     for block in stream.blocks(wanted=lambda low, high: first <= low and high <= last):
-        _split(network, rank, block, part)
+        _split(stream, rank, block, part)
     return part
 
 
-def _count(network: DeviceNetwork, rank: Array, middles: Part, others: Part, counts: Counts) -> None:
-    """Count the triangles whose middle vertex is in ``middles`` and whose vertex of highest rank is in ``others``."""
+def _count(
+    network: DeviceNetwork, middles: Part, others: Part, counts: Counts, share: tuple[int, int] = (0, 1)
+) -> None:
+    """Count the triangles whose middle vertex is in ``middles`` and whose vertex of highest rank is in ``others``.
+
+    ``share``: (k, n) takes of the middle vertices every n-th by rank, from k on: neighbors in rank have about the same work.
+    """
+    rank, (part, parts) = counts.rank, share
     near_begin = cupy.zeros(others.last - others.first + 1, np.int64)
     cupy.cumsum((others.close.astype(np.int64) + 3) // 4, out=near_begin[1:])
     near = cupy.empty(4 * int(near_begin[-1]), np.uint16)
@@ -159,8 +220,9 @@ def _count(network: DeviceNetwork, rank: Array, middles: Part, others: Part, cou
     kernels = network.kernels("triangles", EACH=int(counts.by_rank.size > 0))
     degrees = cupy.diff(middles.indptr)
     higher = degrees - middles.lower
-    able = (middles.lower > 0) & (higher > 0)
-    hub = rank[middles.first : middles.last] < HUBS
+    ranks = rank[middles.first : middles.last]
+    able = (middles.lower > 0) & (higher > 0) & (ranks % parts == part)
+    hub = ranks < HUBS
     rows_y = (middles.first, middles.indptr, middles.rows, middles.lower)
     rows_x = (others.indptr, others.rows, others.lower)
     out = (counts.total, counts.by_rank, counts.by_vertex)

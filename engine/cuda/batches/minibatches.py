@@ -1,4 +1,4 @@
-"""Mini-batches on a GPU with uniform picks, some at a time through all hops, with the hash tables of their vertices in the cache; see minibatches.cu."""
+"""Mini-batches on a GPU with uniform picks, some at a time through all hops, with hash tables of their vertices in shared memory; see minibatches.cu."""
 
 from typing import TYPE_CHECKING
 
@@ -8,16 +8,17 @@ import numpy as np
 from csaw.engine.backend import ALL
 from csaw.engine.batches.minibatches import check_nodes, frontiers
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS
+from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE
 from csaw.engine.cuda.structs import struct
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
-TABLE_BYTES = (
-    128 << 20
-)  # of the hash tables of the mini-batches that are drawn at a time: smaller ones stay in the cache, but launches take longer then
+SCRATCH_BYTES = (
+    256 << 20
+)  # of the mini-batches that are drawn at a time: launches take longer than kernels where they are few
+NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 
 
 class DeviceMiniBatches:
@@ -33,62 +34,81 @@ class DeviceMiniBatches:
         self.edge_room = sum(width * size for width, size in zip(self.widths, self.sizes, strict=True))
         self.room = min(self.seeds + self.edge_room, self.seeds + most)
         check_nodes(self.room)
-        self.buckets = 1 << (4 * self.room // 3 + 64).bit_length()
-        self.sources, positions = cupy.asarray(np.ascontiguousarray(sources, np.int64)), sources[:, :, 1]
-        self.input_id = positions[positions >= 0]
-        self.packed = self.dtype.itemsize == 4 and not self.disjoint  # PACKED in minibatches.cu
+        self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
+        self.is_full = not sources.size or sources[:, :, 1].min() >= 0
         hops = len(self.sizes)
+        self.words = 2 if self.disjoint or self.dtype.itemsize == 8 else 1  # of Key in minibatch.cuh
+        self.chunks = [-(-width * size // CHUNK_CELLS) for width, size in zip(self.widths, self.sizes, strict=True)]
         self.n_id = cupy.empty((self.instances, self.room), self.dtype)
         self.owner = cupy.empty((self.instances, self.room), np.uint32) if self.disjoint else None
         self.node_ends = cupy.zeros((self.instances, hops + 2), np.int64)
         self.edge_ends = cupy.zeros((self.instances, hops + 1), np.int64)
-        self.bucket = cupy.empty((self.instances, self.edge_room), np.uint32)
-        self.col = cupy.empty((self.instances, self.edge_room), np.uint32)
+        self.value = cupy.empty((self.instances, self.edge_room), np.uint32)
         self.e_id = cupy.empty((self.instances, self.edge_room), np.int64)
+        self.counts = cupy.empty((self.instances, sum(self.chunks)), np.int64)
         self.dead = cupy.zeros(1, np.uint64)
         self.samples: dict[str, Array] = {}
         self.found = 0
 
     def advance(self) -> None:
-        at_a_time = max(1, min(self.instances, MOST_ROWS, TABLE_BYTES // ((8 if self.packed else 12) * self.buckets)))
-        keys = cupy.empty((at_a_time, self.buckets), np.uint64)
-        values = None if self.packed else cupy.empty((at_a_time, self.buckets), np.uint32)
         cells = max((width * size for width, size in zip(self.widths, self.sizes, strict=True)), default=0)
-        bucket, e_id = cupy.empty((at_a_time, cells), np.uint32), cupy.empty((at_a_time, cells), np.int64)
+        item_room, parts = self._items(len(self.sizes) - 1), self._parts(len(self.sizes) - 1)
+        needed = cells * self.dtype.itemsize + 8 * self.words * item_room + 12 * parts
+        at_a_time = max(1, min(self.instances, MOST_ROWS, SCRATCH_BYTES // needed))
+        scratch = {
+            "vertex": cupy.empty((at_a_time, cells), self.dtype),
+            "items": cupy.empty((at_a_time, 8 * self.words * item_room), np.uint8),
+            "totals": cupy.zeros((at_a_time, parts), np.uint32),
+            "taken": cupy.zeros((at_a_time, parts), np.uint32),
+            "begins": cupy.empty((at_a_time, parts), np.uint32),
+        }
         for low in range(0, self.instances, at_a_time):
-            for table in filter(lambda table: table is not None, (keys, values)):
-                table.data.memset_async(0xFF, table.nbytes)
-            self._draw(low, min(low + at_a_time, self.instances), keys, values, bucket, e_id)
+            self._draw(low, min(low + at_a_time, self.instances), item_room, scratch)
         self.samples = self._packed()
 
-    def _draw(self, low: int, high: int, keys: Array, values: Array, bucket: Array, e_id: Array) -> None:
+    def _draw(self, low: int, high: int, item_room: int, scratch: dict[str, Array]) -> None:
         kernels, count, seed = self.backend.kernels, high - low, np.uint64(self.backend.seed)
-        given = self._struct(low, high, keys, values)
+        given = self._struct(low, high)
         kernels.over("plant_seeds", count * self.seeds, given)
         for hop, (width, size) in enumerate(zip(self.widths, self.sizes, strict=True)):
-            chunks = -(-width * size // CHUNK_CELLS)
-            counts = cupy.empty((count, max(chunks, 1)), np.int64)
             staged = kernels.staged(count * width, size)
-            picks = struct(
-                "MiniHop", hop=np.uint32(hop), width=np.uint32(width), size=np.uint32(size), staged=np.uint32(staged),
-                bucket=bucket, e_id=e_id, counts=counts, chunks=np.uint32(chunks),
-            )  # fmt: skip
+            this = self._hop(hop, staged, item_room, scratch)
             if width * size:
-                kernels.launch("draw_picks", -(-count * width // staged), BLOCK, given, picks, seed)
-                kernels.launch("count_new", (chunks, count), BLOCK, given, picks)
-            kernels.launch("settle_hop", count, BLOCK, given, picks)
-            kernels.launch("number_new", (chunks, count), BLOCK, given, picks)
-        if self.edge_room:
-            kernels.launch("number_edges", (self._blocks(self.edge_room), count), BLOCK, given)
+                tiles, chunks = -(-self._items(hop) * self.words // PART_TILE), self.chunks[hop]
+                kernels.launch("draw_picks", (-(-width // staged), count), BLOCK, given, this, seed)
+                kernels.launch("count_parts", (tiles, count), BLOCK, given, this)
+                kernels.launch("fill_parts", (tiles, count), BLOCK, given, this)
+                kernels.launch("merge_parts", (self._parts(hop), count), BLOCK, given, this)
+                kernels.launch("count_new", (chunks, count), BLOCK, given, this)
+            kernels.launch("settle_hop", count, BLOCK, given, this)
+            kernels.launch("number_new", (self.chunks[hop], count), BLOCK, given, this)
 
-    def _struct(self, low: int, high: int, keys: Array = None, values: Array = None) -> np.ndarray:
+    def _parts(self, hop: int) -> int:
+        """Parts of the items of a hop."""
+        return min(MOST_PARTS, -(-self._items(hop) * self.words // PART_KEYS) or 1)
+
+    def _items(self, hop: int) -> int:
+        """Most items of a hop: the nodes before it and its cells."""
+        return self.seeds + sum(
+            width * size for width, size in zip(self.widths[: hop + 1], self.sizes[: hop + 1], strict=True)
+        )
+
+    def _hop(self, hop: int, staged: int, item_room: int, scratch: dict[str, Array]) -> np.ndarray:
+        cells = sum(width * size for width, size in zip(self.widths[:hop], self.sizes, strict=False))
+        return struct(
+            "MiniHop", hop=np.uint32(hop), width=np.uint32(self.widths[hop]), size=np.uint32(self.sizes[hop]), staged=np.uint32(staged),
+            cells=np.uint32(cells), chunks=np.uint32(sum(self.chunks[:hop])), parts=np.uint32(self._parts(hop)), item_room=np.uint32(item_room),
+            **scratch,
+        )  # fmt: skip
+
+    def _struct(self, low: int, high: int) -> np.ndarray:
         """The struct of mini-batches low .. high - 1 of the batch."""
         at = slice(low, high)
         return struct(
             "MiniBatches", first=self.first + low, count=np.uint32(high - low), seeds=np.uint32(self.seeds), hops=np.uint32(len(self.sizes)),
-            room=np.uint32(self.room), edge_room=np.uint32(self.edge_room), buckets=np.uint32(self.buckets),
-            sources=self.sources[at], keys=keys, values=values, n_id=self.n_id[at], owner=None if self.owner is None else self.owner[at],
-            node_ends=self.node_ends[at], edge_ends=self.edge_ends[at], bucket=self.bucket[at], col=self.col[at], e_id=self.e_id[at], dead=self.dead,
+            room=np.uint32(self.room), edge_room=np.uint32(self.edge_room), chunks=np.uint32(sum(self.chunks)), sources=self.sources[at],
+            n_id=self.n_id[at], owner=None if self.owner is None else self.owner[at], node_ends=self.node_ends[at], edge_ends=self.edge_ends[at],
+            value=self.value[at], e_id=self.e_id[at], counts=self.counts[at], dead=self.dead,
         )  # fmt: skip
 
     def _blocks(self, items: int) -> int:
@@ -110,9 +130,12 @@ class DeviceMiniBatches:
         row, col, e_id = (cupy.empty(all_edges, kind) for kind in (np.int32, np.int32, np.int64))
         for low in range(0, n, MOST_ROWS):
             some = slice(low, min(low + MOST_ROWS, n))
-            given = (self._struct(some.start, some.stop), nodes_upto[some], edges_upto[some])
-            grid = (self._blocks(max(self.room, self.edge_room)), some.stop - low)
-            kernels.launch("pack_minibatches", grid, BLOCK, *given, n_id, batch, row, col, e_id)
+            given, count = self._struct(some.start, some.stop), some.stop - low
+            kernels.launch("pack_nodes", (self._blocks(self.room), count), BLOCK, given, nodes_upto[some], n_id, batch)
+            for hop, chunks in enumerate(self.chunks):
+                this = self._hop(hop, 0, 0, NO_SCRATCH)
+                kernels.launch("pack_edges", (chunks, count), BLOCK, given, this, edges_upto[some], row, col, e_id)
+        positions = self.sources[:, :, 1].ravel()
         return {
             "node_counts": nodes,
             "n_id": n_id,
@@ -123,7 +146,7 @@ class DeviceMiniBatches:
             "hop_nodes": hop_nodes,
             "hop_edges": hop_edges,
             "seed_counts": seeds,
-            "input_id": cupy.asarray(self.input_id),
+            "input_id": positions if self.is_full else positions[positions >= 0],
             **({"batch": batch} if self.disjoint else {}),
         }
 

@@ -13,6 +13,8 @@ from csaw.partition.errors import DeviceError
 if TYPE_CHECKING:
     from csaw.engine.cuda.graphs.resident import DeviceGraph
 
+ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
+
 
 class Node:
     """Shared by ``count`` backends, each in a thread of its own; closed when all of them are."""
@@ -74,5 +76,19 @@ def copied(array: Array) -> Array:
     if not isinstance(array, cupy.ndarray):
         return array
     copy = cupy.empty(array.shape, array.dtype)
-    copy.data.copy_from_device_async(array.data, array.nbytes, cupy.cuda.get_current_stream())
+    fetch(array, copy)
     return copy
+
+
+def fetch(there: Array, here: Array) -> None:
+    """Copy another GPU's array into one of the current GPU, of the same size."""
+    here.data.copy_from_device_async(there.data, there.nbytes, cupy.cuda.get_current_stream())
+
+
+def reach(device: int) -> None:
+    """Let the current GPU read another one's memory."""
+    try:
+        cupy.cuda.runtime.deviceEnablePeerAccess(device)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if error.status != ALREADY_ENABLED:
+            raise

@@ -5,7 +5,7 @@ import numpy as np
 
 from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.graphs.node import Node
+from csaw.engine.cuda.graphs.node import Node, fetch, reach
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
@@ -13,8 +13,6 @@ from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 from csaw.partition import Partition
-
-ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
 
 
 class PooledGraph(Pieces):
@@ -27,7 +25,7 @@ class PooledGraph(Pieces):
         holds = [devices[k].number for k in owners(store, len(devices))]
         for device in devices:
             if device.number != own:
-                _reach(device.number)
+                reach(device.number)
         staging = Staging(store, needs.weights)
         for part in (p for p in store.partitions if holds[p.number] == own):
             node.pieces[part.number] = self._load(part, builder, staging)
@@ -40,9 +38,7 @@ class PooledGraph(Pieces):
             if self.strength is not None and holds[part.number] != own:
                 span = slice(part.first_vertex, part.last_vertex)
                 there = node.strengths[holds[part.number]][span]
-                self.strength[span].data.copy_from_device_async(
-                    there.data, there.nbytes, cupy.cuda.get_current_stream()
-                )
+                fetch(there, self.strength[span])
         self.loaded[:] = 1
         self.tell()
         node.meet()  # before any GPU frees memory that others may still copy
@@ -61,12 +57,3 @@ class PooledGraph(Pieces):
         builder.set_graph(self.address())
         self.build_table(builder, part)
         return None, weights if self.keeps_weights else None, table
-
-
-def _reach(device: int) -> None:
-    """Let the current GPU read another one's memory."""
-    try:
-        cupy.cuda.runtime.deviceEnablePeerAccess(device)
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        if error.status != ALREADY_ENABLED:
-            raise

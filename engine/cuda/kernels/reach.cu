@@ -4,28 +4,43 @@
 
 const int CHUNK = 512;
 
-// Push the words of `front` along the rows of the active vertices of first .. last - 1.
+__device__ __forceinline__ void give(u32 u, u64 bits, unsigned long long* following, unsigned char* touched)
+{
+    if (!(bits & ~following[u])) return;
+    atomicOr(following + u, (unsigned long long)bits);
+    touched[u / CHUNK] = 1;
+}
+
+// Push the words of `front` along the rows of the active vertices of first .. last - 1 that are not long.
 extern "C" __global__ void push(i64 first, i64 last, const i64* indptr, const u32* indices, const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
 {
     const i64 stride = (i64)gridDim.x * blockDim.x;
     const int lane = threadIdx.x % 32;
-    const auto give = [&](i64 i, u64 bits) {
-        const u32 u = indices[i];
-        if (bits & ~following[u]) {
-            atomicOr(following + u, (unsigned long long)bits);
-            touched[u / CHUNK] = 1;
-        }
-        return true;
-    };
     for (i64 base = first + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * 32; base < last; base += stride) {
         const i64 v = base + lane;
         const u64 bits = v < last && active[v / CHUNK] ? front[v] : 0;
+        const i64 begin = bits ? indptr[v - first] : 0, end = bits ? indptr[v - first + 1] : 0;
         each_entry(
-            bits ? indptr[v - first] : 0, bits ? indptr[v - first + 1] : 0, [&](i64 i) { return give(i, bits); },
+            begin, end - begin < LONG ? end : begin,
+            [&](i64 i) {
+                give(indices[i], bits, following, touched);
+                return true;
+            },
             [&](i64 i, int owner) {
                 const u64 others = __shfl_sync(WHOLE_WARP, bits, owner);
-                return i < 0 || give(i, others);
+                if (i >= 0) give(indices[i], others, following, touched);
+                return true;
             });
+    }
+}
+
+// The same along long rows, those of the vertices `rows`.
+extern "C" __global__ void push_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices, const u64* front, unsigned long long* following, const unsigned char* active, unsigned char* touched)
+{
+    for (i64 n = blockIdx.x; n < count; n += gridDim.x) {
+        const i64 v = rows[n];
+        const u64 bits = active[v / CHUNK] ? front[v] : 0;
+        if (bits) each_entry_of_long(indptr[v - first], indptr[v - first + 1], [&](i64 i) { give(indices[i], bits, following, touched); });
     }
 }
 

@@ -17,6 +17,7 @@ constexpr int HASHED = 256;    // words of the hashed bitmap
 constexpr u32 COUNTED = 2048;  // lower neighbors whose triangles are counted in shared memory; of a longer list, those beyond go to global memory
 constexpr i64 CHUNK = 2048;    // higher neighbors of a task
 constexpr int FEW = 64;        // COUNTED of a warp
+constexpr int TILE = 512;      // higher neighbors whose lists a block looks up at a time
 
 __device__ inline u32 bit(const u32* marks, u32 w) { return marks[w >> 5] >> (w & 31) & 1; }
 
@@ -48,12 +49,57 @@ __device__ inline u32 place_of(const u32* list, u32 length, u32 w)
     return low < length && list[low] == w ? low : length;
 }
 
+struct List { i64 near; u32 x, size; };  // the hubs among the lower neighbors of vertex first + x, in units of four
+
+// Lists that a block has at hand, long ones first: lanes that read side by side have about as much to read, and no lookup waits for the one before.
+struct Lists {
+    static constexpr int THREADS = 256, EACH_LOOKS = TILE / THREADS;
+    List at[TILE];
+    u32 next[33];
+
+    // Looks up the lists of xs[0 .. count - 1], of which TILE at most; returns how many have an entry. All threads.
+    __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const i64* near_begin)
+    {
+        __syncthreads();
+        if (threadIdx.x < 33) next[threadIdx.x] = 0;
+        __syncthreads();
+        List own[EACH_LOOKS];
+#pragma unroll
+        for (int n = 0; n < EACH_LOOKS; ++n) {
+            const i64 k = n * THREADS + threadIdx.x, x = k < count ? (i64)xs[k] - first : -1;
+            own[n] = {0, (u32)x, 0};
+            if (x < 0 || x >= last - first) continue;
+            own[n].near = near_begin[x];
+            own[n].size = (u32)(near_begin[x + 1] - own[n].near);
+        }
+#pragma unroll
+        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) atomicAdd(&next[__clz(own[n].size)], 1u);
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            const u32 mine = next[threadIdx.x];
+            u32 upto = mine;
+            for (int gap = 1; gap < 32; gap *= 2) {
+                const u32 before = __shfl_up_sync(~0u, upto, gap);
+                if (threadIdx.x >= gap) upto += before;
+            }
+            next[threadIdx.x] = upto - mine;
+            if (threadIdx.x == 31) next[32] = upto;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) at[atomicAdd(&next[__clz(own[n].size)], 1u)] = own[n];
+        __syncthreads();
+        return next[32];
+    }
+};
+
 // Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of chosen[k]; `tasks` [middles + 1]: where the blocks of each y begin.
 extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const i64* chosen, const i64* tasks, const u32* rank,
                                                              i64 first_y, const i64* indptr_y, const u32* rows_y, const u32* lower_y,
                                                              i64 first_x, i64 last_x, const i64* near_begin, const uint2* near,
                                                              count_t* total, count_t* by_rank, count_t* by_vertex)
 {
+    __shared__ Lists lists;
     __shared__ u32 marks[MARKS], found[EACH ? COUNTED : 1], sum;
     __shared__ unsigned short before[EACH ? MARKS : 1];  // lower neighbors of y before those of a word of marks
     i64 low = 0, high = middles;
@@ -79,30 +125,35 @@ extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const 
     const int lane = threadIdx.x % LANES;
     const u32 together = lanes_together();
     u32 hits = 0;
-    for (i64 k = from + threadIdx.x / LANES; k < to; k += blockDim.x / LANES) {
-        const i64 x = rows_y[k];
-        if (x < first_x || x >= last_x) continue;
-        const i64 list_end = near_begin[x - first_x + 1];
-        u32 here = 0;
-        for (i64 j = near_begin[x - first_x] + lane; j < list_end; j += LANES) {
-            const uint2 four = __ldg(near + j);
-            const u32 w0 = four.x & 0xFFFF, w1 = four.x >> 16, w2 = four.y & 0xFFFF, w3 = four.y >> 16;
-            if (w0 >= mine) break;
-            const u32 bits = bit(marks, w0) | bit(marks, w1) << 1 | bit(marks, w2) << 2 | bit(marks, w3) << 3;
-            here += __popc(bits);
-            if (EACH)
-                for (u32 left = bits; left; left &= left - 1) {
-                    const u32 which = __ffs(left) - 1, pair = which & 2 ? four.y : four.x, w = which & 1 ? pair >> 16 : pair & 0xFFFF;
-                    const u32 place = before[w >> 5] + __popc(marks[w >> 5] & ((1u << (w & 31)) - 1));
-                    if (place < COUNTED) atomicAdd(&found[place], 1u);
-                    else atomicAdd(&by_rank[w], 1ull);
-                }
-        }
-        hits += here;
-        if (EACH) {
-            __syncwarp(together);
-            const u32 all = list_sum(here, together);
-            if (lane == 0 && all) atomicAdd(&by_vertex[x], (count_t)all);
+    for (i64 tile = from; tile < to; tile += TILE) {
+        const u32 count = lists.take(rows_y + tile, min(to - tile, (i64)TILE), first_x, last_x, near_begin);
+        for (u32 k = threadIdx.x / LANES; k < count; k += blockDim.x / LANES) {
+            const List& list = lists.at[k];
+            const uint2* const end = near + list.near + list.size;
+            const uint2* at = near + list.near + lane;
+            u32 here = 0;
+            uint2 four = at < end ? __ldg(at) : make_uint2(~0u, ~0u);
+            while ((four.x & 0xFFFF) < mine) {  // no hub has the number that fills a unit
+                const u32 w0 = four.x & 0xFFFF, w1 = four.x >> 16, w2 = four.y & 0xFFFF, w3 = four.y >> 16;
+                const uint2 these = four;
+                at += LANES;
+                four = at < end ? __ldg(at) : make_uint2(~0u, ~0u);  // under way while these are looked up
+                const u32 bits = bit(marks, w0) | bit(marks, w1) << 1 | bit(marks, w2) << 2 | bit(marks, w3) << 3;
+                here += __popc(bits);
+                if (EACH)
+                    for (u32 left = bits; left; left &= left - 1) {
+                        const u32 which = __ffs(left) - 1, pair = which & 2 ? these.y : these.x, w = which & 1 ? pair >> 16 : pair & 0xFFFF;
+                        const u32 place = before[w >> 5] + __popc(marks[w >> 5] & ((1u << (w & 31)) - 1));
+                        if (place < COUNTED) atomicAdd(&found[place], 1u);
+                        else atomicAdd(&by_rank[w], 1ull);
+                    }
+            }
+            hits += here;
+            if (EACH) {
+                __syncwarp(together);
+                const u32 all = list_sum(here, together);
+                if (lane == 0 && all) atomicAdd(&by_vertex[first_x + list.x], (count_t)all);
+            }
         }
     }
     __syncwarp();

@@ -1,7 +1,8 @@
 // Rows by warps: a warp takes 32 neighboring vertices, each thread begins the row of one, and all go on together with rows that are long.
 #pragma once
 
-const int OWN = 16;  // entries that a thread reads by itself
+const int OWN = 16;      // entries that a thread reads by itself
+const int LONG = 2048;   // entries from which a row is for blocks: a warp of its own would keep all others waiting
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
 // `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the thread whose row it is.
@@ -21,4 +22,11 @@ __device__ __forceinline__ void each_entry(i64 begin, i64 end, F visit_own, G vi
         bool going = true;
         for (i64 i = __shfl_sync(WHOLE_WARP, at, owner); going && i < last; i += 32) going = visit_together(i + lane < last ? i + lane : -1, owner);
     }
+}
+
+// `visit(entry)` for the block's share of the entries begin .. end - 1 of a long row. Blocks of a column of the grid, blockIdx.y, have shares of the same row.
+template <typename F>
+__device__ __forceinline__ void each_entry_of_long(i64 begin, i64 end, F visit)
+{
+    for (i64 i = begin + (i64)blockIdx.y * blockDim.x + threadIdx.x; i < end; i += (i64)gridDim.y * blockDim.x) visit(i);
 }

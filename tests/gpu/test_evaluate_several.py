@@ -1,0 +1,168 @@
+"""Measures that several GPUs share find what one GPU and the host find. A machine with one GPU pretends to have it twice."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip, hub_store
+
+FIRST = device_or_skip()
+
+import cupy
+from helpers.graphs import WideStore, random_store
+from helpers.networks import GRAPHS, pairs_of, same, stores
+
+from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.device import open_device
+from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.evaluation.evaluate import evaluate, plan
+from csaw.engine.measure import find
+from csaw.engine.measures.triangles import Triangles
+from csaw.engine.network import on_host
+from csaw.engine.plan.residency import Residency
+from csaw.partition.errors import BudgetError
+
+COUNT = cupy.cuda.runtime.getDeviceCount()
+OTHERS = tuple(open_device(number) for number in range(1, COUNT)) or (FIRST,)
+STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {
+    "hub": lambda path: hub_store(path, False),
+    "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),
+    "larger directed": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, directed=True),
+    "dense": lambda path: random_store(path, vertices=3000, edges=1_500_000, weighted=False),
+}
+
+
+def on_several(store, **options):
+    return DeviceNetwork(store, FIRST, others=OTHERS, threads=2, **options)
+
+
+def in_blocks(store):
+    """Of memory for blocks of about a row, and for blocks of more."""
+    longest = max(len(row) for row in pairs_of(store)[1])
+    least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(longest, 1)
+    return least, least + 9000
+
+
+@pytest.mark.parametrize("others", [OTHERS, 3 * OTHERS])
+@pytest.mark.parametrize("name", STORES)
+def test_triangles_in_memory(name, others, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    wanted = Triangles().findings(HostNetwork(store))
+    network = DeviceNetwork(store, FIRST, others=others, derived=tmp_path)
+    for _ in range(2):  # the second time, all GPUs have the rows
+        assert same(Triangles().findings(network), wanted)
+    assert network.undirected.compute("triangles", each=False) == (wanted["triangles"].value, None)
+    network.close()
+
+
+@pytest.mark.parametrize(("hubs", "many", "long"), [(0, 8, 64), (100, 8, 64), (100, 2**40, 16), (3000, 48, 2**30)])
+def test_each_kernel_of_triangles_counts_its_share(hubs, many, long, tmp_path, monkeypatch):
+    from csaw.engine.cuda.analytics import triangles
+
+    for name, value in (("HUBS", hubs), ("MANY", many), ("LONG", long)):
+        monkeypatch.setattr(triangles, name, value)
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = HostNetwork(store).compute("triangles")
+    found = on_several(store).compute("triangles")
+    assert found[0] == wanted[0]
+    assert np.array_equal(found[1].get(), wanted[1])
+
+
+@pytest.mark.parametrize("residency", [Residency.STREAMED, Residency.DISK])
+def test_triangles_of_a_graph_that_is_streamed(residency, tmp_path):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = HostNetwork(store).compute("triangles")
+    with pytest.raises(BudgetError) as refusal:
+        on_several(store, gpu_memory=in_blocks(store)[0]).compute("triangles")
+    least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
+    for gpu_memory in (least, least + 100_000, least + 1_000_000):
+        network = on_several(store, gpu_memory=gpu_memory, residency=residency)
+        found = network.compute("triangles")
+        assert found[0] == wanted[0]
+        assert np.array_equal(found[1].get(), wanted[1])
+        assert network.compute("triangles", each=False) == (wanted[0], None)
+        network.close()
+
+
+def test_triangles_of_directed_graphs_that_are_streamed(tmp_path):
+    store = STORES["larger directed"](tmp_path / "g.zarr")
+    wanted = Triangles().findings(HostNetwork(store))
+    for gpu_memory in (None, 4_000_000):
+        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.STREAMED, derived=tmp_path)
+        assert same(Triangles().findings(network), wanted)
+        network.close()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_hops_and_betweenness(directed, tmp_path):
+    for store in stores(tmp_path, directed=directed):
+        if isinstance(store, WideStore):
+            continue  # evaluated on the host
+        host = HostNetwork(store)
+        many = np.arange(min(store.vertices, 130)) * 7 % store.vertices  # three words, some sources twice
+        some = np.arange(0, store.vertices, max(1, store.vertices // 5))
+        hops, ways = host.compute("hops", sources=many), host.compute("betweenness", sources=some)
+        for gpu_memory in (None, *in_blocks(store)):
+            network = on_several(store, gpu_memory=gpu_memory)
+            assert np.array_equal(network.compute("hops", sources=many), hops)
+            assert np.array_equal(on_host(network.compute("betweenness", sources=some)), ways)
+            network.close()
+        host.close()
+
+
+RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}
+
+
+@pytest.mark.parametrize("measure", RANKING)
+@pytest.mark.parametrize("name", [name for name in STORES if name != "dense"])
+def test_ranks_and_assortativity(name, measure, tmp_path):
+    store = STORES[name](tmp_path / "g.zarr")
+    one = find(measure)(**RANKING[measure])
+    wanted = one.findings(HostNetwork(store))
+    for gpu_memory in (None, *in_blocks(store)):
+        network = on_several(store, gpu_memory=gpu_memory, derived=tmp_path / "derived")
+        assert same(one.findings(network), wanted)
+        network.close()
+
+
+def test_sums_are_pushed_by_all_gpus_where_nothing_holds_the_other_direction(tmp_path):
+    store = STORES["larger directed"](tmp_path / "g.zarr")
+    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
+    wanted = HostNetwork(store).compute("arriving_sums", values=values)
+    sizes = {"gpu_memory": in_blocks(store)[0], "memory": in_blocks(store)[0]}
+    network = on_several(store, derived=tmp_path / "derived", **sizes)
+    assert not network.host.can_have_incoming
+    for _ in range(2):
+        assert np.array_equal(network.compute("arriving_sums", values=network.xp.asarray(values)).get(), wanted)
+    network.close()
+
+
+def test_an_error_on_another_gpu_reaches_the_caller(tmp_path, monkeypatch):
+    from csaw.engine.cuda.analytics import triangles
+
+    count, begun = triangles._count, []
+
+    def fails(network, *arguments):
+        begun.append(network)
+        if network.others == ():
+            raise cupy.cuda.runtime.CUDARuntimeError(700)
+        count(network, *arguments)
+
+    monkeypatch.setattr(triangles, "_count", fails)
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
+        on_several(STORES["larger"](tmp_path / "g.zarr")).compute("triangles")
+    assert len(begun) == 1 + len(OTHERS)
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+def test_the_command_names_the_gpus_of_each_measure(tmp_path):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    wanted = {"measures": "triangles,degree,betweenness,core", "betweenness_sources": 3, "refresh": True}
+    planned = {one["measure"]: one["device"] for one in plan(store, device="cuda:1,0", **wanted)}
+    assert planned["triangles"] == planned["betweenness"] == "cuda:1,0"
+    assert planned["core"] == "cuda:1"
+    said = []
+    found = [evaluate(store, device=device, progress=said.append, **wanted) for device in ("cuda:1,0", "cuda:1", "cpu")]
+    assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict()) == json.dumps(found[2].as_dict())
+    assert any(one.startswith("triangles") and "on 2 GPUs" in one for one in said)
+    assert any(one.startswith("core") and "on the first GPU alone" in one for one in said)
