@@ -119,6 +119,7 @@ ENTRIES = tuple(
 
 SAINT = "https://github.com/GraphSAINT/GraphSAINT"
 BY_HAND = (
+    ByHand("ogbn-products", "https://ogb.stanford.edu/docs/nodeprop/", 2_449_029, 61_859_140, False, "gSampler"),
     ByHand("PPI", "https://snap.stanford.edu/graphsage/", 56_944, 818_716, False, "NextDoor"),
     ByHand("Reddit", SAINT, 232_965, 11_606_919, False, "C-SAW, NextDoor"),
     ByHand("Yelp", SAINT, 716_847, 6_977_410, False, "C-SAW"),

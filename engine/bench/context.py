@@ -100,7 +100,7 @@ class Context:
         """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each. ``repeats``: in place of the context's."""
         able = [w for w in self.wanted(works) if graph.store.weighted or not w.options.get("weighted")]
         for row in in_turns(graph.store, able, device=self.kind, threads=self.threads, repeats=repeats or self.repeats):
-            share = {"of_ceiling": row["rate"] / self.ceiling} if "rate" in row else {}
+            share = {"of_ceiling": row["rate"] / self.ceiling} if row.get("unit") == "edges/s" else {}
             yield self.on(graph) | row | share
 
     def on(self, graph: Graph) -> Row:

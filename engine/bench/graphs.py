@@ -12,7 +12,7 @@ from csaw.datasets.resolve import on_disk, resolve
 from csaw.datasets.spec import Rmat, parse_spec
 from csaw.partition import GraphStore, open_graph
 
-PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor"}
+PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler"}
 WEIGHTS = {"nextdoor": 5}  # from [1, 5)
 CPU_GRAPH = "rmat:scale=20,edge_factor=16,weights=1"
 QUICK_GRAPH = "rmat:scale=10,edge_factor=8,weights=1"

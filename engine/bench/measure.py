@@ -75,12 +75,17 @@ class Timed:
         seconds, edges, plan = self.seconds[1:], self.edges[1:], self.job.plan
         counted = sum(self.tallies[1:], np.zeros(len(TALLY), np.int64)) / max(sum(edges), 1)
         return {
-            "work": self.work.name, **figure([e / s for e, s in zip(edges, seconds, strict=True)]),
+            "work": self.work.name, **figure(self._rates(), self.work.unit),
             "seconds": statistics.median(seconds), "edges": int(statistics.median(edges)), "instances": self.work.instances,
             "select": plan.select, "layout": plan.graph_layout, "goal": self.work.goal if self.device != "cpu" else None,
             **self._streaming(),
             **{f"{name}_an_edge": value for name, value in zip(TALLY, counted.tolist(), strict=True) if value},
         }  # fmt: skip
+
+    def _rates(self) -> list[float]:
+        """What the work counts, a second, in all turns but the first."""
+        edges = self.edges if self.work.unit == "edges/s" else [self.work.instances] * len(self.edges)
+        return [count / seconds for count, seconds in zip(edges[1:], self.seconds[1:], strict=True)]
 
     def _streaming(self) -> Row:
         """Medians over turns of the counters of streaming, and the deviation between streams; empty if nothing is streamed."""

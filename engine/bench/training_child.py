@@ -1,11 +1,11 @@
-"""Epochs of GraphSAGE with one loader, in a process of its own: ``training_child.py TOOL SETTINGS.json``.
+"""Epochs of a graph neural network with one loader, in a process of its own: ``training_child.py TOOL SETTINGS.json``.
 
 Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other than csaw), ``gpu`` (number, or null), ``threads``, ``epochs``, ``mini_batches``, ``seeds`` (of
-each), ``fanout``, ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
+each), ``fanout``, ``layer_sizes`` (of LADIES), ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
 model, and ``edges`` in them; ``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
 
-Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields features of the vertices, labels of the seeds, and for each layer the
-edges (source, target), numbered in the mini-batch, with the number of vertices that they lead to, which are the first ones. Features are in the memory of the device that trains.
+Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields features of the vertices, labels of the seeds, and for each layer of GraphSAGE the
+edges (source, target), numbered in the mini-batch, with the number of vertices that they lead to, which are the first ones; for each layer of a GCN its sparse matrix. Features are in the memory of the device that trains.
 """
 
 import json
@@ -19,17 +19,33 @@ Loader = Callable[[], Iterable[Any]]  # an epoch of mini-batches
 
 
 def csaw(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
-    from csaw.engine.bench.graphs import given
-    from csaw.engine.devices import place
     from csaw.engine.loaders import NeighborLoader
 
-    device = "cpu" if how["gpu"] is None else f"cuda:{how['gpu']}"
-    gpus = place(device)
-    store = given(how["graph"]).open(gpus[0] if gpus else None).store
+    store, device = opened(how)
     values, labels = x(store.vertices)
     loader = NeighborLoader(store, how["fanout"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
                             features={"x": values, "y": labels})  # fmt: skip
     return lambda: map(of_pyg, loader)
+
+
+def ladies(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
+    from csaw.engine.loaders import LayerLoader
+
+    store, device = opened(how)
+    values, labels = x(store.vertices)
+    loader = LayerLoader(store, how["layer_sizes"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
+                         features=values, labels=labels)  # fmt: skip
+    return lambda: ((batch.x, batch.y, batch.adjs) for batch in loader)
+
+
+def opened(how: dict[str, Any]) -> tuple[Any, str]:
+    """The graph store, and the device for csaw to draw on."""
+    from csaw.engine.bench.graphs import given
+    from csaw.engine.devices import place
+
+    device = "cpu" if how["gpu"] is None else f"cuda:{how['gpu']}"
+    gpus = place(device)
+    return given(how["graph"]).open(gpus[0] if gpus else None).store, device
 
 
 def pyg(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
@@ -81,29 +97,37 @@ def of_pyg(batch: Any) -> Any:
     return batch.x, batch.y[: batch.batch_size], layers
 
 
-TOOLS = {"csaw": csaw, "pyg": pyg, "dgl": dgl}
-
-
-class Model:
+class GraphSage:
     """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017), in plain PyTorch, so that every loader trains the same."""
+
+    inputs = 2  # a vertex's own features, and the mean of its neighbors'
 
     def __init__(self, how: dict[str, Any], device: Any) -> None:
         import torch
 
         sizes = [how["features"], *[how["hidden"]] * (len(how["fanout"]) - 1), how["classes"]]
         self.torch, self.device = torch, device
-        self.layers = [torch.nn.Linear(2 * a, b, device=device) for a, b in pairwise(sizes)]
+        self.layers = [torch.nn.Linear(self.inputs * a, b, device=device) for a, b in pairwise(sizes)]
         self.optimizer = torch.optim.Adam([p for layer in self.layers for p in layer.parameters()])
 
     def train(self, batch: Any) -> None:
         x, labels, layers = batch
-        for number, (source, target, size) in enumerate(layers):
-            x = self.layers[number](self.torch.cat([x[:size], self.mean(x, source, target, size)], 1))
+        for number, layer in enumerate(layers):
+            x = self.apply(self.layers[number], x, layer)
             x = x.relu() if number + 1 < len(layers) else x
         loss = self.torch.nn.functional.cross_entropy(x, labels.to(x.device))
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+
+    def apply(self, linear: Any, x: Any, layer: Any) -> Any:
+        source, target, size = layer
+        return linear(self.torch.cat([x[:size], self.mean(x, source, target, size)], 1))
+
+    @staticmethod
+    def edges(layers: Any) -> int:
+        """Sampled edges of a mini-batch: its first layer has those of all hops."""
+        return layers[0][0].numel()
 
     def mean(self, x: Any, source: Any, target: Any, size: int) -> Any:
         """The mean over the edges that lead to each of the first ``size`` vertices, 0 without one."""
@@ -111,6 +135,22 @@ class Model:
         total = x.new_zeros((size, x.shape[1])).index_add_(0, target, x[source])
         degree = x.new_zeros(size).index_add_(0, target, x.new_ones(target.numel()))
         return total / degree.clamp_(min=1)[:, None]
+
+
+class Gcn(GraphSage):
+    """A graph convolutional network (Kipf and Welling, ICLR 2017)."""
+
+    inputs = 1
+
+    def apply(self, linear: Any, x: Any, layer: Any) -> Any:
+        return layer @ linear(x)
+
+    @staticmethod
+    def edges(layers: Any) -> int:
+        return sum(layer.values().numel() for layer in layers)
+
+
+TOOLS = {"csaw": (csaw, GraphSage), "ladies": (ladies, Gcn), "pyg": (pyg, GraphSage), "dgl": (dgl, GraphSage)}
 
 
 class Waited:
@@ -131,10 +171,10 @@ class Waited:
             yield item
 
 
-def measured(loader: Loader, model: Model, ready: Callable[[], Any]) -> dict[str, float]:
+def measured(loader: Loader, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
     """One epoch without a model, and one with it."""
     began = time.perf_counter()
-    edges = sum(layers[0][0].numel() for _, _, layers in loader())
+    edges = sum(model.edges(layers) for _, _, layers in loader())
     ready()
     alone = time.perf_counter() - began
     began = time.perf_counter()
@@ -161,9 +201,10 @@ def main() -> None:
     def seeds(vertices: int) -> Any:
         return torch.randperm(vertices)[: how["seeds"] * how["mini_batches"]]
 
-    loader = TOOLS[tool](how, features, seeds)
+    make_loader, model_of = TOOLS[tool]
+    loader = make_loader(how, features, seeds)
     ready = torch.cuda.synchronize if device.type == "cuda" else lambda: None
-    model = Model(how, device)
+    model = model_of(how, device)
     print(json.dumps([measured(loader, model, ready) for _ in range(how["epochs"])]))
 
 

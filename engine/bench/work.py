@@ -6,13 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Work:
-    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/benchmarks.md."""
+    """One line of a table; ``goal`` in sampled edges/s on an H200 with the graph of docs/benchmarks.md. ``unit``: what its rate counts, edges/s or samples/s, instances."""
 
     name: str
     algo: str
     instances: int
     options: dict[str, Any] = field(default_factory=dict)
     goal: float | None = None
+    unit: str = "edges/s"
 
     def shrunk(self, instances: int, steps: int | None = None) -> "Work":
         """The work with at most ``instances`` instances of at most ``steps`` steps."""

@@ -1,4 +1,4 @@
-"""Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has them.
+"""Loaders for training: walks and skip-grams as PyTorch datasets, mini-batches of neighbors as PyTorch Geometric has them, layers of vertices with their matrices.
 
 PyTorch and PyTorch Geometric are optional: ``pip install 'csaw[torch]'`` or ``'csaw[pyg]'``. A name loads what it needs.
 """
@@ -7,19 +7,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from csaw.engine.loaders.layer_loader import LayerLoader
+    from csaw.engine.loaders.layers import Layers
     from csaw.engine.loaders.neighbor_loader import NeighborLoader
     from csaw.engine.loaders.sampler import NeighborSampler
     from csaw.engine.loaders.skip_grams import SkipGrams
     from csaw.engine.loaders.walks import WalkDataset, WalkStream
 
 _WHERE = {
+    "LayerLoader": "layer_loader",
+    "Layers": "layers",
     "NeighborLoader": "neighbor_loader",
     "NeighborSampler": "sampler",
     "SkipGrams": "skip_grams",
     "WalkDataset": "walks",
     "WalkStream": "walks",
 }
-__all__ = ["NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
+__all__ = ["LayerLoader", "Layers", "NeighborLoader", "NeighborSampler", "SkipGrams", "WalkDataset", "WalkStream"]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,8 +26,10 @@ class Sampled(NamedTuple):
         return self.order is None or self.order.is_cuda
 
 
-def graph_of(data: Any, weight_attr: str | None = None) -> Sampled:
+def graph_of(data: Any, weight_attr: str | None = None, *, self_loops: bool = False) -> Sampled:
     """The graph to sample for ``data``, with the edge weights that its attribute ``weight_attr`` has (default: None, without weights).
+
+    ``self_loops``: of a Data object, add an edge of weight 1 from each vertex to itself where there is none; their numbers follow those of the columns of ``edge_index``.
 
     Of a Data object the row of a vertex holds the sources of the edges that lead to it: messages go along edges, so these are the vertices that it needs to know,
     and PyTorch Geometric's loaders sample them. Of a graph store it is the store's row. OptionError for data of another kind.
@@ -35,13 +37,22 @@ def graph_of(data: Any, weight_attr: str | None = None) -> Sampled:
     if isinstance(data, GraphStore | str | Path):
         if weight_attr is not None:
             raise OptionError("weight_attr: it names an attribute of a Data object; pass weighted=True to use the weights of a graph store")  # fmt: skip
+        if self_loops:
+            raise OptionError(
+                "self_loops: the rows of a graph store are sampled as they are; add the loops to its input"
+            )
         return Sampled(data if isinstance(data, GraphStore) else open_graph(data), None)
     if not isinstance(data, needed("torch_geometric.data").Data):
         raise OptionError(f"data: expected a Data object of PyTorch Geometric, a graph store or its path, found {type(data).__name__}; HeteroData and stores of PyTorch Geometric cannot be sampled")  # fmt: skip
     source, target = _edges_of(data)
+    weights = None if weight_attr is None else _weights_of(data, weight_attr, source.size)
+    if self_loops:
+        missing = np.setdiff1d(np.arange(data.num_nodes), source[source == target])
+        source, target = np.append(source, missing), np.append(target, missing)
+        weights = None if weights is None else np.append(weights, np.ones(missing.size, np.float32))
     indptr, indices, order = rows_of_edges(target, source, data.num_nodes)
-    weights = None if weight_attr is None else _weights_of(data, weight_attr, order.size)[order]
-    return Sampled(InMemory("edge_index", indptr, indices, weights), torch.from_numpy(order).to(data.edge_index.device))
+    held = InMemory("edge_index", indptr, indices, None if weights is None else weights[order])
+    return Sampled(held, torch.from_numpy(order).to(data.edge_index.device))
 
 
 def _edges_of(data: Any) -> tuple[np.ndarray, np.ndarray]:

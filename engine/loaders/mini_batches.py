@@ -66,7 +66,7 @@ class EpochBatches:
             raise OptionError(
                 "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
             )
-        sources = {} if nodes is None else {"sources": store.original_ids(_in_graph(store, nodes))}
+        sources = {} if nodes is None else {"sources": store.original_ids(in_graph(store, nodes))}
         job = prepare(store, "minibatch", measure=True, **{"in_flight": IN_FLIGHT} | options | sources, ids="dense", epochs=EPOCHS)  # fmt: skip
         self.per_epoch = job.plan.request.instances // EPOCHS
         self.first, self.last = span_of(self.per_epoch, *share)
@@ -83,7 +83,7 @@ class EpochBatches:
         self.stream.close()
 
 
-def _in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
+def in_graph(store: GraphStore, nodes: np.ndarray) -> np.ndarray:
     """The ``nodes``; OptionError unless all are numbers of vertices. NumPy would count negative ones from the end."""
     if (outside := nodes[(nodes < 0) | (nodes >= store.vertices)]).size:
         raise OptionError(

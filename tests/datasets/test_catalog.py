@@ -47,7 +47,7 @@ def test_what_was_recorded_of_files_is_in_their_entries():
 def test_the_graphs_of_each_paper_have_its_name():
     of = {
         paper: {graph.name for graph in (*ENTRIES, *BY_HAND) if paper in graph.papers.split(", ")}
-        for paper in ("C-SAW", "NextDoor", "Gunrock")
+        for paper in ("C-SAW", "NextDoor", "Gunrock", "gSampler")
     }
     assert of == {
         "C-SAW": {
@@ -63,6 +63,7 @@ def test_the_graphs_of_each_paper_have_its_name():
             "Yelp",
         },
         "NextDoor": {"cit-Patents", "com-Friendster", "com-Orkut", "PPI", "Reddit", "soc-LiveJournal1"},
+        "gSampler": {"ogbn-products"},
         "Gunrock": {
             "cit-Patents",
             "coAuthorsCiteseer",

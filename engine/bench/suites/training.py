@@ -1,7 +1,8 @@
-"""Training a graph neural network: mini-batches a second alone, and the share of an epoch of GraphSAGE that waits for them (NextDoor, tables 1 and 5).
+"""Training a graph neural network: mini-batches a second alone, and the share of an epoch that waits for them (NextDoor, tables 1 and 5).
 
-csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this interpreter or one named with ``--peer`` has them, each in a process of its own. Features are random, of
-the size of ogbn-products'; a mini-batch has 1,024 seeds and 25 x 10 neighbors without replacement.
+GraphSAGE with csaw's NeighborLoader beside those of PyTorch Geometric and DGL, where this interpreter or one named with ``--peer`` has them, each in a process of its own; and a graph
+convolutional network with the layers that LADIES draws (Zou et al., NeurIPS 2019). Features are random, of the size of ogbn-products'; a mini-batch has 1,024 seeds, and 25 x 10 neighbors without
+replacement or two layers of 512 vertices.
 """
 
 import json
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,17 +22,44 @@ from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 
-CLAIM = "waiting for samples takes less than 5 % of a training epoch"
-TOOLS = {"csaw": "csaw", "pyg": "PyTorch Geometric", "dgl": "DGL"}
-ALONE, EPOCH = "mini-batches, {}", "GraphSAGE epoch, {}"
-FULL = {"mini_batches": 28, "seeds": 1024, "fanout": [25, 10], "features": 100, "hidden": 256, "classes": 47}
-QUICK = FULL | {"mini_batches": 2, "seeds": 32, "features": 8, "hidden": 8}
+CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
+
+
+class Tool(NamedTuple):
+    """What draws mini-batches, and the model that trains with them."""
+
+    name: str
+    model: str = "GraphSAGE"
+    is_peer: bool = True
+
+    @property
+    def works(self) -> tuple[str, str]:
+        """The names of its works: mini-batches alone, and epochs."""
+        return f"mini-batches, {self.name}", f"{self.model} epoch, {self.name}"
+
+
+TOOLS = {
+    "csaw": Tool("csaw", is_peer=False),
+    "ladies": Tool("csaw LADIES", "GCN", is_peer=False),
+    "pyg": Tool("PyTorch Geometric"),
+    "dgl": Tool("DGL"),
+}
+FULL = {
+    "mini_batches": 28,
+    "seeds": 1024,
+    "fanout": [25, 10],
+    "layer_sizes": [512, 512],
+    "features": 100,
+    "hidden": 256,
+    "classes": 47,
+}
+QUICK = FULL | {"mini_batches": 2, "seeds": 32, "layer_sizes": [16, 16], "features": 8, "hidden": 8}
 MOST_EDGES = 1 << 27  # of a graph that is copied for another tool
 LEAST_SHARE = 0.05
 
 
 def rows(context: Context) -> Iterator[Row]:
-    wanted = [tool for tool, name in TOOLS.items() if any(context.only in work.format(name) for work in (ALONE, EPOCH))]
+    wanted = [name for name, tool in TOOLS.items() if any(context.only in work for work in tool.works)]
     for graph in context.graphs() if wanted else ():
         base: dict[str, float] = {}  # csaw's rates
         with tempfile.TemporaryDirectory(dir=context.out) as folder:
@@ -46,7 +74,8 @@ def _beside(base: dict[str, float], tool: str, row: Row) -> Row:
     kind = row["work"].partition(",")[0]
     if tool == "csaw" and "rate" in row:
         base[kind] = row["rate"]
-    return {"times": row["rate"] / base[kind], "times_of": "csaw"} if "rate" in row and kind in base else {}
+    beside = "rate" in row and kind in base and TOOLS[tool].is_peer
+    return {"times": row["rate"] / base[kind], "times_of": "csaw"} if beside else {}
 
 
 def _settings(context: Context, graph: Graph, folder: Path) -> Path:
@@ -60,12 +89,16 @@ def _settings(context: Context, graph: Graph, folder: Path) -> Path:
 
 def _measured(context: Context, graph: Graph, tool: str, settings: Path) -> list[Row]:
     """The rows of a tool: its mini-batches alone, and its epochs."""
-    alone, epoch = (work.format(TOOLS[tool]) for work in (ALONE, EPOCH))
+    alone, epoch = TOOLS[tool].works
     try:
         epochs = _run(context, graph, tool, settings)[1:]  # the first one compiles and fills caches
     except subprocess.CalledProcessError as error:
         said = (error.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-        more = "; pip install 'csaw[pyg]'" if tool == "csaw" else f"; --peer {tool}=PYTHON names another interpreter"
+        more = (
+            "; pip install 'csaw[pyg]'"
+            if not TOOLS[tool].is_peer
+            else f"; --peer {tool}=PYTHON names another interpreter"
+        )
         return [{"work": work, "not_measured": said + more} for work in (alone, epoch) if context.only in work]
     except _TooLargeError as error:
         return [{"work": work, "not_measured": str(error)} for work in (alone, epoch) if context.only in work]
@@ -84,10 +117,10 @@ class _TooLargeError(Exception):
 
 def _run(context: Context, graph: Graph, tool: str, settings: Path) -> list[dict[str, Any]]:
     """All epochs of a tool, in a process of its own."""
-    if tool != "csaw":
+    if TOOLS[tool].is_peer:
         _write(graph, settings.with_name("csr.npz"))
     graph.store.release()  # GPU memory, which the process needs
-    paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if tool == "csaw" else {}
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)} if not TOOLS[tool].is_peer else {}
     command = [context.peers.get(tool, sys.executable), training_child.__file__, tool, str(settings)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | paths)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -105,7 +138,7 @@ def _write(graph: Graph, file: Path) -> None:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    found = measured(rows, work=EPOCH.format(TOOLS["csaw"]))
+    found = measured(rows, work=TOOLS["csaw"].works[1])
     if not found:
         return Verdict(None, "no epoch was measured")
     share = max(row["waiting_share"] for row in found)

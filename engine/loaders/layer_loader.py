@@ -1,0 +1,136 @@
+"""Layers of vertices and the matrices between them, for graph convolutional networks that train by LADIES or FastGCN."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.loaders.ahead import ahead
+from csaw.engine.loaders.features import as_tensor, gathered
+from csaw.engine.loaders.graphs import graph_of
+from csaw.engine.loaders.layers import EpochLayers, Layers, cut
+from csaw.engine.loaders.mini_batches import checked_epoch
+from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.tensors import share_of
+from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
+
+torch = needed("torch")
+
+AHEAD = 2  # mini-batches with their features, made while the model trains
+IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
+
+
+class LayerLoader:
+    """Layers of vertices that LADIES or FastGCN draws, with the weighted adjacency matrices between them.
+
+        for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask, shuffle=True):
+            h = batch.x
+            for adj, layer in zip(batch.adjs, model):
+                h = adj @ layer(h)
+
+    Arguments:
+
+    data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges to a vertex are its neighbors; or a graph store or its
+        path, whose rows are sampled.
+    layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
+    input_nodes: seeds, different vertices: an int64 or bool tensor or a list; of a graph store dense numbers 0 .. V - 1 (default: None, all vertices).
+    sampler: "ladies" (default), which draws from the neighbors of the layer before, "fastgcn", which draws from all vertices, or an algorithm of your own that draws layers.
+    batch_size, shuffle, drop_last: seeds of a mini-batch, whether their order is random in each epoch, whether a smaller last mini-batch is left out.
+    normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w between vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
+    row_normalized: divide each row of a sampled matrix by its sum, as LADIES does (default: None, which does it for all samplers but fastgcn, whose paper does not). Without
+        it, a matrix between two layers is an estimate of the rows of A without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance q(u), gave u.
+    self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does (default: None, which adds them). Rows of a graph store are taken as they are.
+    weight_attr: the attribute of a Data object with edge weights (default: None, all are 1).
+    replace: of ladies, draw a layer with replacement (default: True, as in the paper; without it the estimate has a bias).
+    features, labels: beside a graph store, arrays [V, ...] whose rows are ``x`` and ``y``: NumPy arrays and memory maps, tensors, or arrays on a GPU. A Data object has its own.
+    transform: called with each mini-batch.
+    seed: number that all draws follow from (default: 0).
+    rank, world: number of this process and of all that train together (default: 0 and 1). Each has its part of every epoch's mini-batches; their numbers differ by one at most.
+    options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the weights of a graph store.
+
+    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them,
+    ``x`` of the vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and the epoch alone. Tensors are on the device of ``data``; of a graph
+    store, where they were drawn. Mini-batches are made ahead by threads, while the model trains.
+
+    Errors: OptionError for what cannot be sampled; those of :func:`csaw.engine.stream`.
+    """
+
+    def __init__(self, data: Any, layer_sizes: Sequence[int], input_nodes: Any = None, *, sampler: str = "ladies", batch_size: int = 1, shuffle: bool = False,
+                 drop_last: bool = False, normalize: str = "symmetric", row_normalized: bool | None = None, self_loops: bool | None = None,
+                 weight_attr: str | None = None, features: Any = None, labels: Any = None, transform: Callable | None = None,
+                 seed: int = 0, rank: int = 0, world: int = 1, **options: Any) -> None:  # fmt: skip
+        if not (isinstance(layer_sizes, Sequence) and all(isinstance(size, int) for size in layer_sizes)):
+            raise OptionError(f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}")  # fmt: skip
+        of_store = isinstance(data, GraphStore | str | Path)
+        self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
+        self.transform, self._epoch = transform, 0
+        self.row_normalized = sampler != "fastgcn" if row_normalized is None else row_normalized
+        self.features = self._held("features", getattr(data, "x", None) if features is None else features)
+        self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
+        asked = {
+            "layer_sizes": tuple(layer_sizes),
+            "normalize": normalize,
+            "seed": seed,
+            "in_flight": IN_FLIGHT,
+            "weighted": weight_attr is not None,
+        }
+        self.drawn = EpochLayers(self.graph.store, sampler, _nodes_of(input_nodes), batch_size=batch_size, shuffle=shuffle, drop_last=drop_last,
+                                 share=share_of(rank, world), on_device=self.graph.stays_on_device, **asked | options)  # fmt: skip
+
+    def _held(self, name: str, values: Any) -> Any:
+        return None if values is None else as_tensor(name, values, self.graph.store.vertices)
+
+    def __len__(self) -> int:
+        """Number of mini-batches of this process in an epoch."""
+        return self.drawn.last - self.drawn.first
+
+    def __iter__(self) -> Iterator[Layers]:
+        epoch, self._epoch = self._epoch, self._epoch + 1
+        return ahead(self._made(epoch), AHEAD)
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, number: int) -> None:
+        self._epoch = checked_epoch(number)
+
+    def close(self) -> None:
+        """Give back the graph, threads and devices."""
+        self.drawn.close()
+
+    def _made(self, epoch: int) -> Generator[Layers, None, None]:
+        vertices, layers = self.graph.store.vertices, self.drawn.layers
+        with closing(self.drawn.draw(epoch)) as batches:
+            for batch, seeds in batches:
+                for one in cut(batch, seeds, layers, vertices, row_normalized=self.row_normalized):
+                    yield self._finished(one)
+
+    def _finished(self, one: Layers) -> Layers:
+        """A mini-batch on the device of the data, with features and labels."""
+        if self.graph.order is not None:
+            device = self.graph.order.device
+            one = Layers([ids.to(device) for ids in one.n_ids], [adj.to(device) for adj in one.adjs])
+        x = None if self.features is None else gathered(self.features, one.n_ids[0])
+        y = None if self.labels is None else gathered(self.labels, one.n_ids[-1])
+        one = replace(one, x=x, y=y)
+        return one if self.transform is None else self.transform(one)
+
+
+def _nodes_of(given: Any) -> np.ndarray | None:
+    """int64: the vertices that ``input_nodes`` names. OptionError unless it is a list of numbers, or a bool for each vertex."""
+    if given is None:
+        return None
+    nodes = torch.as_tensor(given).cpu()
+    if nodes.dtype == torch.bool and nodes.ndim == 1:
+        nodes = nodes.nonzero()[:, 0]
+    if nodes.ndim != 1 or (nodes.numel() and (nodes.dtype.is_floating_point or nodes.dtype.is_complex)):
+        raise OptionError(f"input_nodes: expected a list of vertices or a mask, found {quoted(given)}")
+    return nodes.to(torch.int64).numpy()
