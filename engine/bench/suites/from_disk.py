@@ -48,6 +48,7 @@ AGAIN_BYTES = 16 << 30  # of a run's reads that are read again alone, about as m
 FEW = Work("100 walks of 40 steps", "deepwalk", 100, {"walk_length": 40, "weighted": False})
 WHOLE = "partition by partition"
 READING = "partitions read in order, from the disk"
+GIVEN = "in the given memory"
 WAYS = {WHOLE: Policy(in_place=False), "row by row": Policy()}
 
 
@@ -92,7 +93,11 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> Iterator[Row]:
-    """Works with a part of the graph in memory, after the rate at which the disk gives all of it."""
+    """Works with a part of the graph in memory, after the rate at which the disk gives all of it, if any is wanted."""
+    titles = [GIVEN] if context.memory or context.gpu_memory else list(shares.shares(context))
+    names = [f"{work.name}, {title}" for work in shares.works(context, store) for title in titles]
+    if not any(context.only in name for name in (READING, *names)):
+        return
     whole = [(part.number, 0, part.edges) for part in store.partitions]
     rates = [store.edges * store.id_dtype.itemsize / store.seconds_of(whole) for _ in range(context.repeats)]
     if context.only in READING:
@@ -108,7 +113,7 @@ def _in_parts(context: Context, graph: Graph, store: ColdStore, out: Path) -> It
 def _parts(context: Context, store: ColdStore, work: Work) -> dict[str, dict[str, Any]]:
     """The options that let a part of the graph be in memory, by name."""
     if context.memory or context.gpu_memory:
-        return {"in the given memory": {"residency": "disk", **_budgets(context, store, work)}}
+        return {GIVEN: {"residency": "disk", **_budgets(context, store, work)}}
     found = {}
     for title, share in shares.shares(context).items():
         found[title] = shares.share_options(context, store, work, share, "disk")
