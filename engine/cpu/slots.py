@@ -53,10 +53,9 @@ class Slots:
         for slot in sorted(range(len(self.used)), key=lambda slot: self.used[slot] - self.filled[slot]):
             if sum(self.filled) <= most or self.filled[slot] == self.used[slot]:
                 return
+            begin = self._begin(slot)
             for array, each in self.arrays:
-                array.release(
-                    each * (self._begin(slot) + self.used[slot]), each * (self._begin(slot) + self.filled[slot])
-                )
+                array.release(each * (begin + self.used[slot]), each * (begin + self.room))
             self.filled[slot] = self.used[slot]
 
     def _grow(self, slot: int, edges: int) -> None:
