@@ -59,7 +59,7 @@ class HostGraph(Partitions):
         beside = ((self.weights, 1),) if self.keeps_weights else ()
         self.lasting = ((self.entries, ALIAS_IDS), *beside) if self.table else self.edge_arrays
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
-        self.slots = Slots(self.edge_arrays, *parts, capacity // self.edge_bytes) if streamed else None
+        self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
