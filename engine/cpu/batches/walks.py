@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
 LARGEST_LOG = 1 << 31  # most steps of a log, whose first entry counts them in the type of a vertex id
-SLICE, LEAST_SLICE = (
-    8192,
-    1024,
-)  # most walkers of a task, and fewest where threads can share them: enough to keep 64 lanes full
+SLICE = 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
 
 
 class Walks:
@@ -165,11 +162,8 @@ class Walks:
 
     def _in_slices(self, todo: np.ndarray, task: Callable[..., None]) -> None:
         """Run ``task(walkers, out, bad, tally)`` in threads over slices of walkers; ``out`` takes their steps."""
-        threads = self.backend.plan.threads
         if self.paths is None:
-            tasks = -(-todo.size // (threads * SLICE)) * threads  # the same number for each thread
-            size = max(-(-todo.size // max(tasks, 1)), LEAST_SLICE)
-            self.backend.in_slices(todo, size, lambda walkers, *rest: task(walkers, self.out, *rest))
+            self.backend.in_slices(todo, SLICE, lambda walkers, *rest: task(walkers, self.out, *rest))
             return
         paths = self.paths
 
