@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from csaw.engine.cpu.reserved import PAGE, Reserved
+from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
 from csaw.engine.cpu.slots import Slots
 
 PAGES = Path("/proc/self/pagemap")
@@ -20,6 +20,19 @@ def resident_bytes(array):
         pages.seek(8 * first)
         found = np.frombuffer(pages.read(8 * (last - first)), np.uint64)
     return PAGE * int((found >> np.uint64(63)).sum())  # the highest bit: the page is in memory
+
+
+def overcommits():
+    """Whether the system gives address space beyond its memory to those who ask for it."""
+    setting = Path("/proc/sys/vm/overcommit_memory")
+    return setting.exists() and setting.read_text().strip() != "2"
+
+
+@pytest.mark.skipif(not overcommits(), reason="the system counts address space as memory")
+def test_an_array_may_be_larger_than_the_memory_of_the_machine():
+    array = Reserved(1 << 44, np.dtype(np.uint8))
+    array.array[-1] = 1
+    assert resident_bytes(array.array[-PAGE:]) <= HUGE
 
 
 @pytest.mark.skipif(not PAGES.exists(), reason="the system does not say what an array takes")
