@@ -128,7 +128,8 @@ class GraphStore(ShownGraph):
         whole = indices_out.size == edges
         for name, out in (("indices", indices_out), ("weights", weights_out)):
             if out is not None:
-                array = self._array(number, name) if whole else self.opened(number, name)
+                known = not whole or (number, name) in self._opened
+                array = self.opened(number, name) if known else self._array(number, name)
                 read_array(array, out, self.limit_of(name), first, edges)
 
     def limit_of(self, name: str) -> Any:

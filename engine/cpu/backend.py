@@ -245,12 +245,12 @@ class CpuBackend(Backend):
     def _load_graph(self) -> HostGraph:
         table_kernels = self.kernels
         if self.select is Method.REJECTION and self.weighted:
-            table_kernels = Kernels({"TABLE": True, "NEIGHBOR_WEIGHTS": True}, [WEIGHT])
+            table_kernels = Kernels({"STREAMED": self.streamed, "TABLE": True, "NEIGHBOR_WEIGHTS": True}, [WEIGHT])
         graph = HostGraph(
             self.store, self.kernels, table_kernels, self.params, self.threads, self.needs,
             layout=self.plan.graph_layout,
             bloom=self.needs.second_order and not self.streamed and not getattr(self.algorithm, "clocks", False),
-            streamed=self.streamed,
+            streamed=self.streamed, capacity=self.plan.capacity,
             columns=np.empty(0) if self.algorithm.vertex_columns.table is None else self.algorithm.vertex_columns.table,
         )  # fmt: skip
         if not self.streamed:

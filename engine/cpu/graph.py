@@ -1,4 +1,4 @@
-"""The graph in host memory: address space for all of it, memory for loaded partitions and for single rows beside them.
+"""The graph in host memory: all of it, or address space for all of it, with memory for single rows, and slots for partitions behind that.
 
 Kernels see whole arrays and do not know which rows are in memory; the scheduler sees to it that they read no others.
 """
@@ -14,8 +14,9 @@ from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kept_tables import KeptTables
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
-from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
+from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
+from csaw.engine.cpu.slots import Slots
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
 
@@ -28,13 +29,14 @@ PIECES, PIECE_EDGES = (
 class HostGraph(Partitions):
     """Loads and evicts partitions; builds the alias table, running sums, row sums and filters that the run ``needs``.
 
-    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions are loaded and evicted.
+    ``layout`` is the plan's: csr, table or ctps. ``bloom``: whether filters are built. ``streamed``: whether partitions are loaded and evicted;
+    ``capacity``: bytes for those in memory.
     ``columns`` float64 [columns, V]: data of vertices.
     """
 
     def __init__(
         self, store, kernels, table_kernels, params: tuple, threads: ThreadPoolExecutor, needs: Needs, *, layout: GraphLayout, bloom: bool, streamed: bool,
-        columns: np.ndarray,
+        capacity: int, columns: np.ndarray,
     ) -> None:  # fmt: skip
         self.store, self.kernels, self.table_kernels = store, kernels, table_kernels
         self.params, self.threads = params, threads
@@ -42,9 +44,11 @@ class HostGraph(Partitions):
         self.keeps_weights = needs.single_weights  # whether weights stay beside the tables made of them
         self.edge_bytes = needs.edge.in_partition(layout)  # of an edge while its partition is loaded
         edges, none = store.edges, np.dtype(store.id_dtype)
-        self.indices = Reserved(edges, none)
-        self.weights = Reserved(edges if self.weighted else 0, np.dtype(np.float32))
-        self.entries = Reserved(ALIAS_IDS * edges if self.table else 0, none)
+        parts = (edges, store.largest_partition, len(store.partitions))
+        places = Slots.places(*parts) if streamed else edges
+        self.indices = Reserved(places, none)
+        self.weights = Reserved(places if self.weighted else 0, np.dtype(np.float32))
+        self.entries = Reserved(ALIAS_IDS * places if self.table else 0, none)
         self.sums = Reserved(edges if self.summed else 0, np.dtype(np.int64))
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
@@ -55,16 +59,15 @@ class HostGraph(Partitions):
         beside = ((self.weights, 1),) if self.keeps_weights else ()
         self.lasting = ((self.entries, ALIAS_IDS), *beside) if self.table else self.edge_arrays
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
+        self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
-            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions) + 1, np.uint8),
+            self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions), np.int64), np.zeros(len(store.partitions) + 1, np.uint8),
             self.places.near, self.places.begins, self.places.alone, columns.ravel(), np.empty(0, none),
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
-        if streamed:
-            self.huge_pages(True)
         self.rows = HostRows(self)
         self.transfers, self.transfer_bytes = 0, 0
         self.coming: int | None = None  # the partition that the system was asked to read ahead
@@ -114,6 +117,9 @@ class HostGraph(Partitions):
     def load(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read. Drops single rows."""
         self.rows.drop()
+        if self.slots is not None:
+            part = self.store.partitions[number]
+            self.arrays.moved[number] = self.slots.take(number, part.edges) - part.first_edge
         if self.kept is not None and number in self.kept:
             self.kept.read(number, self._columns(number, self.lasting))
         else:
@@ -125,13 +131,19 @@ class HostGraph(Partitions):
 
     def _columns(self, number: int, arrays: Iterable[tuple[Reserved, int]]) -> list[np.ndarray]:
         """The parts of ``arrays`` that hold a partition."""
+        low, high = self._edges_of(number)
+        return [array.array[each * low : each * high] for array, each in arrays]
+
+    def _edges_of(self, number: int) -> tuple[int, int]:
+        """The place of a partition's first edge, and the one after its last."""
         part = self.store.partitions[number]
-        return [array.array[each * part.first_edge : each * (part.first_edge + part.edges)] for array, each in arrays]
+        low = part.first_edge + int(self.arrays.moved[number])
+        return low, low + part.edges
 
     def _make(self, number: int) -> None:
         """Read a partition and build the tables, sums and filters that kernels read."""
         part = self.store.partitions[number]
-        low, high = part.first_edge, part.first_edge + part.edges
+        low, high = self._edges_of(number)
         weights = self.weights.array[low:high] if self.weighted else None
         self.store.read_partition(number, self.indices.array[low:high], weights)
         if self.table:
@@ -159,40 +171,15 @@ class HostGraph(Partitions):
         self.coming = following
 
     def evict(self, number: int) -> None:
-        self.arrays.loaded[number] = 0
-        self.release(number)
-
-    def release(self, number: int) -> None:
-        """Give back the memory of a partition's edges."""
-        low, high = self._alone(number)
-        for array, each in self.edge_arrays:
-            array.release(each * low, each * high)
-
-    def _alone(self, number: int) -> tuple[int, int]:
-        """The edges of a partition and, beside them, those that share its pages with partitions that are not in memory either."""
-        parts, part = self.store.partitions, self.store.partitions[number]
-        low, high = part.first_edge, part.first_edge + part.edges
-        if not self.rows.vertices.size:  # these may be in such pages
-            if number > 0 and not self.loaded[number - 1]:
-                low = max(parts[number - 1].first_edge, low - PAGE)
-            if number + 1 < len(parts) and not self.loaded[number + 1]:
-                high = min(high + parts[number + 1].edges, high + PAGE)
-        return low, high
+        assert self.slots is not None
+        self.arrays.loaded[number] = self.arrays.moved[number] = 0
+        self.slots.give_back(number)
 
     def close(self) -> None:
         """Give back threads and files."""
         self.rows.close()
         if self.kept is not None:
             self.kept.close()
-
-    def huge_pages(self, wanted: bool) -> None:
-        """Choose whether partitions that are loaded from now on take huge pages: those inside a partition, which no other one fills."""
-        for array, each in self.edge_arrays:
-            array.huge_pages(False)
-            for part in self.store.partitions if wanted else ():
-                first, edges = each * part.first_edge, each * part.edges
-                if edges * array.item >= HUGE:
-                    array.huge_pages(True, first, first + edges)
 
     def sizes(self) -> np.ndarray:
         """int64 [partitions]: bytes that each one takes while it is loaded."""

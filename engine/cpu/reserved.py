@@ -1,11 +1,16 @@
 """Arrays that reserve address space and take memory only where they are written."""
 
 import mmap
+import platform
+import sys
 from contextlib import suppress
 
 import numpy as np
 
 PAGE, HUGE = mmap.PAGESIZE, 2 << 20
+# Without it Linux refuses address space for more than the memory of the machine. Not every Python has a name for it.
+_VALUE = 0x40 if platform.machine().startswith("ppc") else 0x4000
+NORESERVE = getattr(mmap, "MAP_NORESERVE", _VALUE if sys.platform == "linux" else 0)
 
 
 class Reserved:
@@ -13,7 +18,7 @@ class Reserved:
 
     def __init__(self, count: int, dtype: np.dtype) -> None:
         self.item = np.dtype(dtype).itemsize
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE
         self.memory = mmap.mmap(-1, max(count * self.item, 1), flags=flags)
         self.array: np.ndarray = np.frombuffer(self.memory, dtype, count)
         self.huge_pages(True)

@@ -1,4 +1,4 @@
-"""Single rows in host memory, each at the place it would have in its partition, on pages of its own."""
+"""Single rows in host memory, each at its own place in address space for the whole graph, on small pages, so that a row takes little more than its bytes."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ class HostRows(SingleRows):
         return sum((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays)
 
     def bring(self, vertices: np.ndarray) -> None:
-        self.graph.huge_pages(False)  # with small pages a row takes little more than its own bytes
+        self.graph.slots.trim()
         graph, begin = self.graph, self.graph.indptr[vertices]
         self.read_edges(begin, graph.degrees(vertices), begin, graph.indices.array, graph.weights.array)
         if graph.table:
@@ -30,6 +30,5 @@ class HostRows(SingleRows):
         graph = self.graph
         graph.places.forget(self.vertices)
         graph.arrays.loaded[-1] = 0
-        for part in np.unique(self.partition_of(self.vertices)).tolist():
-            graph.release(part)
-        graph.huge_pages(True)
+        for array, each in graph.edge_arrays:
+            array.release(0, each * graph.slots.first)

@@ -58,6 +58,7 @@ def _graph(ids: np.dtype) -> Any:
         np.uint32,
         np.float64,
         np.uint64,
+        np.int64,
         np.uint8,
         np.uint32,
         np.int64,

@@ -203,4 +203,7 @@ def transfer_units(plan: Plan, store: Store) -> int:
     if not plan.residency.streams:
         return len(store.partitions)
     large = LARGE_PIECE if plan.device == "cpu" else UNIT_BYTES
-    return max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // large))
+    units = max(1, -(-plan.graph_bytes * UNITS_AT_ONCE // max(plan.capacity, 1)), -(-plan.graph_bytes // large))
+    if plan.device == "cpu" and 2 * units > len(store.partitions):
+        return len(store.partitions)
+    return units

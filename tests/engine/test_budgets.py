@@ -1,8 +1,6 @@
 """Any budget that holds the longest row and the offsets gives the sample of a graph that fits."""
 
-import re
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.pieces import SLOTS
 from csaw.engine.plan.plan import make_plan
-from csaw.engine.run import execute, open_backend, prepare
+from csaw.engine.run import execute, prepare
 from csaw.engine.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, StoreError
@@ -123,42 +121,6 @@ def test_a_row_that_is_most_of_the_graph_is_a_piece_of_its_own(tmp_path):
     assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
     with pytest.raises(BudgetError, match="1 piece.s. of 2,999 edges, as many as the longest row has; "):
         prepare(store, "deepwalk", memory=memory - 1, residency="disk", **given)
-
-
-def resident_bytes(array):
-    """Bytes of memory that an array takes now, in whole pages: the Rss of its part of the address space."""
-    begin, total, inside = array.ctypes.data, 0, False
-    for line in Path("/proc/self/smaps").read_text().splitlines():
-        if found := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
-            low, high = (int(end, 16) for end in found.groups())
-            inside = low < begin + array.nbytes and high > begin
-        elif inside and line.startswith("Rss:"):
-            total += int(line.split()[1]) * 1024
-    return total
-
-
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what an array takes")
-def test_evicted_pieces_leave_no_memory_behind(tmp_path):
-    rng = np.random.default_rng(4)
-    degrees = rng.integers(0, 400, 8000)
-    indices = np.sort(rng.integers(0, 8000, degrees.sum()).astype(np.uint32))
-    store = write_graph(tmp_path / "g.zarr", np.append(0, degrees.cumsum()), indices, directed=True)
-    job = prepare(Split(store, 9000), "deepwalk", residency="disk", device="cpu", walk_length=2)
-    backend = open_backend(job)
-    graph, parts = backend.graph, job.store.partitions
-    try:
-        for number in rng.permutation(len(parts)).tolist():
-            graph.load(number)
-            assert resident_bytes(graph.indices.array) <= 4 * parts[number].edges + FEW_PAGES
-            graph.evict(number)
-        for number in range(len(parts)):
-            graph.load(number)
-        assert resident_bytes(graph.indices.array) <= indices.nbytes + FEW_PAGES
-        for number in rng.permutation(len(parts)).tolist():
-            graph.evict(number)
-        assert resident_bytes(graph.indices.array) <= FEW_PAGES
-    finally:
-        backend.close()
 
 
 @pytest.mark.parametrize("device", ["cpu", GPU], ids=["cpu", "gpu"])

@@ -1,12 +1,13 @@
 """Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
 
 indptr    int64 [V + 1]   always whole
-indices   id    [E]       neighbors; unloaded partitions have address space, and memory for single rows (single_rows.py)
+indices   id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py), and behind them slots for partitions (slots.py)
 weights   f32   [E]       only where the kernel reads them
 table     id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
 sums      i64   [E]       running sums of a row's biases, if selection searches in them; possible u32 [V] number of its edges with a bias above zero
 strength  f64   [V]       sum of a row's biases, if the return edge is drawn apart
 bloom     u64   [E / 8]   8 bits an edge, row after row; empty when there is none
+moved     i64   [P]       places from a partition's own place in these arrays to the slot in which it is; 0 where it is not loaded
 loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
 path      id    [L + 1]   the walk whose next step is drawn, where hooks read it
 columns   f64   [columns * V] data of vertices, column after column
@@ -35,6 +36,7 @@ class GraphArrays(NamedTuple):
     possible: np.ndarray
     strength: np.ndarray
     bloom: np.ndarray
+    moved: np.ndarray
     loaded: np.ndarray
     near: np.ndarray
     begins: np.ndarray
@@ -55,6 +57,7 @@ def borrowed(graph):
         borrow(graph.possible),
         borrow(graph.strength),
         borrow(graph.bloom),
+        borrow(graph.moved),
         borrow(graph.loaded),
         borrow(graph.near),
         borrow(graph.begins),
@@ -76,6 +79,7 @@ def on_path(graph, path):
         graph.possible,
         graph.strength,
         graph.bloom,
+        graph.moved,
         graph.loaded,
         graph.near,
         graph.begins,
@@ -87,7 +91,19 @@ def on_path(graph, path):
 
 @njit(inline="always")
 def degree(graph, v):
-    return graph.indptr[v + 1] - graph.indptr[v]
+    return graph.indptr[uint64(v) + uint64(1)] - graph.indptr[uint64(v)]
+
+
+@njit(inline="always")
+def away(graph, v):
+    """How far the row of v is from its own place in the arrays of edges: its partition may be in a slot."""
+    return graph.moved[partition_of(graph.near, graph.begins, int64(v))] if STREAMED else int64(0)
+
+
+@njit(inline="always")
+def row_of(graph, v):
+    """The place of the first edge of v in the arrays of edges."""
+    return graph.indptr[uint64(v)] + away(graph, v)
 
 
 @njit(inline="always")
@@ -215,9 +231,8 @@ def row_to_search(graph, a, b):
 
     It is the row of a, or that of b if that has the edge too and is shorter, or alone in memory.
     """
-    low, high = graph.indptr[a], graph.indptr[a + 1]
-    if UNDIRECTED and is_loaded(graph, b):
-        first, end = graph.indptr[b], graph.indptr[b + 1]
-        if end - first < high - low or not is_loaded(graph, a):
-            return first, end, int64(a)
-    return low, high, int64(b)
+    if UNDIRECTED and is_loaded(graph, b) and (degree(graph, b) < degree(graph, a) or not is_loaded(graph, a)):
+        low = row_of(graph, b)
+        return low, low + degree(graph, b), int64(a)
+    low = row_of(graph, a)
+    return low, low + degree(graph, a), int64(b)

@@ -10,7 +10,7 @@ keys     f64   [instances, walkers]     time of the next move, a min-heap by (ti
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, is_loaded, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.access import away, borrowed, degree, is_loaded, neighbor_at, prefetch_edge, row_of
 from csaw.engine.cpu.kernels.constants import SUMS, UNIFORM, vertex_bias
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
@@ -95,10 +95,10 @@ def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, st
                 lanes -= 1
                 lane[j], moved[j] = lane[lanes], moved[lanes]
                 continue
-            position = walkers[i, w, SPOT]
+            position = walkers[i, w, SPOT] + away(graph, v)
             if not UNIFORM and not SUMS:
-                row = graph.indptr[v]
-                count = graph.indptr[v + 1] - row
+                row = row_of(graph, v)
+                count = degree(graph, v)
                 if count > room:
                     room = 2 * count
                     biases, ctps = np.empty(room, np.float64), np.empty(room, np.int64)
@@ -128,5 +128,5 @@ def run_clocks(todo, first, graph, params, seed, length, walkers, keys, heap, st
             if bad[0]:
                 return
             walkers[i, w, SPOT] = spot
-            prefetch_edge(graph, uint64(spot))
+            prefetch_edge(graph, uint64(spot + away(graph, at)))
             sift(keys[i], heap[i], 0)

@@ -2,7 +2,7 @@
 
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, row_of
 from csaw.engine.cpu.kernels.constants import POOLED
 from csaw.engine.cpu.kernels.traverse import in_pool
 from csaw.engine.random import below_wide, pool_word
@@ -24,7 +24,7 @@ def look_up(entries, graph, vertex, seen_from, seen_to, seen, start, capacity, o
     graph = borrowed(graph)
     for i in entries:
         v = vertex[i]
-        row = graph.indptr[v]
+        row = row_of(graph, v)
         for cell in range(start[i], start[i] + capacity[i]):
             dst = neighbor_at(graph, row + offset[cell])
             if not POOLED or in_pool(v, dst, seen, seen_from[i], seen_to[i]):

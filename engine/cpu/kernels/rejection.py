@@ -10,9 +10,11 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
+    degree,
     neighbor_at,
     prefetch_edge,
     prefetch_membership,
+    row_of,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
@@ -95,7 +97,8 @@ def find_returns(graph, lanes, here, back, fresh, rows, counts, low, high, goal,
     for j in range(lanes):
         if known or not fresh[j] or back[j] < 0 or counts[j] == 0:
             continue
-        position, end = low[j], graph.indptr[(here[j] if goal[j] == back[j] else back[j]) + 1]
+        position, v = low[j], here[j] if goal[j] == back[j] else back[j]
+        end = row_of(graph, v) + degree(graph, v)
         while position < end and neighbor_at(graph, position) == goal[j]:
             returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
             position += 1
@@ -178,7 +181,7 @@ def walk_by_rejection(
             coin[j] = fraction((w2 << SHIFT) | w3)
         for j in range(lanes):
             v = uint64(here[j])
-            rows[j], counts[j], decided[j] = graph.indptr[v], graph.indptr[v + uint64(1)] - graph.indptr[v], 0
+            rows[j], counts[j], decided[j] = row_of(graph, v), degree(graph, v), 0
         if apart:
             find_returns(graph, lanes, here, back, fresh, rows, counts, low_at, high_at, goal, returns)
         for j in range(lanes):

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, neighbor_at
+from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.weigh import weigh
 from csaw.engine.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
 from csaw.partition.compile import inner, njit
@@ -16,8 +16,8 @@ def weigh_rows(entries, graph, params, vertex, start, out, biases, bad):
     whole = start[:0]
     for i in entries:
         v = vertex[i]
-        row = graph.indptr[v]
-        count = graph.indptr[v + 1] - row
+        row = row_of(graph, v)
+        count = degree(graph, v)
         cells = biases[start[i] : start[i] + count]
         if weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, cells, bad) < 0.0:
             return
@@ -38,8 +38,8 @@ def list_rows(entries, graph, vertex, start, out):
     """Write the neighbors of the entries to ``out`` from start[i] on."""
     graph = borrowed(graph)
     for i in entries:
-        row = graph.indptr[vertex[i]]
-        for j in range(graph.indptr[vertex[i] + 1] - row):
+        row = row_of(graph, vertex[i])
+        for j in range(degree(graph, vertex[i])):
             out[start[i] + j] = neighbor_at(graph, row + j)
 
 
@@ -59,8 +59,8 @@ def list_members(entries, graph, met, vertices, counts, out):
             base = met[entry] // vertices * vertices
             end = base + vertices
             table = member_table(met[np.searchsorted(met, base) : np.searchsorted(met, end)], base, out)
-        row, before = graph.indptr[met[entry] - base], kept
-        for position in range(row, graph.indptr[met[entry] - base + 1]):
+        row, before = row_of(graph, met[entry] - base), kept
+        for position in range(row, row + degree(graph, met[entry] - base)):
             neighbor = neighbor_at(graph, position)
             if table[member_cell(table, neighbor)] == out.dtype.type(neighbor):
                 out[kept] = neighbor
@@ -97,8 +97,8 @@ def select_shared(entries, graph, seed, instance, vertex, start, depth, size, ou
     """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is below size / d; -1 keeps all."""
     graph = borrowed(graph)
     for i in entries:
-        row = graph.indptr[vertex[i]]
-        count = graph.indptr[vertex[i] + 1] - row
+        row = row_of(graph, vertex[i])
+        count = degree(graph, vertex[i])
         for j in range(count):
             dst = neighbor_at(graph, row + j)
             high = uint64(dst) >> SHIFT

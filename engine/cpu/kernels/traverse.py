@@ -7,7 +7,7 @@ must be in memory; results do not depend on which call serves an entry. Where PL
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
+from csaw.engine.cpu.kernels.access import away, borrowed, degree, neighbor_at, prefetch_edge, row_of
 from csaw.engine.cpu.kernels.constants import EACH_EDGE_ONCE, INDUCED, KEYED, PLACED, POOLED, REPLACE, SELECT, UNIFORM
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import (
@@ -90,8 +90,8 @@ def select_neighbors(
     taken = np.empty(room, np.uint64)
     for i in entries:
         v, k = vertex[i], capacity[i]
-        row = graph.indptr[v]
-        count = graph.indptr[v + 1] - row
+        row = row_of(graph, v)
+        count = degree(graph, v)
         found[i] = 0
         if count == 0 or k == 0:
             continue
@@ -138,7 +138,7 @@ def select_neighbors(
             position = row + (chosen[picked[j]] if POOLED else picked[j])
             out[start[i] + j] = neighbor_at(graph, position)
             if PLACED:
-                edge[start[i] + j] = position
+                edge[start[i] + j] = position - away(graph, v)
             if KEYED:
                 out_key[start[i] + j] = keys[j]
         found[i] = size
@@ -214,8 +214,7 @@ def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacit
             prefetch(graph.indptr, uint64(vertex[entries[group + j]]))
         for j in range(size):
             i = entries[group + j]
-            rows[j] = graph.indptr[vertex[i]]
-            counts[j] = graph.indptr[vertex[i] + 1] - rows[j]
+            rows[j], counts[j] = row_of(graph, vertex[i]), degree(graph, vertex[i])
             for n in range(capacity[i]):
                 word = pick_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(n))
                 prefetch_edge(graph, uint64(rows[j]) + below(word, uint64(counts[j])))
@@ -230,6 +229,6 @@ def select_by_table(entries, graph, seed, instance, slot, vertex, start, capacit
                     break
                 out[start[i] + size_here] = dst
                 if PLACED:
-                    edge[start[i] + size_here] = rows[j] + int64(below(word, count))
+                    edge[start[i] + size_here] = graph.indptr[vertex[i]] + int64(below(word, count))
                 size_here += 1
             found[i] = size_here

@@ -12,10 +12,12 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import (
     bloom_word,
     borrowed,
+    degree,
     is_loaded,
     neighbor_at,
     on_path,
     prefetch_edge,
+    row_of,
     vertex_count,
 )
 from csaw.engine.cpu.kernels.constants import (
@@ -147,9 +149,8 @@ def request_edges(group, graph, here, words, counts, spots):
     """Find the edges that the words of a group choose, and ask for their memory lines."""
     for j in range(uint64(group), uint64(group + GROUP)):
         v = uint64(here[j])
-        row = uint64(graph.indptr[v])
-        counts[j] = uint64(graph.indptr[v + uint64(1)]) - row
-        spots[j] = row + below(words[j], counts[j])
+        counts[j] = uint64(degree(graph, v))
+        spots[j] = uint64(row_of(graph, v)) + below(words[j], counts[j])
         prefetch_edge(graph, spots[j])
 
 
@@ -209,8 +210,8 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
         graph = with_path(graph, out, w)
         going = True
         while going:
-            row = graph.indptr[v]
-            count = graph.indptr[v + 1] - row
+            row = row_of(graph, v)
+            count = degree(graph, v)
             if count > size:
                 size = 2 * count
                 biases, ctps = np.empty(size, np.float64), np.empty(size, np.int64)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import neighbor_at
+from csaw.engine.cpu.kernels.access import degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.constants import NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.random import below_wide
 from csaw.partition.compile import inner, njit
@@ -89,8 +89,8 @@ def build_table(params, graph, first_vertex, last_vertex, bad):
     biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
     whole = np.empty(0, np.int64)
     for v in range(first_vertex, last_vertex):
-        row = graph.indptr[v]
-        count = graph.indptr[v + 1] - row
+        row = row_of(graph, v)
+        count = degree(graph, v)
         if count > size:
             size = 2 * count
             biases, units, ctps = np.empty(size, np.float64), np.empty(size, np.int64), np.empty(size, np.int64)
