@@ -17,7 +17,7 @@ ENDS = {
 }  # threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one
 
 LONG = 2048  # entries of a long row, as in warp_rows.cuh,
-SHARES = 8  # blocks of threads that share one, unless a kernel says else,
+SHARES = 8  # blocks of threads that share one,
 SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
 
 
@@ -46,16 +46,8 @@ class LongRows:
         self.rows = cupy.flatnonzero(degrees >= LONG).astype(np.uint32)
         self.on_host = self.rows.get()
 
-    def launch(
-        self,
-        kernels: Kernels,
-        name: str,
-        block: Block,
-        *arguments: Any,
-        shares: int = SHARES,
-        threads: int = BLOCK,
-    ) -> None:
-        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block; ``shares`` blocks of ``threads`` have a row."""
+    def launch(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
+        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block."""
         low, high = np.searchsorted(self.on_host, (block.first, block.last)).tolist()
         blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
-        kernels.launch(name, (blocks, shares), threads, high - low, self.rows[low:high], block.first, *arguments)
+        kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)

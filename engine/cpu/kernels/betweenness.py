@@ -1,7 +1,7 @@
 """Numbers of shortest ways and what depends on them, level by level (Brandes, Journal of Mathematical Sociology 25(2), 2001). Twin: engine/cuda/kernels/betweenness.cu.
 
-Every vertex sums over its own row, so no two threads write the same place. A row is summed in pieces of PIECE entries, which are added in order. The sum of a piece is
-that of 32 lanes, entry i in lane i % 32 in their order, which are then added in halves: what a warp of a GPU does, so that sums have the same bits there.
+Every vertex sums over its own row, so no two threads write the same place. The sum of a row is that of 32 lanes, entry i in lane i % 32 in their order, which are
+then added in halves: what a warp of a GPU does, so that sums have the same bits there.
 """
 
 import numpy as np
@@ -9,7 +9,6 @@ import numpy as np
 from csaw.partition.compile import inner, njit
 
 LANES = 32
-PIECE = 2048  # as in engine/cuda/kernels/betweenness.cu
 
 
 @njit(nogil=True)
@@ -30,21 +29,18 @@ def by_level(distance, order, begins):
 @inner(nogil=True)
 def _row_sum(begin, end, indices, distance, level, values, lanes):
     """The sum of ``values`` over the neighbors of a row that are at ``level``."""
-    whole = 0.0
-    for low in range(begin, end, PIECE):
-        high = min(low + PIECE, end)
-        lanes[:] = 0.0
-        for i in range(low, high):
-            u = indices[i]
-            if distance[u] == level:
-                lanes[(i - low) % LANES] += values[u]
-        half = LANES
-        while half > 1:
-            half //= 2
-            for lane in range(min(half, high - low)):
-                lanes[lane] += lanes[lane + half]
-        whole += lanes[0]
-    return whole
+    width = min(end - begin, LANES)
+    lanes[:] = 0.0
+    for i in range(begin, end):
+        u = indices[i]
+        if distance[u] == level:
+            lanes[(i - begin) % LANES] += values[u]
+    half = LANES
+    while half > 1:
+        half //= 2
+        for lane in range(min(half, width)):
+            lanes[lane] += lanes[lane + half]
+    return lanes[0]
 
 
 @njit(nogil=True)

@@ -10,8 +10,6 @@ from csaw.engine.cpu.analytics.betweenness import level_blocks
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import here, in_order
 
-LONG_BLOCK = 1024  # threads that serve a long row
-
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     """float64 [V]: how much of the shortest ways from each source to all vertices leads over each vertex, summed over the sources in order.
@@ -61,6 +59,5 @@ def _over_level(
     else:
         parts = level_blocks(network, found_on_host[slice(*span)])
     for block, low, high in parts:
-        kernels, given = network.kernels("betweenness"), (block.indptr, block.indices, *state)
-        kernels.over(kernel, 32 * (high - low), high - low, found[low:high], block.first, *given)
-        network.long_rows.launch(kernels, f"{kernel}_long", block, *given, shares=1, threads=LONG_BLOCK)
+        rows = (block.first, block.indptr, block.indices)
+        network.kernels("betweenness").over(kernel, 32 * (high - low), high - low, found[low:high], *rows, *state)
