@@ -10,6 +10,8 @@ from csaw.partition import GraphStore
 from csaw.partition.coalesced import Coalesced
 from csaw.partition.write import StoreWriter, cut_points
 
+PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
+
 
 def in_partitions(store: GraphStore, count: int, folder: Path) -> Any:
     """The store with its partitions merged into ``count``, or a copy of it in ``folder`` that has ``count``."""

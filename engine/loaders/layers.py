@@ -141,7 +141,8 @@ def _float32_of(array: Array) -> Any:
 def matrix(rows: Any, columns: Any, src: Any, dst: Any, values: Any) -> Any:
     """The sparse matrix [rows, columns] with a value for each edge src -> dst, all of which are vertices: edges that are there more than once are added up."""
     at = torch.stack([_places(rows, src), _places(columns, dst)])
-    return torch.sparse_coo_tensor(at, values, (rows.numel(), columns.numel()), check_invariants=False).coalesce()
+    with torch.sparse.check_sparse_tensor_invariants(False):  # PyTorch warns of what is left to its default
+        return torch.sparse_coo_tensor(at, values, (rows.numel(), columns.numel())).coalesce()
 
 
 def _places(nodes: Any, wanted: Any) -> Any:

@@ -21,7 +21,7 @@ from csaw.engine.bench import shares
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.parted import copied, room_for
+from csaw.engine.bench.parted import PARTITION_BYTES, copied, room_for
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import Job, execute, prepare
@@ -32,7 +32,6 @@ CLAIM = "a graph larger than memory is sampled in at most 1.3 times the time tha
 MOST_TIMES = 1.3
 # Least number of partitions. One in SHARE of them fits in host memory, and as many in a GPU's, unless budgets are given.
 PARTITIONS, SHARE = 32, 8
-PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 WORKS = (
     Work("uniform walk of 4 steps", "deepwalk", 1_000_000, {"walk_length": 4, "weighted": False}),
     Work("10 x 5, without replacement", "neighbor", 300_000, {"fanout": (10, 5), "bias": "none"}),

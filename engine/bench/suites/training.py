@@ -21,6 +21,7 @@ from csaw.engine.bench import training_child
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.parted import PARTITION_BYTES, copied
 
 CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
 
@@ -80,8 +81,11 @@ def _beside(base: dict[str, float], tool: str, row: Row) -> Row:
 
 def _settings(context: Context, graph: Graph, folder: Path) -> Path:
     gpu = context.device.number if context.on_gpu else None
+    store = graph.store
+    if not store.path.is_dir():  # made on the GPU: another process has to open it
+        store = copied(store, 1 + store.edges * store.id_dtype.itemsize // PARTITION_BYTES, folder)
     how = (QUICK if context.quick else FULL) | {
-        "graph": str(graph.store.path), "csr": str(folder / "csr.npz"), "gpu": gpu, "threads": context.threads, "epochs": context.repeats + 1,
+        "graph": str(store.path), "csr": str(folder / "csr.npz"), "gpu": gpu, "threads": context.threads, "epochs": context.repeats + 1,
     }  # fmt: skip
     (folder / "settings.json").write_text(json.dumps(how))
     return folder / "settings.json"
