@@ -1,6 +1,6 @@
 """Layers of vertices and the matrices between them, for graph convolutional networks that train by LADIES or FastGCN."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.loaders.ahead import ahead
+from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
 from csaw.engine.loaders.layers import EpochLayers, Layers, cut
-from csaw.engine.loaders.mini_batches import checked_epoch
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
@@ -21,11 +20,10 @@ from csaw.partition.shown import quoted
 
 torch = needed("torch")
 
-AHEAD = 2  # mini-batches with their features, made while the model trains
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 
 
-class LayerLoader:
+class LayerLoader(EpochLoader[Layers]):
     """Layers of vertices that LADIES or FastGCN draws, with the weighted adjacency matrices between them.
 
         for batch in LayerLoader(data, layer_sizes=[512, 512], batch_size=512, input_nodes=data.train_mask, shuffle=True):
@@ -68,7 +66,7 @@ class LayerLoader:
             raise OptionError(f"layer_sizes: expected a list of integers, one for each layer, found {quoted(layer_sizes)}")  # fmt: skip
         of_store = isinstance(data, GraphStore | str | Path)
         self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
-        self.transform, self._epoch = transform, 0
+        self.transform = transform
         self.row_normalized = sampler != "fastgcn" if row_normalized is None else row_normalized
         self.features = self._held("features", getattr(data, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
@@ -84,27 +82,6 @@ class LayerLoader:
 
     def _held(self, name: str, values: Any) -> Any:
         return None if values is None else as_tensor(name, values, self.graph.store.vertices)
-
-    def __len__(self) -> int:
-        """Number of mini-batches of this process in an epoch."""
-        return self.drawn.last - self.drawn.first
-
-    def __iter__(self) -> Iterator[Layers]:
-        epoch, self._epoch = self._epoch, self._epoch + 1
-        return ahead(self._made(epoch), AHEAD)
-
-    @property
-    def epoch(self) -> int:
-        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
-        return self._epoch
-
-    @epoch.setter
-    def epoch(self, number: int) -> None:
-        self._epoch = checked_epoch(number)
-
-    def close(self) -> None:
-        """Give back the graph, threads and devices."""
-        self.drawn.close()
 
     def _made(self, epoch: int) -> Generator[Layers, None, None]:
         vertices, layers = self.graph.store.vertices, self.drawn.layers

@@ -1,16 +1,16 @@
 """Mini-batches for graph neural networks, as PyTorch Geometric's NeighborLoader gives them (Hamilton et al., NeurIPS 2017)."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
 from csaw.engine.given_sources import LABELS
-from csaw.engine.loaders.ahead import ahead
+from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
 from csaw.engine.loaders.induced import finisher
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, checked_epoch
+from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
@@ -20,7 +20,6 @@ torch = needed("torch")
 pyg_data = needed("torch_geometric.data")
 NodeLoader = needed("torch_geometric.loader").NodeLoader
 
-AHEAD = 2  # mini-batches with their features, made while the model trains
 THREADS = "csaw draws in threads of this process, ahead of the model; leave it out"
 REFUSED = {
     "num_workers": THREADS, "persistent_workers": THREADS, "prefetch_factor": THREADS, "worker_init_fn": THREADS, "filter_per_worker": THREADS,
@@ -32,7 +31,7 @@ REFUSED = {
 """Arguments of PyTorch Geometric's loader that this one has not, and what to do."""
 
 
-class NeighborLoader:
+class NeighborLoader(EpochLoader[Any]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask, shuffle=True):
@@ -73,7 +72,7 @@ class NeighborLoader:
         for name in options.keys() & REFUSED.keys():
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
-        self.transform, self._epoch = transform, 0
+        self.transform = transform
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
@@ -87,27 +86,6 @@ class NeighborLoader:
     def _held(self, arrays: Mapping[str, Any] | None, of: str) -> dict[str, Any]:
         rows = getattr(self.graph.store, of)
         return {name: as_tensor(name, values, rows) for name, values in (arrays or {}).items()}
-
-    def __len__(self) -> int:
-        """Number of mini-batches of this process in an epoch."""
-        return self.drawn.last - self.drawn.first
-
-    def __iter__(self) -> Iterator[Any]:
-        epoch, self._epoch = self._epoch, self._epoch + 1
-        return ahead(self._made(epoch), AHEAD)
-
-    @property
-    def epoch(self) -> int:
-        """The number of the epoch that the next ``for`` loop draws, from 0 on. OptionError where it is set to anything else."""
-        return self._epoch
-
-    @epoch.setter
-    def epoch(self, number: int) -> None:
-        self._epoch = checked_epoch(number)
-
-    def close(self) -> None:
-        """Give back the graph, threads and devices."""
-        self.drawn.close()
 
     def _made(self, epoch: int) -> Generator[Any, None, None]:
         with closing(self.drawn.draw(epoch)) as batches:
