@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
-SCRATCH_BYTES = (
-    256 << 20
-)  # of the mini-batches that are drawn at a time: launches take longer than kernels where they are few
+# Most of the mini-batches that are drawn at a time, where the plan's batch has as much: launches take longer than kernels where they are few.
+SCRATCH_BYTES = 512 << 20
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 
 
@@ -54,7 +53,8 @@ class DeviceMiniBatches:
         cells = max((width * size for width, size in zip(self.widths, self.sizes, strict=True)), default=0)
         item_room, parts = self._items(len(self.sizes) - 1), self._parts(len(self.sizes) - 1)
         needed = cells * self.dtype.itemsize + 8 * self.words * item_room + 12 * parts
-        at_a_time = max(1, min(self.instances, MOST_ROWS, SCRATCH_BYTES // needed))
+        room = min(SCRATCH_BYTES, self.backend.plan.batch_bytes)
+        at_a_time = max(1, min(self.instances, MOST_ROWS, room // needed))
         scratch = {
             "vertex": cupy.empty((at_a_time, cells), self.dtype),
             "items": cupy.empty((at_a_time, 8 * self.words * item_room), np.uint8),
