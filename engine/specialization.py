@@ -1,5 +1,6 @@
 """A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialised on."""
 
+from functools import cached_property
 from typing import Any
 
 from csaw.engine import hooks
@@ -56,6 +57,12 @@ class Specialization:
     def weighs_members(self) -> bool:
         """Whether this plan's hash tables of rows hold weights too."""
         return self.plan.membership == "hash" and self.needs.weighs_members
+
+    @cached_property
+    def picks_numbers(self) -> bool:
+        """Whether frontier entries pick by number alone from whole rows, so that scratch memory holds their picks and no candidates."""
+        c = self.constants()
+        return bool(c["UNIFORM"] and c["SELECT"] == Method.UNIFORM.value and not c.get("POOLED"))
 
     def constants(self) -> dict[str, Any]:
         """The constants that kernels of any backend are specialised on, by name."""

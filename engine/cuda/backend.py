@@ -24,16 +24,9 @@ from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.node import Node
 from csaw.engine.cuda.graphs.pooled import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
-from csaw.engine.cuda.graphs.streamed import DISK_COST, StreamedGraph
+from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
-from csaw.engine.cuda.kernel_source import (
-    builder_of,
-    kernels_of,
-    picks_numbers,
-    sparse_pools,
-    tree_span,
-    whole_minibatches,
-)
+from csaw.engine.cuda.kernel_source import builder_of, kernels_of, sparse_pools, tree_span, whole_minibatches
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
@@ -76,7 +69,6 @@ class CudaBackend(Backend):
             sparse_pools(self),
             tree_span(self),
         )
-        self.picks_numbers = picks_numbers(self)
         self.whole_minibatches = whole_minibatches(self)
         self.ends_early = bool(self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
@@ -113,7 +105,8 @@ class CudaBackend(Backend):
         """
         if self.plan.residency.from_store:
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
-            return DISK_COST * each * (entries * self.plan.rates.row_bytes + edges * self.needs.edge.stored)
+            rates = self.plan.rates
+            return rates.disk_cost * each * (entries * rates.row_bytes + edges * self.needs.edge.stored)
         if self.select.exact_number:
             return picks * self.plan.rates.pick_bytes
         if self.select is Method.REJECTION:
@@ -281,7 +274,8 @@ class CudaBackend(Backend):
         host = node.host_copy(partial(HostPartitions, store, self.needs, room=room, gpus=len(devices)))
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
-        return kind(store, layout, builder, host, self.plan.capacity, self.needs, few=few, columns=self._columns())
+        given = {"few": few, "disk_cost": self.plan.rates.disk_cost, "columns": self._columns()}
+        return kind(store, layout, builder, host, self.plan.capacity, self.needs, **given)
 
     def _columns(self) -> Array:
         """The columns of data of vertices in the GPU's memory; None without."""

@@ -56,12 +56,6 @@ def sparse_pools(backend: Specialization) -> bool:
     )
 
 
-def picks_numbers(backend: Specialization) -> bool:
-    """Whether entries pick by number alone from whole rows, so that scratch memory holds their picks and no candidates."""
-    c = backend.constants()
-    return bool(c["UNIFORM"] and c["SELECT"] == "uniform" and not c.get("POOLED"))
-
-
 def tree_span(backend: Specialization) -> int:
     """Edges to reserve for an instance that one block draws through all depths (trees.cu); 0: draw depth by depth instead.
 

@@ -32,6 +32,11 @@ class Rates:
         return self.disk_bytes / self.disk_reads
 
     @property
+    def disk_cost(self) -> float:
+        """Cost of reading a byte from the disk, as bytes copied to a GPU in the same time."""
+        return self.bus_bytes / self.disk_bytes
+
+    @property
     def pick_bytes(self) -> float:
         """Cost of a pick that is drawn in place over the bus, as bytes copied to a GPU in the same time."""
         return ROW_READS * self.bus_bytes / self.bus_reads

@@ -19,14 +19,12 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 
-DISK_COST = 20  # cost of reading a byte of a store, as bytes copied to a GPU in the same time
-
 
 class StreamedGraph(Pieces, Partitions):
     """Loads partitions into slots and evicts them, on a stream of its own. ``capacity``: bytes of GPU memory for slots.
 
     If host memory holds all partitions, and the layout needs nothing built, kernels can read them there over the bus. Otherwise single
-    rows can be copied from the disk, if ``few`` allows it.
+    rows can be copied from the disk, if ``few`` allows it. ``disk_cost``: that of reading a byte of the store, as bytes copied to a GPU in the same time.
     """
 
     fetches = True
@@ -41,6 +39,7 @@ class StreamedGraph(Pieces, Partitions):
         needs: Needs,
         *,
         few: bool,
+        disk_cost: float,
         columns: Array,
     ) -> None:
         single = few and not host.whole and store.is_plain
@@ -48,6 +47,7 @@ class StreamedGraph(Pieces, Partitions):
         self.layout, self.builder, self.host, self.weighted = layout, builder, host, needs.weights
         self.edge_bytes = needs.edge.piece  # of an edge in a slot
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
+        self.disk_cost = disk_cost
         self.edges = store.largest_partition  # that a slot has room for
         count = min(len(store.partitions), capacity // max(self.slot_bytes, 1))
         self.slots = [self._slot() for _ in range(count)]
@@ -77,10 +77,11 @@ class StreamedGraph(Pieces, Partitions):
 
     def costs(self) -> np.ndarray:
         """int64 [partitions]: cost of loading each one, as bytes copied to a GPU; reading it from the store first costs more."""
-        far = [1 if self.host.has(p.number) else 1 + DISK_COST for p in self.store.partitions]
-        return np.array([p.edges * self.stored_bytes for p in self.store.partitions], np.int64) * (
-            1 if self.host.whole else np.array(far)
-        )
+        copied = np.array([part.edges for part in self.store.partitions], np.int64) * self.stored_bytes
+        if self.host.whole:
+            return copied
+        there = np.array([self.host.has(part.number) for part in self.store.partitions])
+        return np.where(there, copied, (1 + self.disk_cost) * copied).astype(np.int64)
 
     def partition_of(self, vertices: Array) -> Array:
         number = super().partition_of(vertices)
