@@ -155,6 +155,15 @@ class Layers(Traversals):
 
     def _candidates(self, local: Array, dst: Array, bias: Array) -> Candidates:
         """Add up the biases of edges to the same vertex, as integers of a scale for each instance."""
+        xp = self.xp
+        owner, vertex, sums = self._sums(local, dst, bias)
+        upto = xp.cumsum(sums)
+        begin = xp.searchsorted(owner, xp.arange(self.instances + 1))
+        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
+        return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
+
+    def _sums(self, local: Array, dst: Array, bias: Array) -> tuple[Array, Array, Array]:
+        """int64 [n]: the instances, in order; the different vertices of each, in order; and the sums of the biases of edges to them, as integers."""
         xp, vertices = self.xp, self.backend.store.vertices
         largest = xp.zeros(self.instances, np.float64)
         xp.maximum.at(largest, local, bias)
@@ -164,24 +173,27 @@ class Layers(Traversals):
         key, upto = key[order], xp.cumsum(units[order])
         last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
         key, upto = key[last], upto[last]
-        sums = xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
-        begin = xp.searchsorted(key // vertices, xp.arange(self.instances + 1))
-        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
-        return Candidates(key // vertices, key % vertices, upto, sums, begin, xp.diff(ends))
+        return key // vertices, key % vertices, xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
 
     def _keep(self, local: Array, src: Array, dst: Array, bias: Array, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""
+        xp = self.xp
+        kept, draw, times = self._matched(local, dst, layer)
+        local = local[kept]
+        number = xp.bincount(layer.local, minlength=self.instances)[local]
+        share = number.astype(np.float64) * layer.probability[draw]
+        weight = xp.sqrt(bias[kept]) * times.astype(np.float64) / share
+        self.sampled.append((local, src[kept], dst[kept], weight.astype(np.float32)))
+
+    def _matched(self, local: Array, dst: Array, layer: Layer) -> tuple[Array, Array, Array]:
+        """int64 [n]: the edges that lead to vertices of the layer, in order; a draw that gave each of these vertices; and how many did."""
         xp, vertices = self.xp, self.backend.store.vertices
         drawn = layer.local * vertices + layer.vertex
         order = xp.argsort(drawn, kind="stable")
         drawn, wanted = drawn[order], local * vertices + dst
         first, end = (xp.searchsorted(drawn, wanted, side=side) for side in ("left", "right"))
         kept = xp.flatnonzero(end > first)
-        local, first = local[kept], first[kept]
-        number = xp.bincount(layer.local, minlength=self.instances)[local]
-        share = number.astype(np.float64) * layer.probability[order[first]]
-        weight = xp.sqrt(bias[kept]) * (end[kept] - first).astype(np.float64) / share
-        self.sampled.append((local, src[kept], dst[kept], weight.astype(np.float32)))
+        return kept, order[first[kept]], (end - first)[kept]
 
     def edges(self) -> int:
         if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample

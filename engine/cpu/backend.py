@@ -11,7 +11,6 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.induced import Induced
-from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
@@ -20,6 +19,7 @@ from csaw.engine.batches.unique import Unique
 from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
+from csaw.engine.cpu.batches.layers import HostLayers
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.cpu.batches.rounds import UnlimitedWalks
 from csaw.engine.cpu.batches.walks import Walks
@@ -91,7 +91,7 @@ class CpuBackend(Backend):
         if self.algorithm.shares_draws:
             return SharedDraws(self, first, sources)
         if self.algorithm.draws_from != "edges":
-            return Layers(self, first, sources)
+            return HostLayers(self, first, sources)
         if self.algorithm.unique:
             return Unique(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)

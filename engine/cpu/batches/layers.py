@@ -1,0 +1,45 @@
+"""Samples of layers on the CPU: instances are added up and matched by threads, without sorting all edges at once; see kernels/layers.py."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from csaw.engine.batches.layers import Layer, Layers
+from csaw.engine.cpu.kernels.layers import add_up, match
+
+if TYPE_CHECKING:
+    from csaw.engine.cpu.backend import CpuBackend
+
+
+class HostLayers(Layers):
+    """As Layers, with the same sample."""
+
+    backend: "CpuBackend"
+
+    def _sums(self, local: np.ndarray, dst: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        ends, bits = self._ends(local), max(self.backend.store.vertices - 1, 1).bit_length()
+        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], dst, bias, bits))
+        vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
+        return np.repeat(np.arange(self.instances), [one.size for one, _ in found]), vertex, sums
+
+    def _matched(self, local: np.ndarray, dst: np.ndarray, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        draws, edges = self._ends(layer.local), self._ends(local)
+        found = self._of_instances(lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], dst))
+        kept, draw, times = np.concatenate([np.zeros((3, 0), np.int64), *found], axis=1)
+        return kept, draw, times
+
+    def _ends(self, local: np.ndarray) -> np.ndarray:
+        """int64 [instances + 1]: where each instance begins in ``local``, which rises."""
+        return np.searchsorted(local, np.arange(self.instances + 1))
+
+    def _of_instances(self, task: Callable[[int], Any]) -> list[Any]:
+        """``task(instance)`` of each, by threads."""
+        found: list[Any] = [None] * self.instances
+
+        def run(some: np.ndarray, *_: np.ndarray) -> None:
+            for i in some.tolist():
+                found[i] = task(i)
+
+        self.backend.in_slices(np.arange(self.instances), 1, run)
+        return found

@@ -1,0 +1,89 @@
+"""Sums of biases by vertex, and the edges to drawn vertices, of samples of layers: a thread does an instance. See engine/batches/layers.py."""
+
+import numpy as np
+from numba import int64, uint64
+
+from csaw.engine.cpu.kernels.weigh import scaled, shift_for
+from csaw.partition.compile import inner, njit
+
+DIGIT = 11  # bits that a pass of the sort goes by
+FREE = -1  # a cell without a vertex
+
+
+@inner
+def sort_by_vertex(vertex, unit, bits):
+    """``vertex``, numbers of ``bits`` bits, ascending, and ``unit`` with them: by digits, the lowest first."""
+    other_vertex, other_unit = np.empty_like(vertex), np.empty_like(unit)
+    places = np.empty(1 << DIGIT, np.int64)
+    for shift in range(0, bits, DIGIT):
+        places[:] = 0
+        for v in vertex:
+            places[v >> shift & (places.size - 1)] += 1
+        before = 0
+        for digit in range(places.size):
+            places[digit], before = before, before + places[digit]
+        for i in range(vertex.size):
+            digit = vertex[i] >> shift & (places.size - 1)
+            other_vertex[places[digit]], other_unit[places[digit]] = vertex[i], unit[i]
+            places[digit] += 1
+        vertex, other_vertex, unit, other_unit = other_vertex, vertex, other_unit, unit
+    return vertex, unit
+
+
+@njit(nogil=True)
+def add_up(low, high, dst, bias, bits):
+    """The different vertices, ascending, that the edges low .. high - 1 of an instance lead to, and the sums of their biases as integers of one scale: int64 both.
+
+    ``dst`` int64, ``bias`` float64: of each edge; ``bits``: of the largest vertex.
+    """
+    largest = 0.0
+    for i in range(low, high):
+        largest = max(largest, bias[i])
+    unit = np.zeros(high - low, np.int64)
+    if largest > 0.0:
+        shift = shift_for(largest, high - low)
+        for i in range(low, high):
+            unit[i - low] = scaled(bias[i], shift)
+    vertex, unit = sort_by_vertex(dst[low:high].copy(), unit, bits)
+    last = -1
+    for i in range(vertex.size):
+        if last >= 0 and vertex[last] == vertex[i]:
+            unit[last] += unit[i]
+        else:
+            last += 1
+            vertex[last], unit[last] = vertex[i], unit[i]
+    return vertex[: last + 1].copy(), unit[: last + 1].copy()
+
+
+@inner
+def cell_of(vertex, cells):
+    """The cell at which the search for a vertex begins; the number of cells is a power of two."""
+    return int64((uint64(vertex) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & (cells - 1)
+
+
+@njit(nogil=True)
+def match(first_draw, last_draw, drawn, low, high, dst):
+    """The edges low .. high - 1 of an instance that lead to vertices it has drawn: int64 [n] their numbers, the first draw that gave the vertex, and how many did.
+
+    ``drawn`` int64: the vertex of each draw, of which the instance has first_draw .. last_draw - 1.
+    """
+    cells = 16
+    while cells < 2 * (last_draw - first_draw):
+        cells *= 2
+    draw, times = np.full(cells, FREE, np.int64), np.zeros(cells, np.int64)
+    for number in range(first_draw, last_draw):
+        cell = cell_of(drawn[number], cells)
+        while draw[cell] != FREE and drawn[draw[cell]] != drawn[number]:
+            cell = (cell + 1) & (cells - 1)
+        if draw[cell] == FREE:
+            draw[cell] = number
+        times[cell] += 1
+    edges, size = np.empty((3, high - low), np.int64), 0
+    for edge in range(low, high):
+        cell = cell_of(dst[edge], cells)
+        while draw[cell] != FREE and drawn[draw[cell]] != dst[edge]:
+            cell = (cell + 1) & (cells - 1)
+        if draw[cell] != FREE:
+            edges[0, size], edges[1, size], edges[2, size] = edge, draw[cell], times[cell]
+            size += 1
+    return edges[:, :size].copy()
