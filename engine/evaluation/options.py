@@ -24,7 +24,7 @@ class EvaluateOptions:
 
     device: Any = declared("auto", WHERE, "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1, where several GPUs share what can be shared, and the first does the rest; auto takes the first GPU if there is one", object)
     memory: int | None = declared(None, WHERE, "host memory to use, such as 4GiB; a graph that is larger is read block by block [default: what is free]", Bytes, low=1)
-    gpu_memory: int | None = declared(None, WHERE, "memory of the GPU to use, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
+    gpu_memory: int | None = declared(None, WHERE, "memory of each GPU to use, such as 40GiB [default: nine tenths of what is free]", Bytes, low=1)
     residency: Residency | None = declared(None, WHERE, "place of the graph while it is measured: whole in the memory of the device (resident), in host memory, from which a GPU gets block after block (streamed), or in its store (disk) [default: the first that fits]",
                                            choices=(Residency.RESIDENT, Residency.STREAMED, Residency.DISK))
     threads: int | None = declared(None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend
 
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
-# Most of the mini-batches that are drawn at a time, where the plan's batch has as much: launches take longer than kernels where they are few.
+# Most scratch memory of the mini-batches that are drawn at a time, unless the plan's batch has less: of few at a time, launches take longer than kernels.
 SCRATCH_BYTES = 512 << 20
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 

@@ -59,7 +59,7 @@ __device__ __forceinline__ u32 cells_of(const MiniBatches& b, const MiniHop& h, 
 
 __device__ __forceinline__ i64 first_cell(const MiniBatches& b, const MiniHop& h, u32 local) { return (i64)local * b.edge_room + h.cells; }
 
-// Calls use(cell, value, is there, is new) for the cells of a chunk, 32 neighbors of a warp at a time, in order. All threads.
+// Calls use(cell, value, is there, is new) for the cells of a chunk, in order; a warp takes 32 that stand side by side at a time. All threads.
 template <typename Use>
 __device__ __forceinline__ void over_chunk(const MiniBatches& b, const MiniHop& h, u32 local, Use use)
 {
