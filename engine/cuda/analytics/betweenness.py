@@ -15,10 +15,15 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
     """float64 [V]: how much of the shortest ways from each source to all vertices leads over each vertex, summed over the sources in order.
 
     State: 48 bytes a vertex while vertices are sorted by distance, else 32. A graph that does not fit is read once forward and once backward, a level's blocks at a time.
-    Of several GPUs, each takes the next source when it is done with one; what each source gives comes to the first, where it is added in the order of the sources.
+    Of several GPUs, each takes the next source when it is done with one; what each source gives, 8 bytes a vertex, comes to the first GPU, where it is added in the order of
+    the sources.
     """
-    total = cupy.zeros(network.vertices)
-    for found in in_order(network.among(sources.size, backward=True), sources.tolist(), _of_source):
+    networks, total = network.among(sources.size, backward=True), cupy.zeros(network.vertices)
+    if len(networks) == 1:
+        for source in sources.tolist():
+            _add(network, source, total)
+        return total
+    for found in in_order(networks, sources.tolist(), _of_source):
         total += here(found)
     return total
 
@@ -26,6 +31,12 @@ def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:
 def _of_source(network: DeviceNetwork, source: int) -> Array:
     """float64 [V]: what one source gives."""
     total = cupy.zeros(network.vertices)
+    _add(network, source, total)
+    return total
+
+
+def _add(network: DeviceNetwork, source: int, total: Array) -> None:
+    """Add one source."""
     distance = network.compute("bfs", source=source)
     levels = 1 + int(distance.max())
     order, begins = _by_level(distance, levels)
@@ -37,7 +48,6 @@ def _of_source(network: DeviceNetwork, source: int) -> Array:
     for level in range(levels - 1, -1, -1):
         state = (distance, level, ways, passed, total)
         _over_level(network, "depend", (order, on_host), begins[level : level + 2], *state)
-    return total
 
 
 def _by_level(distance: Array, levels: int) -> tuple[Array, list[int]]:
