@@ -26,9 +26,11 @@ class Networks:
     @cached_property
     def gpu(self) -> Network:
         """The graph on the first GPU, which hands parts of what is divided to the others."""
+        import cupy
+
         from csaw.engine.cuda.network import DeviceNetwork
 
-        wish = self.wish
+        self.of_caller, wish = cupy.cuda.Device(), self.wish
         return DeviceNetwork(
             self.store,
             self.gpus[0],
@@ -96,3 +98,4 @@ class Networks:
         self.host.close()
         if "gpu" in vars(self):
             self.gpu.close()
+            self.of_caller.use()  # in place of the first GPU of the network

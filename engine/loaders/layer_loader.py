@@ -52,7 +52,7 @@ class LayerLoader(EpochLoader[Layers]):
     options: those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (default: 8); ``weighted=True`` to use the weights of a graph store.
 
     Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them,
-    ``x`` of the vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and the epoch alone; on a GPU, PyTorch adds up rows and repeated edges in any order, so that the last bits of matrices may differ. Tensors are on the device of ``data``; of a graph
+    ``x`` of the vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and the epoch alone, to the last bit of their matrices. Tensors are on the device of ``data``; of a graph
     store, where they were drawn. Mini-batches are made ahead by threads, while the model trains.
 
     Errors: OptionError for what cannot be sampled; those of :func:`csaw.engine.stream`.

@@ -24,6 +24,9 @@ from csaw.partition.shown import quoted
 
 torch = needed("torch")
 
+OWN = {"frontier_size", "ids", "instances", "sources"}  # options that follow from arguments of the loader
+UNITS = 2.0**36  # of the largest value of a sum: 2^26 values stay below 2^62
+
 
 @dataclass(frozen=True)
 class Layers:
@@ -73,6 +76,8 @@ class EpochLayers:
 
     def __init__(self, store: GraphStore, sampler: str, nodes: np.ndarray | None, *, batch_size: int, shuffle: bool, drop_last: bool,
                  share: tuple[int, int], on_device: bool, **options: Any) -> None:  # fmt: skip
+        for name in OWN & options.keys():
+            raise OptionError(f"{name}: input_nodes and batch_size decide it; leave it out")
         if not issubclass(registry.find(sampler), LayerEntries):
             raise OptionError(f"sampler: expected one that draws layers of vertices, such as ladies or fastgcn, found {quoted(sampler)}")  # fmt: skip
         if not (isinstance(batch_size, int) and batch_size > 0):
@@ -140,9 +145,22 @@ def _float32_of(array: Array) -> Any:
 
 def matrix(rows: Any, columns: Any, src: Any, dst: Any, values: Any) -> Any:
     """The sparse matrix [rows, columns] with a value for each edge src -> dst, all of which are vertices: edges that are there more than once are added up."""
-    at = torch.stack([_places(rows, src), _places(columns, dst)])
-    with torch.sparse.check_sparse_tensor_invariants(False):  # PyTorch warns of what is left to its default
-        return torch.sparse_coo_tensor(at, values, (rows.numel(), columns.numel())).coalesce()
+    width = max(columns.numel(), 1)
+    cells, of_edge = (_places(rows, src) * width + _places(columns, dst)).unique(return_inverse=True)
+    at = torch.stack([cells // width, cells % width])
+    return _sparse(at, summed(values, of_edge, cells.numel()), (rows.numel(), columns.numel()))
+
+
+def _sparse(at: Any, values: Any, shape: Any) -> Any:
+    return torch.sparse_coo_tensor(at, values, shape, is_coalesced=True, check_invariants=False)
+
+
+def summed(values: Any, group: Any, groups: int) -> Any:
+    """The sums of positive ``values`` by group, float32 [groups]: of integers in proportion to them, so that the same bits come of any order, on any device. A group of one keeps its value."""
+    largest = values.new_zeros(groups).scatter_reduce_(0, group, values, "amax").double()
+    parts = (values.double() / largest[group] * UNITS).round().long()
+    sums = torch.zeros(groups, dtype=torch.int64, device=values.device).index_add_(0, group, parts)
+    return (sums.double() * largest / UNITS).to(values.dtype)
 
 
 def _places(nodes: Any, wanted: Any) -> Any:
@@ -156,5 +174,4 @@ def _places(nodes: Any, wanted: Any) -> Any:
 def with_sums_of_one(adj: Any) -> Any:
     """A coalesced sparse matrix with its rows divided by their sums, as LADIES does to keep the variance of layers bounded (Zou et al., algorithm 1)."""
     at, values = adj.indices(), adj.values()
-    sums = values.new_zeros(adj.shape[0]).index_add_(0, at[0], values)
-    return torch.sparse_coo_tensor(at, values / sums[at[0]], adj.shape, is_coalesced=True, check_invariants=False)
+    return _sparse(at, values / summed(values, at[0], adj.shape[0])[at[0]], adj.shape)

@@ -188,3 +188,24 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
 def test_what_cannot_be_drawn_is_refused(store, options, said):
     with pytest.raises(OptionError, match=said):
         LayerLoader(store, **{"layer_sizes": SIZES, "device": "cpu"} | options)
+
+
+@pytest.mark.parametrize("name", ["frontier_size", "ids", "instances", "sources"])
+def test_what_the_loader_decides_is_refused_by_name(store, name):
+    with pytest.raises(OptionError, match=f"^{name}: "):
+        loader_of(store, **{name: 8})
+
+
+def test_sums_have_the_same_bits_in_any_order():
+    rng = np.random.default_rng(4)
+    values, group = (
+        torch.from_numpy(rng.random(50_000, np.float32) ** 9 + 1e-12),
+        torch.from_numpy(rng.integers(0, 300, 50_000)),
+    )
+    sums = loader_layers.summed(values, group, 301)
+    order = torch.from_numpy(rng.permutation(50_000))
+    assert torch.equal(sums, loader_layers.summed(values[order], group[order], 301))
+    exact = np.bincount(group.numpy(), values.double().numpy(), 301)
+    np.testing.assert_allclose(sums.numpy(), exact, rtol=2e-7)
+    alone = torch.tensor([1.7, 3e-30])
+    assert torch.equal(loader_layers.summed(alone, torch.tensor([1, 0]), 2), alone[[1, 0]])

@@ -8,7 +8,7 @@
 constexpr u32 WORDS = sizeof(Key) / 4;
 constexpr u32 SLOTS = PART_SLOTS / WORDS;  // of a part's table; a part of more keys takes rounds
 constexpr u32 TILE = PART_TILE / WORDS;    // items that a block moves to their parts
-constexpr u32 HELD = 4;                    // items that a thread holds at a time
+constexpr u32 HELD = 8;                    // items that a thread holds at most: more than parts have on average where all nodes and picks are different
 
 __device__ __forceinline__ u64 mixed(u64 key)
 {
