@@ -3,6 +3,7 @@
 import gc
 import logging
 import signal
+from collections import Counter
 
 import pytest
 
@@ -11,6 +12,20 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 gc.set_threshold(100_000)  # as the command does: most of the time of these tests is Numba's compiler
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test that is marked ``one_in(n)``, every n-th is not slow."""
+    cases = Counter()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is None or item.get_closest_marker("slow"):
+            continue
+        name = item.nodeid.partition("[")[0]
+        if cases[name] % mark.args[0]:
+            item.add_marker(pytest.mark.slow("other cases of the same kind run by default"))
+        cases[name] += 1
 
 
 @pytest.fixture(autouse=True)

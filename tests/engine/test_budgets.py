@@ -44,6 +44,7 @@ def graph_of(path, compression=None):
     return write_graph(path, graph.indptr, graph.indices, graph.weights, directed=False, partitions=2, overwrite=True, compression=compression)  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("in_place", [False, True], ids=["pieces", "rows"])
 @pytest.mark.parametrize("compression", [None, "lz4"])
 @pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])

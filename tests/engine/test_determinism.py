@@ -71,6 +71,7 @@ STREAMED = (
 LIKE_STREAMED = pytest.mark.slow(reason="takes the path of an algorithm in STREAMED")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("algo", "options"),
     [
@@ -96,6 +97,7 @@ def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo,
     assert_same(arrays_of(store, tmp_path / "r.zarr", algo, seed=5, **options), stored_arrays(tmp_path / "s.zarr"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("room_bytes", [450_000, 1 << 30])  # for some rows, for all of them
 @pytest.mark.parametrize(
     ("algo", "options"),

@@ -215,6 +215,7 @@ DESIGNS = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("algo", "options"), DESIGNS)
 def test_estimates_are_right_on_average(tmp_path, algo, options, weighted):

@@ -26,6 +26,7 @@ def failed(path, graph):
     return {check.name for check in verify(path, graph).checks if not check.ok}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_mini_batch_is_found(tmp_path, fault, monkeypatch):
     more, file, right, wrong, found_by = FAULTS[fault]

@@ -53,6 +53,7 @@ def test_steps_that_come_in_any_order_are_walks_again(tmp_path, room):
         assert np.array_equal(paths.rows(first, last), expected[first:last])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("algo", "options", "directed"), RUNS)
 def test_walks_are_those_of_a_resident_graph(tmp_path, algo, options, directed):
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=12, directed=directed)

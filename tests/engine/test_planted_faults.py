@@ -233,6 +233,7 @@ def planted(monkeypatch, fault):
     plant(monkeypatch, *fault) if isinstance(owner, str) else monkeypatch.setattr(owner, name, wrong)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("fault", each(WALK_FAULTS))
 def test_a_wrong_walk_is_found(tmp_path, fault, monkeypatch):
     algo, options, what, law = WALK_FAULTS[fault]
@@ -340,6 +341,7 @@ TRAVERSAL_FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("fault", each(TRAVERSAL_FAULTS))
 def test_a_wrong_traversal_is_found(tmp_path, fault, monkeypatch):
     edges, algo, options, what, check, found_by = TRAVERSAL_FAULTS[fault]

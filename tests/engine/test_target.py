@@ -246,6 +246,7 @@ def test_what_makes_no_sense_with_a_target_is_refused(tmp_path, algorithm, given
         prepare(store, algorithm, target=3, **given)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("algorithm", "given", "vertices"),
     [
@@ -289,6 +290,7 @@ def test_numbers_of_base_instances_differ_and_have_64_bits():
     assert max(numbers) < 2**63
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("fault", ["cut", "order", "edge"])
 def test_verify_finds_what_was_joined_wrongly(tmp_path, monkeypatch, fault):
     store = random_store(tmp_path / "g.zarr")

@@ -12,6 +12,7 @@ from csaw.engine.measures.bfs import Bfs
 from csaw.partition.errors import OptionError
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("alone", [0, None])  # entries of a frontier that one thread searches by itself
 def test_distances_are_those_of_a_queue(tmp_path, monkeypatch, directed, alone):

@@ -25,6 +25,7 @@ def dijkstra(rows, source):
     return far
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("step", [0.001, 0.1, 50.0])
 def test_sums_are_those_of_a_heap(tmp_path, monkeypatch, directed, step):
