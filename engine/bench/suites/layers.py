@@ -2,8 +2,8 @@
 
 A rate is that of samples, each a mini-batch, because a mini-batch is what these programs publish the time of. Published is one of them: gSampler's LADIES takes 1.25 s for an epoch of
 ogbn-products (figure 8 of its artifact, one V100), which are 196,615 seeds in mini-batches of 512. It draws by squared entries that are all 1, without replacement, 25 mini-batches together, and so
-does the work here. One thing differs: its next layer is drawn for the seeds too, csaw's for the layer alone, as in LADIES' paper. gSampler publishes no time of FastGCN and GraphSAINT. NextDoor
-publishes how many times faster than the samplers of these papers it is, and no rates; its FastGCN and LADIES draw each vertex of the graph with the same chance.
+does the work here. One thing differs: its next layer is drawn for the seeds too, csaw's for the layer alone, as in LADIES' paper. gSampler publishes no time of FastGCN and GraphSAINT. Of
+NextDoor no rates were found, only how many times faster than the samplers of these papers it is; its FastGCN and LADIES draw each vertex of the graph with the same chance.
 
 A rate is set beside the published one on any graph of that size. A layer looks at all edges of the one before, so that hubs decide: R-MAT's usual stand-in has vertices of 300,000 edges, which
 products that are bought together have not; ``rmat:scale=21,edge_factor=30,a=0.44,b=0.22,c=0.22,d=0.12`` is as large, and its largest vertices have 20,000.
