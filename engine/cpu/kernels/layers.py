@@ -1,13 +1,12 @@
 """Sums of biases by vertex, and the edges to drawn vertices, of samples of layers: a thread does an instance. See engine/batches/layers.py."""
 
 import numpy as np
-from numba import int64, uint64
 
+from csaw.engine.cpu.kernels.rows import member_cell, member_table
 from csaw.engine.cpu.kernels.weigh import scaled, shift_for
 from csaw.partition.compile import inner, njit
 
 DIGIT = 11  # bits that a pass of the sort goes by
-FREE = -1  # a cell without a vertex
 
 
 @inner
@@ -55,35 +54,23 @@ def add_up(low, high, dst, bias, bits):
     return vertex[: last + 1].copy(), unit[: last + 1].copy()
 
 
-@inner
-def cell_of(vertex, cells):
-    """The cell at which the search for a vertex begins; the number of cells is a power of two."""
-    return int64((uint64(vertex) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & (cells - 1)
-
-
 @njit(nogil=True)
 def match(first_draw, last_draw, drawn, low, high, dst):
     """The edges low .. high - 1 of an instance that lead to vertices it has drawn: int64 [n] their numbers, the first draw that gave the vertex, and how many did.
 
     ``drawn`` int64: the vertex of each draw, of which the instance has first_draw .. last_draw - 1.
     """
-    cells = 16
-    while cells < 2 * (last_draw - first_draw):
-        cells *= 2
-    draw, times = np.full(cells, FREE, np.int64), np.zeros(cells, np.int64)
+    table = member_table(drawn[first_draw:last_draw], 0, drawn)
+    draw, times = np.empty(table.size, np.int64), np.zeros(table.size, np.int64)
     for number in range(first_draw, last_draw):
-        cell = cell_of(drawn[number], cells)
-        while draw[cell] != FREE and drawn[draw[cell]] != drawn[number]:
-            cell = (cell + 1) & (cells - 1)
-        if draw[cell] == FREE:
+        cell = member_cell(table, drawn[number])
+        if times[cell] == 0:
             draw[cell] = number
         times[cell] += 1
     edges, size = np.empty((3, high - low), np.int64), 0
     for edge in range(low, high):
-        cell = cell_of(dst[edge], cells)
-        while draw[cell] != FREE and drawn[draw[cell]] != dst[edge]:
-            cell = (cell + 1) & (cells - 1)
-        if draw[cell] != FREE:
+        cell = member_cell(table, dst[edge])
+        if times[cell] > 0:
             edges[0, size], edges[1, size], edges[2, size] = edge, draw[cell], times[cell]
             size += 1
     return edges[:, :size].copy()
