@@ -30,14 +30,15 @@ class DeviceMiniBatches:
         self.widths = frontiers(
             self.sizes, self.seeds, most := backend.store.vertices * (self.seeds if self.disjoint else 1)
         )
-        self.edge_room = sum(width * size for width, size in zip(self.widths, self.sizes, strict=True))
+        self.cells = [width * size for width, size in zip(self.widths, self.sizes, strict=True)]  # of each hop
+        self.edge_room = sum(self.cells)
         self.room = min(self.seeds + self.edge_room, self.seeds + most)
         check_nodes(self.room)
         self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
         self.is_full = not sources.size or sources[:, :, 1].min() >= 0
         hops = len(self.sizes)
         self.words = 2 if self.disjoint or self.dtype.itemsize == 8 else 1  # of Key in minibatch.cuh
-        self.chunks = [-(-width * size // CHUNK_CELLS) for width, size in zip(self.widths, self.sizes, strict=True)]
+        self.chunks = [-(-cells // CHUNK_CELLS) for cells in self.cells]
         self.n_id = cupy.empty((self.instances, self.room), self.dtype)
         self.owner = cupy.empty((self.instances, self.room), np.uint32) if self.disjoint else None
         self.node_ends = cupy.zeros((self.instances, hops + 2), np.int64)
@@ -50,7 +51,7 @@ class DeviceMiniBatches:
         self.found = 0
 
     def advance(self) -> None:
-        cells = max((width * size for width, size in zip(self.widths, self.sizes, strict=True)), default=0)
+        cells = max(self.cells)
         item_room, parts = self._items(len(self.sizes) - 1), self._parts(len(self.sizes) - 1)
         needed = cells * self.dtype.itemsize + 8 * self.words * item_room + 12 * parts
         room = min(SCRATCH_BYTES, self.backend.plan.batch_bytes)
@@ -71,17 +72,17 @@ class DeviceMiniBatches:
         given = self._struct(low, high)
         kernels.over("plant_seeds", count * self.seeds, given)
         for hop, (width, size) in enumerate(zip(self.widths, self.sizes, strict=True)):
-            staged = kernels.staged(count * width, size)
+            staged, chunks = kernels.staged(count * width, size), self.chunks[hop]
             this = self._hop(hop, staged, item_room, scratch)
-            if width * size:
-                tiles, chunks = -(-self._items(hop) * self.words // PART_TILE), self.chunks[hop]
+            if self.cells[hop]:
+                tiles = -(-self._items(hop) * self.words // PART_TILE)
                 kernels.launch("draw_picks", (-(-width // staged), count), BLOCK, given, this, seed)
                 kernels.launch("count_parts", (tiles, count), BLOCK, given, this)
                 kernels.launch("fill_parts", (tiles, count), BLOCK, given, this)
                 kernels.launch("merge_parts", (self._parts(hop), count), BLOCK, given, this)
                 kernels.launch("count_new", (chunks, count), BLOCK, given, this)
             kernels.launch("settle_hop", count, BLOCK, given, this)
-            kernels.launch("number_new", (self.chunks[hop], count), BLOCK, given, this)
+            kernels.launch("number_new", (chunks, count), BLOCK, given, this)
 
     def _parts(self, hop: int) -> int:
         """Parts of the items of a hop."""
@@ -89,15 +90,12 @@ class DeviceMiniBatches:
 
     def _items(self, hop: int) -> int:
         """Most items of a hop: the nodes before it and its cells."""
-        return self.seeds + sum(
-            width * size for width, size in zip(self.widths[: hop + 1], self.sizes[: hop + 1], strict=True)
-        )
+        return self.seeds + sum(self.cells[: hop + 1])
 
     def _hop(self, hop: int, staged: int, item_room: int, scratch: dict[str, Array]) -> np.ndarray:
-        cells = sum(width * size for width, size in zip(self.widths[:hop], self.sizes, strict=False))
         return struct(
             "MiniHop", hop=np.uint32(hop), width=np.uint32(self.widths[hop]), size=np.uint32(self.sizes[hop]), staged=np.uint32(staged),
-            cells=np.uint32(cells), chunks=np.uint32(sum(self.chunks[:hop])), parts=np.uint32(self._parts(hop)), item_room=np.uint32(item_room),
+            cells=np.uint32(sum(self.cells[:hop])), chunks=np.uint32(sum(self.chunks[:hop])), parts=np.uint32(self._parts(hop)), item_room=np.uint32(item_room),
             **scratch,
         )  # fmt: skip
 
