@@ -12,7 +12,7 @@ from csaw.engine.algorithm import LayerEntries
 from csaw.engine.contracts import Array
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.tensors import int64_of, span_of, vertices_of
+from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
 from csaw.engine.run import prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.schedule.loop import FinishedBatch
@@ -119,7 +119,7 @@ def cut(
     """The mini-batches of a batch, with the ``seeds`` and the number of ``layers`` of each. ``vertices``: those of the graph."""
     arrays = batch.on_device()
     ids = {name: vertices_of(arrays[name], vertices) for name in ("src", "dst", "vertices")}
-    weight = _float32_of(arrays["weight"])
+    weight = float32_of(arrays["weight"])
     edges = _counts(arrays["counts"], int64_of(arrays["depth"]), layers)
     drawn = _counts(arrays["vertex_counts"], int64_of(arrays["layer"]) - 1, layers)
     parts = [iter(values.split(counts)) for values, counts in ((ids["src"], edges), (ids["dst"], edges), (weight, edges), (ids["vertices"], drawn))]  # fmt: skip
@@ -137,10 +137,6 @@ def _counts(sizes: Array, layer: Any, layers: int) -> list[int]:
     """How many entries each instance has of each layer, one instance after the other. ``sizes``: entries of each instance; ``layer``: that of each entry, from 0."""
     parts = layer.split(int64_of(sizes).tolist())
     return [count for part in parts for count in torch.bincount(part, minlength=layers).tolist()]
-
-
-def _float32_of(array: Array) -> Any:
-    return torch.from_numpy(array) if isinstance(array, np.ndarray) else torch.from_dlpack(array)
 
 
 def matrix(rows: Any, columns: Any, src: Any, dst: Any, values: Any) -> Any:

@@ -36,6 +36,16 @@ def int64_of(array: Array) -> Any:
     return out
 
 
+def float32_of(array: Array) -> Any:
+    """Floats of 32 bits as a tensor on their device. The memory of a GPU's array may be used again from now on."""
+    torch = needed("torch")
+    if isinstance(array, np.ndarray):
+        return torch.from_numpy(array)
+    out = torch.from_dlpack(array).clone()
+    torch.cuda.current_stream(out.device).synchronize()
+    return out
+
+
 def share_of(rank: int | None, world: int | None) -> tuple[int, int]:
     """The share of this process: as given, or that of ``torch.distributed``; OptionError unless 0 <= rank < world."""
     if (rank is None) != (world is None):

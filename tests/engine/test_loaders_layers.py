@@ -58,11 +58,11 @@ def test_matrices_are_the_sample_that_is_stored(tmp_path, store, sampler, weight
     check_stored(store, tmp_path / "s.zarr", found, np.split(nodes, 6), sampler, weighted)
 
 
-@pytest.mark.parametrize("fault", ["_places", "_float32_of"])
+@pytest.mark.parametrize("fault", ["_places", "float32_of"])
 def test_a_fault_would_be_found(tmp_path, store, fault, monkeypatch):
     wrong = {
         "_places": lambda nodes, wanted: torch.searchsorted(nodes.sort()[0], wanted),  # seeds are in no order
-        "_float32_of": lambda array: torch.ones(len(array)),
+        "float32_of": lambda array: torch.ones(len(array)),
     }[fault]
     monkeypatch.setattr(loader_layers, fault, wrong)
     nodes = np.random.default_rng(3).permutation(store.vertices)[:96]
