@@ -10,7 +10,7 @@ FIRST = device_or_skip()
 
 import cupy
 from helpers.graphs import WideStore, random_store
-from helpers.networks import GRAPHS, pairs_of, same, stores
+from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.device import open_device
@@ -127,8 +127,7 @@ def test_ranks_and_assortativity(name, measure, tmp_path):
 
 def test_sums_are_pushed_by_all_gpus_where_nothing_holds_the_other_direction(tmp_path):
     store = STORES["larger directed"](tmp_path / "g.zarr")
-    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
-    wanted = HostNetwork(store).compute("arriving_sums", values=values)
+    values, wanted = sums_of_values(store, "arriving_sums")
     sizes = {"gpu_memory": in_blocks(store)[0], "memory": in_blocks(store)[0]}
     network = on_several(store, derived=tmp_path / "derived", **sizes)
     assert not network.host.can_have_incoming

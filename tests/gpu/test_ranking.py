@@ -7,7 +7,7 @@ from helpers.gpu import device_or_skip, hub_store
 gpu = device_or_skip()
 
 from helpers.graphs import random_store
-from helpers.networks import GRAPHS, pairs_of, same
+from helpers.networks import GRAPHS, pairs_of, same, sums_of_values
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
@@ -47,8 +47,7 @@ def test_findings_are_those_of_the_host(graph, measure, tmp_path):
 
 def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
     store = LONG["larger directed"](tmp_path / "g.zarr")
-    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
-    wanted = HostNetwork(store).compute("arriving_sums", values=values)
+    values, wanted = sums_of_values(store, "arriving_sums")
     longest = max(len(row) for row in pairs_of(store)[1])
     for gpu_bytes, host_bytes in ((STATE_BYTES, 48), (4 * STATE_BYTES, 60)):
         sizes = {
@@ -63,8 +62,7 @@ def test_sums_are_pushed_where_nothing_holds_the_other_direction(tmp_path):
 
 def test_sums_of_neighbors_do_not_depend_on_where_rows_are_cut(tmp_path):
     store = hub_store(tmp_path / "g.zarr", False)
-    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
-    wanted = HostNetwork(store).compute("neighbor_sums", values=values)
+    values, wanted = sums_of_values(store, "neighbor_sums")
     for network in networks(store, tmp_path / "derived"):
         found = network.compute("neighbor_sums", values=network.xp.asarray(values))
         assert np.array_equal(found.get(), wanted)

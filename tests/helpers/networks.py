@@ -25,6 +25,12 @@ GRAPHS = {
 }
 
 
+def sums_of_values(store, what):
+    """Numbers of the vertices, and the sums of them that the host's module ``what`` makes."""
+    values = np.random.default_rng(2).integers(0, 2**40, store.vertices)
+    return values, HostNetwork(store).compute(what, values=values)
+
+
 def least(store):
     """Bytes of memory for two of the longest rows in any direction."""
     longest = max(len(row) for row in pairs_of(store)[1])
