@@ -142,6 +142,7 @@ def test_a_job_that_is_cut_off_ends_csaw_and_goes_back_to_the_queue(cluster, scr
     given = {"GRAPH": "web.zarr", "OUT": "walks.zarr"} | {**ARRAYS, **DASK}.get(script, {})
     job = subprocess.Popen(["bash", FOLDER / script], env=os.environ | given)
     while not Path("calls").exists() or not calls("csaw"):
+        assert job.poll() is None
         time.sleep(0.02)
     job.send_signal(signal.SIGTERM)
     job.wait(timeout=20)

@@ -100,6 +100,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         [*line, "--cluster", "local:2"], env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
     )
     while len(list((tmp_path / "w.zarr.partial" / "groups").glob("*.json"))) < 2:
+        assert child.poll() is None
         time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)  # as a terminal does
     _, said = child.communicate(timeout=60)

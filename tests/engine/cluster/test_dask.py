@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -173,22 +173,29 @@ class Killer(threading.Thread):
         for seconds in self.moments:
             if not self.both_there() or self.stop.wait(0.3 + seconds):
                 return
-            there = list(self.client.run(os.getpid, on_error="ignore").values())  # one may have died by itself
-            if there and not self.peace.is_set():
-                self.killed.append(random.choice(there))
-                clusters.kill(self.killed[-1])
+            with suppress(OSError, TimeoutError):  # one may have died by itself, even while it is asked
+                there = list(self.client.run(os.getpid, on_error="ignore").values())
+                if there and not self.peace.is_set():
+                    self.killed.append(random.choice(there))
+                    clusters.kill(self.killed[-1])
         while self.both_there() and not self.stop.wait(0.5):
             pass
 
     def both_there(self):
         """Wait for both workers. False: the end came first."""
         since = time.monotonic()
-        while len(self.client.nthreads()) < 2 and not self.stop.wait(0.05):
+        while self.workers() < 2 and not self.stop.wait(0.05):
             if time.monotonic() - since > attendance.REPLACE_SECONDS:
                 since = time.monotonic()
-                self.client.cluster.scale(len(self.client.nthreads()))
+                self.client.cluster.scale(self.workers())
                 self.client.cluster.scale(2)
         return not self.stop.is_set()
+
+    def workers(self):
+        """How many are there. This thread has to go on: without it nobody would replace the workers that the run waits for."""
+        with suppress(OSError, TimeoutError):
+            return len(self.client.nthreads())
+        return 0
 
 
 def assert_kills_lose_nothing(folder, graph, moments, algo, **options):
@@ -389,6 +396,7 @@ def test_a_scheduler_that_dies_leaves_a_sample_to_resume(tmp_path, graph):
     )
     try:
         while not (tmp_path / "scheduler.json").exists():
+            assert scheduler.poll() is None
             time.sleep(0.05)
         with Client(scheduler_file=tmp_path / "scheduler.json", set_as_default=False) as client:
             client.register_plugin(clusters.SmallGroups(0.1))
