@@ -163,7 +163,8 @@ class Walks:
     def _in_slices(self, todo: np.ndarray, task: Callable[..., None]) -> None:
         """Run ``task(walkers, out, bad, tally)`` in threads over slices of walkers; ``out`` takes their steps."""
         if self.paths is None:
-            self.backend.in_slices(todo, SLICE, lambda walkers, *rest: task(walkers, self.out, *rest))
+            share = -(-todo.size // self.backend.plan.threads)
+            self.backend.in_slices(todo, min(max(share, 512), SLICE), lambda walkers, *rest: task(walkers, self.out, *rest))
             return
         paths = self.paths
 
