@@ -121,7 +121,8 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     if cut.least_bytes + one > free:
         raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
     room = min(budget // 4, free // 2, free - cut.least_bytes)
-    batch = limits.batch or _even(shape.request, max(1, room // row))
+    most = max(1, room // row)
+    batch = limits.batch or _even(shape.request, most)
     plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
     if limits.batch or not isinstance(shape.algorithm, Walk) or needs.reads_path or batch == shape.request.instances:
         return plan
@@ -132,9 +133,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
-    if (
-        more < 2 * batch or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32
-    ):  # numbers of the type of a vertex id
+    if more < 2 * most or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32:  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
     sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]
