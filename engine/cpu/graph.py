@@ -64,7 +64,7 @@ class HostGraph(Partitions):
         self.arrays = GraphArrays(
             store.read_indptr(), self.indices.array, self.weights.array, self.entries.array, self.sums.array,
             self.possible.array, self.strength.array, self.bloom.array, np.zeros(len(store.partitions), np.int64), np.zeros(len(store.partitions) + 1, np.uint8),
-            self.places.near, self.places.begins, self.places.alone, columns.ravel(), np.empty(0, none),
+            self.places.near, self.places.begins, self.places.alone, columns.ravel(), np.empty(0, none), np.full(3, -1, np.int64),
         )  # fmt: skip
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain

@@ -23,7 +23,7 @@ from csaw.engine.kernel_time import finds
 from csaw.partition.compile import cache_dir
 
 FOLDER = Path(__file__).with_name("kernels")
-FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
+FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "searches.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
 IMPORTED = ("../../random.py", "../../portable.py", "memory.py")  # imported by the header of each file
 HEADER = """\
 # Written by csaw; delete at will.

@@ -65,6 +65,7 @@ def _graph(ids: np.dtype) -> Any:
         np.uint8,
         np.float64,
         ids,
+        np.int64,
     ]
     return typeof(GraphArrays(*(np.empty(0, kind) for kind in kinds)))
 

@@ -17,6 +17,7 @@ from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, question_bytes
 from csaw.engine.plan.parts import CLUSTER_BYTES, columns_bytes, refuse_least
 from csaw.engine.plan.pieces import Cut
+from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, OptionError
@@ -120,7 +121,8 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     if cut.least_bytes + one > free:
         raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
     room = min(budget // 4, free // 2, free - cut.least_bytes)
-    batch = limits.batch or max(1, min(shape.request.instances, room // row))
+    most = max(1, room // row)
+    batch = limits.batch or _even(shape.request, most)
     plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
     if limits.batch or not isinstance(shape.algorithm, Walk) or needs.reads_path or batch == shape.request.instances:
         return plan
@@ -131,13 +133,17 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
     left = free - parts["paths"]
     more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
-    if (
-        more < 2 * batch or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32
-    ):  # numbers of the type of a vertex id
+    if more < 2 * most or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32:  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
     sooner = other.expected["loading_seconds"] < PATHS_PAY * plan.expected["loading_seconds"]
     return replace(other, paths_bytes=paths) if sooner else plan
+
+
+def _even(request: Request, most: int) -> int:
+    """Instances of a batch, at most ``most``: all of them, or equal parts of a group, which leave more memory for pieces than a large part and a small one; or ``most``, if groups fit."""
+    group = min(request.group_size, request.instances)
+    return min(most, request.instances) if most >= group else -(-group // -(-group // most))
 
 
 def _in_pieces(

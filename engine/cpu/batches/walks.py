@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOGGED_STEPS = 1 << 18  # most steps that a task notes in a log, if a walk has fewer
 LARGEST_LOG = 1 << 31  # most steps of a log, whose first entry counts them in the type of a vertex id
-SLICE = 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
+LEAST_SLICE, SLICE = 512, 8192  # walkers of a task: enough to keep 64 lanes full, few enough to share among threads
 
 
 class Walks:
@@ -163,7 +163,9 @@ class Walks:
     def _in_slices(self, todo: np.ndarray, task: Callable[..., None]) -> None:
         """Run ``task(walkers, out, bad, tally)`` in threads over slices of walkers; ``out`` takes their steps."""
         if self.paths is None:
-            self.backend.in_slices(todo, SLICE, lambda walkers, *rest: task(walkers, self.out, *rest))
+            share = -(-todo.size // self.backend.plan.threads)  # of a streamed graph, few may go on at a time
+            size = min(max(share, LEAST_SLICE), SLICE)
+            self.backend.in_slices(todo, size, lambda walkers, *rest: task(walkers, self.out, *rest))
             return
         paths = self.paths
 

@@ -11,6 +11,7 @@ moved     i64   [P]       places from a partition's own place in these arrays to
 loaded    u8    [P + 1]   whether each partition can be read, and last, whether there are single rows: alone u8 [V / 8 + 1], a bit for each
 path      id    [L + 1]   the walk whose next step is drawn, where hooks read it
 columns   f64   [columns * V] data of vertices, column after column
+known     i64   [3]       an edge a -> b, and whether it exists, 1 or 0; -1: not known
 near      u32   [V / 64 + 1] the partition of the first vertex of each block of 64; begins i64 [P + 1] the first vertex of each partition
 """
 
@@ -43,6 +44,7 @@ class GraphArrays(NamedTuple):
     alone: np.ndarray
     columns: np.ndarray
     path: np.ndarray
+    known: np.ndarray
 
 
 @inner
@@ -64,6 +66,7 @@ def borrowed(graph):
         borrow(graph.alone),
         borrow(graph.columns),
         borrow(graph.path),
+        borrow(graph.known),
     )
 
 
@@ -86,6 +89,30 @@ def on_path(graph, path):
         graph.alone,
         graph.columns,
         path,
+        graph.known,
+    )
+
+
+@inner
+def with_known(graph, known):
+    """The graph as a hook reads it that may ask whether an edge exists: ``known`` has the answer to one question."""
+    return GraphArrays(
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        graph.table,
+        graph.sums,
+        graph.possible,
+        graph.strength,
+        graph.bloom,
+        graph.moved,
+        graph.loaded,
+        graph.near,
+        graph.begins,
+        graph.alone,
+        graph.columns,
+        graph.path,
+        known,
     )
 
 
@@ -128,7 +155,7 @@ def path_vertex(graph, depth, steps):
 @njit(inline="always")
 def neighbor_at(graph, position):
     """The neighbor at an edge position."""
-    return int64(graph.table[3 * position]) if TABLE else int64(graph.indices[position])
+    return int64(graph.table[uint64(3) * uint64(position)]) if TABLE else int64(graph.indices[uint64(position)])
 
 
 @njit(inline="always")
@@ -212,9 +239,11 @@ def prefetch_membership(graph, a, b):
 
 @inner(forceinline=True)
 def is_neighbor(graph, a, b):
-    """Whether the edge a -> b exists: the row's filter first, then an exact search."""
+    """Whether the edge a -> b exists: what is known, then the row's filter, then an exact search."""
     if a < 0:
         return False
+    if STREAMED and graph.known[2] >= 0 and graph.known[0] == a and graph.known[1] == b:
+        return graph.known[2] == 1
     if graph.bloom.size > 0:
         low = graph.indptr[a]
         word, bits = bloom_word(low, graph.indptr[a + 1] - low, b)

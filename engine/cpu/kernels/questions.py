@@ -11,11 +11,14 @@ candidates  id  [n, 4]  and coins f64 [n, 4]: the questions, in the order of tri
 sure        i64 [n]     the vertex to go to if all answers are no; -1: make more trials
 """
 
-from numba import int64
+import numpy as np
+from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, can_ask
-from csaw.engine.cpu.kernels.constants import edge_bias
-from csaw.engine.cpu.kernels.walk import after, put, save, with_path
+from csaw.engine.cpu.kernels.access import borrowed, with_known
+from csaw.engine.cpu.kernels.constants import QUESTIONS, edge_bias
+from csaw.engine.cpu.kernels.memory import prefetch
+from csaw.engine.cpu.kernels.searches import find_edges, search_scratch
+from csaw.engine.cpu.kernels.walk import LANES, after, put, save, with_path
 from csaw.partition.compile import inner, njit
 
 
@@ -25,28 +28,55 @@ def answer_questions(
 ):  # fmt: skip
     """Answer the questions of the walkers of ``todo``, as many as rows in memory can, and let those who know where to go take their step."""
     graph = borrowed(graph)
-    _, high, _ = bounds
-    for w in todo:
-        v, back, t = at[w], prev[w], step[w]
-        answered, goal = int64(0), int64(-1)
-        while goal < 0 and answered < asked[w] and can_ask(graph, back, int64(candidates[w, answered])):
-            dst = int64(candidates[w, answered])
-            bias = edge_bias(params, graph, seed, first + w, t, source[w], back, v, dst, 1.0)
-            if coins[w, answered] * high < bias:
-                goal = dst
-            answered += 1
-        if goal < 0 and answered < asked[w]:
-            keep_rest(w, answered, asked, candidates, coins)
-            continue
-        goal = goal if goal >= 0 else sure[w]
-        asked[w] = 0
-        if goal >= 0:
-            then = after(params, with_path(graph, out, w), seed, first + w, t, source[w], back, v, goal, 1.0, bad)
-            if then >= 0:
-                t += 1
-                put(out, w, t, then)
-            save(w, v, then, t, length, at, prev, step, alive, out)
-            trials[w] = 0
+    goals, answered = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    for begin in range(0, todo.size, LANES):
+        lanes = todo[begin : begin + LANES]
+        find_goals(lanes, first, graph, params, bounds[1], seed, source, at, prev, step, asked, candidates, coins, goals, answered)  # fmt: skip
+        for j in range(lanes.size):
+            w = lanes[j]
+            v, back, t = at[w], prev[w], step[w]
+            if goals[j] < 0 and answered[j] < asked[w]:
+                keep_rest(w, answered[j], asked, candidates, coins)
+                continue
+            goal = goals[j] if goals[j] >= 0 else int64(sure[w])
+            asked[w] = 0
+            if goal >= 0:
+                then = after(params, with_path(graph, out, w), seed, first + w, t, source[w], back, v, goal, 1.0, bad)
+                if then >= 0:
+                    t += 1
+                    put(out, w, t, then)
+                save(w, v, then, t, length, at, prev, step, alive, out)
+                trials[w] = 0
+
+
+@inner
+def find_goals(lanes, first, graph, params, high, seed, source, at, prev, step, asked, candidates, coins, goals, answered):  # fmt: skip
+    """For each walker, the first candidate that its answer accepts, or -1, and how many of its questions are answered until then."""
+    graph, answer = borrowed(graph), np.full(3, -1)
+    told, scratch, exists = with_known(graph, answer), search_scratch(LANES), np.empty(LANES, np.int64)
+    back, dst, over = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.zeros(LANES, np.uint8)
+    for j in range(lanes.size):
+        goals[j], answered[j], back[j] = -1, 0, prev[lanes[j]]
+        prefetch(graph.indptr, uint64(back[j]))
+    for number in range(QUESTIONS):
+        for j in range(lanes.size):
+            over[j] = over[j] or number == asked[lanes[j]]
+            dst[j] = candidates[lanes[j], number]
+            if not over[j]:
+                prefetch(graph.indptr, uint64(dst[j]))
+        find_edges(graph, lanes.size, back, dst, over, exists, scratch)
+        for j in range(lanes.size):
+            if over[j]:
+                continue
+            if exists[j] < 0:  # no row in memory tells
+                over[j] = 1
+                continue
+            w = lanes[j]
+            answer[0], answer[1], answer[2] = back[j], dst[j], exists[j]
+            bias = edge_bias(params, told, seed, first + w, step[w], source[w], back[j], at[w], dst[j], 1.0)
+            answered[j] += 1
+            if coins[w, number] * high < bias:
+                goals[j], over[j] = dst[j], 1
 
 
 @inner

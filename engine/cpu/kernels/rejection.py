@@ -15,21 +15,19 @@ from csaw.engine.cpu.kernels.access import (
     prefetch_edge,
     prefetch_membership,
     row_of,
+    with_known,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     EXTREME,
-    HAS_DEAD_END,
-    HAS_UPDATE,
     MEMBERSHIP,
     QUESTIONS,
-    SIMPLE,
     STREAMED,
-    UNDIRECTED,
     WEIGHTED,
     edge_bias,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
+from csaw.engine.cpu.kernels.searches import find_edges, find_returns, search_scratch
 from csaw.engine.cpu.kernels.walk import (
     LANES,
     after,
@@ -50,59 +48,6 @@ HOPELESS = (
 )  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
-
-
-@inner
-def search_side_by_side(graph, lanes, low, high, goal):
-    """For each lane, move ``low`` to the first position in [low, high) whose neighbor is at least ``goal``; none waits for another's memory reads."""
-    searching = True
-    while searching:
-        searching = False
-        for j in range(lanes):
-            if low[j] < high[j]:
-                searching = True
-                middle = (low[j] + high[j]) >> 1
-                if neighbor_at(graph, middle) < goal[j]:
-                    low[j] = middle + 1
-                else:
-                    high[j] = middle
-                prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-                if WEIGHTED and low[j] == high[j]:
-                    prefetch(graph.weights, uint64(low[j]))
-
-
-@inner
-def find_returns(graph, lanes, here, back, fresh, rows, counts, low, high, goal, returns):
-    """For each ``fresh`` lane, one that takes up a step, write the sum of weights of its return edges, to the vertex it came from, to ``returns``.
-
-    ``low``, ``high`` and ``goal`` are scratch. An undirected edge that is not repeated weighs the same from both ends, so the shorter row is searched.
-    """
-    # True if the walk must have come along that edge, so that its weight is 1.
-    known = SIMPLE and UNDIRECTED and not HAS_UPDATE and not HAS_DEAD_END and not WEIGHTED
-    for j in range(lanes):
-        low[j] = high[j] = 0
-        if not fresh[j]:
-            continue
-        returns[j] = 1.0 if known and back[j] >= 0 else 0.0
-        if known or back[j] < 0 or counts[j] == 0:
-            continue
-        low[j], high[j], goal[j] = rows[j], rows[j] + counts[j], back[j]
-        if SIMPLE and UNDIRECTED and not STREAMED:
-            first, end = graph.indptr[back[j]], graph.indptr[back[j] + 1]
-            if end - first < counts[j]:
-                low[j], high[j], goal[j] = first, end, here[j]
-        prefetch_edge(graph, uint64((low[j] + high[j]) >> 1))
-    if not known:
-        search_side_by_side(graph, lanes, low, high, goal)
-    for j in range(lanes):
-        if known or not fresh[j] or back[j] < 0 or counts[j] == 0:
-            continue
-        position, v = low[j], here[j] if goal[j] == back[j] else back[j]
-        end = row_of(graph, v) + degree(graph, v)
-        while position < end and neighbor_at(graph, position) == goal[j]:
-            returns[j] += float(graph.weights[position]) if WEIGHTED else 1.0
-            position += 1
-    fresh[:lanes] = 0
 
 
 @inner
@@ -159,8 +104,9 @@ def walk_by_rejection(
     instance, steps, words = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
     rows, counts, goal = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
-    low_at, high_at, returns = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.empty(LANES, np.float64)
-    fresh, asks = np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
+    returns, fresh, asks = np.empty(LANES, np.float64), np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
+    exists, answer, scratch = np.full(LANES, -1), np.full(3, -1), search_scratch(LANES)
+    told = with_known(graph, answer)
     lanes, taken = 0, 0
     while True:
         while lanes < LANES and taken < todo.size:
@@ -183,7 +129,7 @@ def walk_by_rejection(
             v = uint64(here[j])
             rows[j], counts[j], decided[j] = row_of(graph, v), degree(graph, v), 0
         if apart:
-            find_returns(graph, lanes, here, back, fresh, rows, counts, low_at, high_at, goal, returns)
+            find_returns(graph, lanes, here, back, fresh, rows, counts, returns, scratch)
         for j in range(lanes):
             if apart and counts[j] > 0 and back[j] >= 0:
                 more = returns[j] * (returning - high)
@@ -206,6 +152,8 @@ def walk_by_rejection(
             elif MEMBERSHIP and dst != back[j]:
                 prefetch_membership(graph, back[j], dst)
             prefetch(graph.indptr, uint64(max(dst, 0)))
+        if STREAMED and MEMBERSHIP:  # else filters answer most
+            find_edges(graph, lanes, back, goal, decided, exists, scratch)
         for j in range(lanes - 1, -1, -1):
             v, w, t = here[j], lane[j], int64(steps[j])
             paused = False
@@ -217,7 +165,8 @@ def walk_by_rejection(
                     continue
                 goal[j], paused = int64(-1), True
             elif not decided[j]:
-                bias = edge_bias(params, graph, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
+                answer[0], answer[1], answer[2] = back[j], goal[j], exists[j]
+                bias = edge_bias(params, told, seed, first + w, t, source[w], back[j], v, goal[j], 1.0)
                 if not coin[j] * high < bias:
                     if EXTREME and not bias >= 0.0:
                         bad[0], bad[1], bad[2] = 1, v, goal[j]
