@@ -15,6 +15,7 @@ import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.engine.plan.residency import Residency
+from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.recut import Recut
@@ -63,6 +64,8 @@ class Network(ABC):
     """The option of the budget."""
     residency: Residency | None
     """Where the rows must be; None: in the memory of the device if they fit, else block by block."""
+    unfinished: Unfinished = Unfinished()
+    """Where computations keep what they have done, so that they go on where they were interrupted; by default nowhere."""
 
     @cached_property
     @abstractmethod

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from csaw.engine.contracts import Array
 from csaw.engine.network import Network
 
@@ -45,11 +47,16 @@ def converged(network: Network, settle: Callable[..., tuple[int, int]], *, dampi
     jumps_to = sources.size or max(vertices, 1)
     _, passed = settle(UNITS // jumps_to, sources, damping, network.degrees, sums, ranks, shares)
     change, iterations = UNITS, 0
+    work = network.unfinished.work("pagerank", damping, sources)
+    if work.done:
+        ranks[:], shares[:] = work.done["ranks"], work.done["shares"]
+        change, passed, iterations = work.done["numbers"].tolist()
     while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance) and vertices:
         network.compute("arriving_sums", values=shares, out=sums)
         base = (UNITS - passed) // jumps_to
         change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
         iterations += 1
+        work.note(ranks=ranks, shares=shares, numbers=np.array([change, passed, iterations]))
     misplaced = (
         network.edges + vertices + FLOATS
     )  # units of an iteration at most: less than one of an entry and of a vertex is rounded down

@@ -12,6 +12,7 @@ import numpy as np
 from csaw.engine.cluster import measurer
 from csaw.engine.cluster.spread import Spread
 from csaw.engine.measure import Measure
+from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore
 
 SOURCES = 64  # of a task: a word of those that search together
@@ -22,6 +23,7 @@ class SpreadNetwork:
     """What measures read of a network, for the measure ``one`` of the run ``name``. ``kind``: "" for the graph, or undirected."""
 
     xp, device = np, "cpu"
+    unfinished = Unfinished()  # keeps nothing
 
     def __init__(self, store: GraphStore, spread: Spread, name: str, one: Measure, kind: str = "") -> None:
         self.store, self.spread, self.asked = store, spread, (name, one, kind)

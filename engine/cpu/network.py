@@ -13,11 +13,13 @@ from csaw.engine.cpu.kernels import adjacency
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
+from csaw.engine.unfinished import Unfinished
 from csaw.partition.parallel import processors
 from csaw.partition.recut import Recut
 
 STATE_BYTES = 48  # for each vertex: offsets, degrees, and what a measure keeps
 EDGES_OF_TASK, TASKS_OF_THREAD = 1 << 14, 8  # a smaller task takes less time than handing it to a thread
+DIRECTIONS = ("undirected", "incoming")
 DERIVED_SHARE = 3  # graphs in memory while the undirected one is made: rows, rows backward, and both
 
 
@@ -67,6 +69,7 @@ class HostNetwork(Network):
 
         store = InMemory("graph in memory", indptr, indices, weights, directed=directed)
         network = cls(store, threads=None if like is None else like.threads)
+        network.unfinished = network.unfinished if like is None else like.unfinished
         network.held[weights is not None] = Block(0, store.vertices, store.indptr, store.indices, store.weights)
         return network
 
@@ -202,12 +205,21 @@ class HostNetwork(Network):
         from csaw.engine.derived import derived_store
 
         store = derived_store(self.store, kind, self.derived, memory=self.memory, threads=self.threads)
-        return HostNetwork(
+        other = HostNetwork(
             store, memory=self.memory, threads=self.threads, derived=self.derived, residency=self.residency
         )
+        other.unfinished = self.unfinished
+        return other
+
+    def keep_unfinished(self, place: Unfinished) -> None:
+        """Let computations from now on, those of other directions too, keep there what they have done."""
+        self.unfinished = place
+        for name in DIRECTIONS:
+            if (other := self.__dict__.get(name, self)) is not self:
+                other.keep_unfinished(place)
 
     def close(self) -> None:
-        for name in ("undirected", "incoming"):
+        for name in DIRECTIONS:
             if (other := self.__dict__.pop(name, self)) is not self:
                 other.close()
         self.held.clear()

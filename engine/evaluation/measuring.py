@@ -34,7 +34,7 @@ class Measuring:
         for one in measures:
             progress(f"{one.name()} of {self.store.path}{self.networks.aside(one)}")
             found[one.name()] = profiles.findings_of(
-                self.store.fingerprint, one, lambda one: one.findings(self.networks.of(one)), refresh=self.wish.refresh
+                self.store.fingerprint, one, self.networks.findings, refresh=self.wish.refresh
             )
         return found
 

@@ -5,10 +5,12 @@ from typing import Any, Self
 
 from csaw.engine import devices
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.evaluation import profiles
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import SHARED, Measure
+from csaw.engine.measure import SHARED, Findings, Measure
 from csaw.engine.network import Network
 from csaw.engine.plan.residency import Residency
+from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
@@ -54,6 +56,14 @@ class Networks:
     def of(self, one: Measure) -> Network:
         """The network that a measure reads: on the GPU where there is one and the measure has its kernels, else on the host."""
         return self.gpu if self.gpus and not self._lacks(one) else self.host
+
+    def findings(self, one: Measure) -> Findings:
+        """What a measure finds of the graph. On the CPU, where it may take minutes, it goes on where it was interrupted."""
+        self.host.keep_unfinished(profiles.unfinished(self.store.fingerprint, one))
+        try:
+            return one.findings(self.of(one))
+        finally:
+            self.host.keep_unfinished(Unfinished())
 
     def _lacks(self, one: Measure) -> list[str]:
         """What a GPU lacks for a measure."""

@@ -5,18 +5,17 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
+from csaw.engine.unfinished import DAMAGED, Unfinished, write
 from csaw.partition.compile import cache_dir
 
 VERSION = 1
 """Raised when findings change, so that those of before are not taken."""
 
 KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}
-DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
 
 
 def place_of(fingerprint: str, measure: Measure) -> Path:
@@ -48,12 +47,7 @@ def keep(fingerprint: str, measure: Measure, findings: Findings) -> None:
     """Keep findings; a kill leaves the file of before, or none."""
     arrays: dict[str, np.ndarray] = {}
     described = {name: _described(number, one, arrays) for number, (name, one) in enumerate(findings.items())}
-    path = place_of(fingerprint, measure)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
-        np.savez(file, findings=np.array(json.dumps(described)), **arrays)  # type: ignore[arg-type]  # a name for each array
-    draft.replace(path)
+    write(place_of(fingerprint, measure), {"findings": np.array(json.dumps(described)), **arrays})
 
 
 def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -77,10 +71,18 @@ def _read(said: dict[str, Any], held: Any) -> Finding:
     return KINDS[said["is"]](**values)
 
 
+def unfinished(fingerprint: str, measure: Measure) -> Unfinished:
+    """What a measure has computed of the graph with this fingerprint before it was interrupted."""
+    return Unfinished(place_of(fingerprint, measure).with_suffix(""))
+
+
 def findings_of(fingerprint: str, wanted: Measure, find: Callable[[Measure], Findings], *, refresh: bool) -> Findings:
     """What a measure finds of the graph with this fingerprint: as it is kept, or as ``find`` says now, always so with ``refresh``, and kept then."""
     found = None if refresh else read(fingerprint, wanted)
     if found is None:
+        if refresh:
+            unfinished(fingerprint, wanted).forget()
         found = find(wanted)
         keep(fingerprint, wanted, found)
+        unfinished(fingerprint, wanted).forget()
     return found

@@ -75,25 +75,35 @@ def _with_errors(pairs: np.ndarray, method: str, others: np.ndarray, error: Call
 
 def _all(graph: Network) -> np.ndarray:
     """float64 [levels]: pairs at each distance."""
-    pairs = np.zeros(1)
-    for first in range(0, graph.vertices, AT_ONCE):
+    work = graph.unfinished.work("all-hops")
+    pairs, begin = work.done.get("pairs", np.zeros(1)), int(work.done.get("first", 0))
+    for first in range(begin, graph.vertices, AT_ONCE):
         some = graph.compute("hops", sources=np.arange(first, min(first + AT_ONCE, graph.vertices))).sum(0)
         longer, shorter = (pairs, some) if pairs.size > some.size else (some.astype(np.float64), pairs)
         longer[: shorter.size] += shorter
         pairs = longer
+        work.note(pairs=pairs, first=first + AT_ONCE)
     return pairs
 
 
 def _table(graph: Network, sources: np.ndarray) -> np.ndarray:
     """int64 [sources, levels]: vertices at each distance from each source."""
-    parts = [graph.compute("hops", sources=sources[i : i + AT_ONCE]) for i in range(0, sources.size, AT_ONCE)]
+    work = graph.unfinished.work("some-hops", sources)
+    parts = work.parts()
+    for first in range(len(parts) * AT_ONCE, sources.size, AT_ONCE):
+        parts.append(graph.compute("hops", sources=sources[first : first + AT_ONCE]))
+        work.note_parts(parts)
     levels = max(part.shape[1] for part in parts)
     return np.concatenate([np.pad(part, ((0, 0), (0, levels - part.shape[1]))) for part in parts])
 
 
 def _sketched(graph: Network, seed: int, runs: int) -> np.ndarray:
     """float64 [runs, levels]: pairs at each distance by each sketch."""
-    within = [graph.compute("sketches", seed=seed, run=run) for run in range(runs)]
+    work = graph.unfinished.work("sketches", seed)
+    within = work.parts()
+    for run in range(len(within), runs):
+        within.append(graph.compute("sketches", seed=seed, run=run))
+        work.note_parts(within)
     levels = max(one.size for one in within)
     return np.diff(np.array([np.pad(one, (0, levels - one.size), mode="edge") for one in within]), prepend=0.0)
 

@@ -18,9 +18,11 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     Sums have an order of their own, so that the result has the same bits on every device; see engine/cpu/kernels/betweenness.py. State: 32 bytes a vertex. From
     disk, a level reads the blocks that have a vertex of it, once forward and once backward.
     """
-    total = np.zeros(network.vertices)
-    for source in sources.tolist():
+    work = network.unfinished.work("betweenness", sources)
+    total, first = work.done.get("total", np.zeros(network.vertices)), int(work.done.get("sources", 0))
+    for number, source in enumerate(sources[first:].tolist(), first + 1):
         _add(network, source, total)
+        work.note(total=total, sources=number)
     return total
 
 

@@ -26,7 +26,11 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
         )
         found = [groups[i % lanes][i // lanes] for i in range(len(words))]
     else:
-        found = [_search_together(network, word) for word in words]
+        work = network.unfinished.work("hops", sources)
+        found = work.parts()
+        for word in words[len(found) :]:
+            found.append(_search_together(network, word))
+            work.note_parts(found)
     return one_table(found, [word.size for word in words])
 
 

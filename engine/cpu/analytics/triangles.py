@@ -34,13 +34,16 @@ def compute(network: HostNetwork, *, each: bool = True, share: tuple[int, int] =
 
 def counted(network: HostNetwork, count: Count, each: bool, share: tuple[int, int] = WHOLE) -> tuple[int, np.ndarray | None]:  # fmt: skip
     """What ``compute`` returns, with a function that counts the triangles between the rows that stay and a piece."""
-    counts, total = np.zeros(network.vertices if each else 0, np.int64), 0
+    work = network.unfinished.work("triangles", each, share)
+    counts, total = work.done.get("counts", np.zeros(network.vertices if each else 0, np.int64)), int(work.done.get("total", 0))  # fmt: skip
     with closing(orient(network, scratch=_scratch(network))) as rows:
         low, high = _ranks(network, rows, share)
+        low = int(work.done.get("low", low))
         for fixed in rows.fixed(low, high) if low < high else ():
             own = rows.within(fixed, low, high)
             for piece in rows.pieces(own.first):
                 total += count(network, rows, own, piece, counts)
+            work.note(counts=counts, total=total, low=own.last)
         return total, counts[rows.rank] if each else None
 
 
