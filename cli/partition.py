@@ -157,10 +157,13 @@ def partition(
     from csaw.cli.told import report_graph
 
     with console.progress("preparing", enabled=progress) as shown:
+        from csaw.datasets.resolve import refuse_name
         from csaw.partition import IngestOptions
         from csaw.partition.several import files_of
 
         chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
+        for name in inputs:
+            refuse_name(name)
         files = files_of(list(inputs))
         shown.begin("reading", sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
         store = _made(files, out, chosen, cluster, lambda done, total: shown(done))

@@ -51,6 +51,18 @@ def is_graph_argument(argument: str) -> bool:
     return named or find(argument) is not None or by_hand(argument) is not None
 
 
+def refuse_name(argument: str) -> None:
+    """StoreError with the command that makes or fetches the graph, for a name of :func:`resolve` where a file of edges is expected and none is called so."""
+    if os.path.lexists(argument):
+        return
+    if argument.startswith("rmat:") or argument == "karate":
+        raise StoreError(f"{shown(argument)} is no file, but a graph that csaw makes: csaw datasets generate {shown(argument)} graph.zarr")  # fmt: skip
+    if entry := find(argument):
+        raise StoreError(f"there is no file {shown(argument)}; csaw datasets fetch {entry.name} downloads the dataset of that name")  # fmt: skip
+    if other := by_hand(argument):
+        raise StoreError(other.advice)
+
+
 def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path | None:
     """The path of a dataset that is on disk already: its store or file in the cache, or its store NAME.zarr or file in the current folder; None where there is none.
 

@@ -178,3 +178,17 @@ def test_what_is_nothing_says_so(tmp_path):
     with pytest.raises(CsawError, match="scale: expected 1 to 31"):
         resolve("rmat:scale=77", tmp_path)
     assert not stores(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("karate", "csaw datasets generate karate graph.zarr"),
+    ("rmat:scale=8", "csaw datasets generate rmat:scale=8 graph.zarr"),
+    ("Web-Google", "csaw datasets fetch web-Google downloads the dataset"),
+    ("reddit", "Reddit is not published as a file of edges"),
+])  # fmt: skip
+def test_a_name_in_place_of_a_file_of_edges_is_refused_with_the_way_to_the_graph(tmp_path, monkeypatch, capsys, name, said):  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["partition", name, "g.zarr"]) != 0
+    assert said in capsys.readouterr().err
+    (tmp_path / name).write_text("1 2\n2 3\n")
+    assert main(["partition", name, "g.zarr"]) == 0
