@@ -51,6 +51,7 @@ class Backend(Specialization, ABC):
         self.stop = threading.Event()
         # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
         self.kernels_seconds = self.loading_seconds = 0.0
+        self.kept_bytes = 0  # of batches that are drawn already, until all that are written together are
         self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
         self.members: Members | None = None  # vertices by cluster, likewise
 
@@ -70,6 +71,9 @@ class Backend(Specialization, ABC):
 
     def wait(self) -> None:
         """Wait until all work queued so far is done."""
+
+    def claim(self, size: int) -> None:
+        """MemoryError if a batch that is about to take ``size`` bytes takes more than the run may use. A GPU finds out by itself."""
 
     def release(self) -> None:
         """Give back unused memory, before a batch is tried again with fewer instances."""

@@ -16,6 +16,7 @@ from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
+EDGE_BYTES = 96  # of a sampled edge, at most, while batches are put in order
 
 
 class Traversals:
@@ -78,6 +79,7 @@ class Traversals:
             upto = xp.cumsum(capacity)
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
+            self.backend.claim(EDGE_BYTES * (total + sum(local.size for local, *_ in self.sampled)))
         self.out = xp.full(total, self.none, self.dtype)
         self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
         self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)

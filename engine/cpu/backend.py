@@ -38,6 +38,7 @@ from csaw.engine.specialization import WEIGHT
 from csaw.partition.stages import LOADING, stage
 
 SLICE = 2048  # frontier entries of a task
+LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
 MEMBERS_EDGES = (
     1 << 18
 )  # edges that a task looks up among an instance's members: makes up for a hash table of some thousand
@@ -96,6 +97,13 @@ class CpuBackend(Backend):
             return Unique(self, first, sources)
         tables = in_tables(self.plan, self.algorithm)
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
+
+    def claim(self, size: int) -> None:
+        """As the backend's: systems grant more memory than there is, and then end the process that uses it."""
+        plan = self.plan
+        room = plan.budget_bytes - plan.fixed_bytes - (0 if self.streamed else plan.graph_bytes)
+        if size + self.kept_bytes > max(room, LEAST_ROOM):
+            raise MemoryError(f"{size:,} bytes for a batch, {self.kept_bytes:,} for those that are drawn already")
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """Run ``task(slice, bad, tally)`` in threads over slices of ``todo`` of ``size`` elements; the slicing does not change the result."""

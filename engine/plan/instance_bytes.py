@@ -9,6 +9,7 @@ import numpy as np
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.contracts import Store
 from csaw.engine.ends import is_unlimited, planned_steps
+from csaw.engine.plan.costs import met_row
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
 from csaw.engine.sources import Sources
@@ -20,6 +21,9 @@ SPREAD = (
 MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
+LARGE_SAMPLE = (
+    1 << 20
+)  # edges that a plan makes room for where samples have all edges that they meet: more are found out while they are drawn
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
@@ -34,31 +38,17 @@ def instance_bytes(
     induced: bool = False,
 ) -> tuple[int, int]:
     """Bytes of an instance in the sample, exact for hops and walks with a limit, else an estimate; and its bytes in memory while it is drawn."""
-    item, mean = needs.edge.id, max(1, store.edges // max(store.vertices, 1))
+    item = needs.edge.id
     if isinstance(algorithm, Walk):
         row, memory = _of_walk(algorithm, item)
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     assert isinstance(algorithm, Traversal)
     nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
     width: float = 0 if nowhere else sources.width
-    entries = widest = width
     if algorithm.clocks:
-        widest, entries = width, width + algorithm.walk_length  # type: ignore[attr-defined]
-        sizes = ()
-    listed: float = 0  # edges of whole rows
-    for size in sizes:
-        widest = max(widest, width)
-        if algorithm.collective:
-            width = max(size, 0)
-            widest = max(widest, tries(int(width)) if needs.in_pools else 0)
-            if algorithm.draws_from != "edges" or algorithm.unique:
-                listed = max(listed, widest * mean)
-        else:
-            listed = max(listed, widest * mean if algorithm.shares_draws or algorithm.unique else 0)
-            width = min(width * _picks(algorithm, size, mean), store.edges)
-        if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
-            width = min(width, max(MEETINGS * store.vertices - entries, 0))
-        entries += width
+        entries, widest, listed = width + algorithm.walk_length, width, 0.0  # type: ignore[attr-defined]
+    else:
+        entries, widest, listed = _of_traversal(store, algorithm, sizes, width, needs)
     spread = 1 if algorithm.geometric is None else SPREAD
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if layout == "hops" else 3 * item + 24  # also of a node with its edge in a mini-batch
@@ -67,9 +57,42 @@ def instance_bytes(
     return _with_vertices(row, memory, met, item) if induced else (row, memory)
 
 
+def _of_traversal(
+    store: Store, algorithm: Traversal, sizes: tuple[int, ...], width: float, needs: Needs
+) -> tuple[float, float, float]:
+    """About how many entries a sample has, with ``width`` sources, how many its largest frontier has, and how many edges of whole rows are listed at a time."""
+    mean = max(1, store.edges // max(store.vertices, 1))
+    entries = widest = width
+    listed = 0.0
+    neighbors = float(mean)  # of a vertex of the frontier: those behind edges are hubs more often than others
+    for size in sizes:
+        widest = max(widest, width)
+        if algorithm.collective:
+            if algorithm.draws_from != "edges" or algorithm.unique:
+                listed = max(listed, width * neighbors)
+            width = max(size, 0)
+            widest = max(widest, tries(int(width)) if needs.in_pools else 0)
+        else:
+            listed = max(listed, width * neighbors if algorithm.shares_draws or algorithm.unique else 0)
+            width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)
+        if takes_all(algorithm, size):  # its frontier has new vertices alone, its sample has all edges
+            entries += min(width * met_row(store), store.edges) if algorithm.is_unlimited else width
+            width = min(width, store.vertices) if algorithm.only_new else width
+        else:
+            if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
+                width = min(width, max(MEETINGS * store.vertices - entries, 0))
+            entries += width
+        neighbors = met_row(store)
+    return entries, widest, listed
+
+
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
     """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
-    if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
+    if any(takes_all(algorithm, size) for size in algorithm.sizes()):
+        entries = min(entries, LARGE_SAMPLE)
+    elif (
+        algorithm.only_new and not algorithm.collective
+    ):  # however far a fire is from the mean, it burns no vertex twice
         entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
     return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 
@@ -82,12 +105,17 @@ def _of_walk(algorithm: Walk, item: int) -> tuple[int, int]:
     return row, row
 
 
-def _picks(algorithm: Traversal, size: int, mean: float) -> float:
-    """Neighbors that a frontier vertex selects, on average; ``size`` -1: all, or as many as coins say. ``mean``: of the neighbors of a vertex."""
+def takes_all(algorithm: Traversal, size: int) -> bool:
+    """Whether a frontier vertex selects all of its neighbors."""
+    return size < 0 and algorithm.geometric is None and not algorithm.collective
+
+
+def _picks(algorithm: Traversal, size: int, mean: float, neighbors: float) -> float:
+    """Neighbors that a frontier vertex selects, on average; ``size`` -1: all, or as many as coins say. ``mean``: of the neighbors of a vertex; ``neighbors``: of one of the frontier."""
     if size >= 0:
         return size
     if algorithm.geometric is None:
-        return mean
+        return neighbors
     chance = algorithm.geometric()
     return min(mean, chance / (1.0 - chance))
 

@@ -54,6 +54,13 @@ class Units:
             self.left.append(unit)
             self.changed.notify_all()
 
+    def part(self, unit: list[int]) -> None:
+        """Return a unit for which memory is too short, and hand out one group at a time from now on."""
+        with self.changed:
+            self.out -= 1
+            self.left = deque([group] for each in (unit, *self.left) for group in each)
+            self.changed.notify_all()
+
     def stop(self) -> None:
         with self.changed:
             self.stopped = True

@@ -23,6 +23,11 @@ from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
+KEPT_EDGE_BYTES = 40  # of an edge of a batch that is drawn, and is put together with others to be written
+
+
+class TooManyTogetherError(BudgetError):
+    """An instance does not fit beside those that are drawn with it, and might without them."""
 
 
 class Drawn(Protocol):
@@ -114,7 +119,7 @@ class Batches:
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
-        self.size, self.spent = plan.batch, Lapse()
+        self.size, self.spent, self.drawn_bytes = plan.batch, Lapse(), 0
         try:
             self.schedule = (
                 Schedule(backend.partitions, plan.capacity, plan.policy, stopped) if backend.streamed else None
@@ -134,14 +139,17 @@ class Batches:
         """
         watch = Stopwatch()
         drawn: list[FinishedBatch] = []
+        before, self.drawn_bytes = self.drawn_bytes, 0  # those may still be written
         while first < last:
             upto = min(first + self.size, last)
+            self.backend.kept_bytes = self.drawn_bytes + (before if upto - first > 1 else 0)
             batch = self._attempt(first, upto)
             if batch is None:  # batches that are drawn already move to host memory
                 drawn = [kept(batch) for batch in drawn]
                 self.backend.release()
                 continue
             drawn.append(batch)
+            self.drawn_bytes += KEPT_EDGE_BYTES * batch.edges
             first = upto
         self.spent += watch.read()
         return drawn
@@ -199,8 +207,9 @@ class Batches:
             if isinstance(error, CsawError):
                 raise
             if last - first == 1:
-                raise BudgetError(
-                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or free some memory"
+                others, kind = (", with those before it that are written together with it,", TooManyTogetherError) if self.drawn_bytes else (" alone", BudgetError)  # fmt: skip
+                raise kind(
+                    f"instance {first}{others} needs more memory than there is; ask for fewer neighbors or steps, raise --memory, or free some memory"
                 ) from error
         self.size = (last - first) // 2
         log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)

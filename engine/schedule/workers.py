@@ -16,7 +16,7 @@ from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
-from csaw.engine.schedule.loop import Batches, FinishedBatch
+from csaw.engine.schedule.loop import Batches, FinishedBatch, TooManyTogetherError
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
 from csaw.partition.parallel import processors
@@ -138,6 +138,8 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
         before: Future | None = None
         for unit in units:
             drawn = _draw(batches, units, unit, before)
+            if drawn is None:
+                continue
             pending = writing.submit(_write, units, unit, drawn, threads)
             if before:
                 before.result()
@@ -146,10 +148,16 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
             before.result()
 
 
-def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch]:
-    """Draw the batches of a unit, while the unit ``before`` is written. Where either fails, the unit is given back for other workers."""
+def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
+    """Draw the batches of a unit, while the unit ``before`` is written. Where either fails, the unit is given back for other workers. None where memory has room for fewer groups."""
     try:
-        drawn = batches.draw(*instances_of(unit, units.writer))
+        try:
+            drawn = batches.draw(*instances_of(unit, units.writer))
+        except TooManyTogetherError:
+            if len(unit) == 1:
+                raise
+            units.part(unit)
+            return None
         if before and (before.done() or leaves_as_a_whole(units.writer)):
             before.result()
     except BaseException:
