@@ -37,6 +37,14 @@ VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
 
 
+class OverBudget(MemoryError):
+    """A batch needs more memory than the run may use."""
+
+
+class Crowded(OverBudget):
+    """It would not, if those that are drawn already were written."""
+
+
 class Backend(Specialization, ABC):
     """A plan's kernels, its graph in memory, and the threads or the device that draw batches. Another thread sets ``stop`` to end a batch early."""
 
@@ -73,7 +81,7 @@ class Backend(Specialization, ABC):
         """Wait until all work queued so far is done."""
 
     def claim(self, size: int) -> None:
-        """MemoryError if a batch that is about to take ``size`` bytes takes more than the run may use. A GPU finds out by itself."""
+        """OverBudget if a batch that is about to take ``size`` bytes takes more than the run may use. A GPU finds out by itself."""
 
     def release(self) -> None:
         """Give back unused memory, before a batch is tried again with fewer instances."""

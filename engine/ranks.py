@@ -51,6 +51,7 @@ def converged(network: Network, settle: Callable[..., tuple[int, int]], *, dampi
     if work.done:
         ranks[:], shares[:] = work.done["ranks"], work.done["shares"]
         change, passed, iterations = work.done["numbers"].tolist()
+        work.done.clear()
     while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance) and vertices:
         network.compute("arriving_sums", values=shares, out=sums)
         base = (UNITS - passed) // jumps_to

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,10 +22,14 @@ DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
 def write(path: Path, arrays: dict[str, Any]) -> None:
     """Write arrays to a file of NumPy; a kill leaves the file of before, or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
-        np.savez(file, **arrays)
-    draft.replace(path)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    try:
+        with draft.open("wb") as file:
+            np.savez(file, **arrays)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 @dataclass
@@ -62,7 +67,7 @@ class Unfinished:
     place: Path | None = None
 
     def work(self, what: str, *given: Any) -> Work:
-        """The computation ``what`` of ``given``, numbers and arrays that say all that its result depends on."""
+        """The computation ``what`` of ``given``, numbers and arrays: with the graph and the options that ``place`` stands for, all that its result depends on."""
         if self.place is None:
             return Work(None, "")
         path = self.place.with_name(f"{self.place.name}.{what}.unfinished")
@@ -76,13 +81,13 @@ class Unfinished:
         except DAMAGED:
             done = {}
         if done:
-            log.info("%s goes on where it was interrupted", what)
+            log.info("%s goes on where it was interrupted", self.place.name.rpartition("-")[0])
         return Work(path, asked, done)
 
     def files(self) -> Iterator[Path]:
-        """All files."""
+        """All files, with those that a killed process has left half written."""
         if self.place is not None:
-            yield from self.place.parent.glob(f"{self.place.name}.*.unfinished")
+            yield from self.place.parent.glob(f"{self.place.name}.*.unfinished*")
 
     def forget(self) -> None:
         """Remove the files."""

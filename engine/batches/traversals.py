@@ -11,12 +11,12 @@ import numpy as np
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array
+from csaw.engine.plan.instance_bytes import EDGE_BYTES
 from csaw.engine.plan.methods import Method
 from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
-EDGE_BYTES = 96  # of a sampled edge, at most, while batches are put in order
 
 
 class Traversals:
@@ -26,6 +26,7 @@ class Traversals:
     places = False  # whether kernels note the edge of each neighbor, beside it
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see pools.py
     offset: Array
+    edge_bytes = EDGE_BYTES  # of an edge while a batch is put in order, at most
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
@@ -43,7 +44,7 @@ class Traversals:
         self.seen_ptr = xp.arange(self.instances + 1, dtype=np.int64) * width
         self.samples: dict[str, Array] = {}  # once all is done
         self.depth = -1
-        self.dead = 0
+        self.dead = self.found_edges = 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
         self._enter(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64))
@@ -79,7 +80,7 @@ class Traversals:
             upto = xp.cumsum(capacity)
             self.start = upto - capacity
             total = int(upto[-1]) if upto.size else 0
-            self.backend.claim(EDGE_BYTES * (total + sum(local.size for local, *_ in self.sampled)))
+            self.backend.claim(self.edge_bytes * (total + sum(local.size for local, *_ in self.sampled)))
         self.out = xp.full(total, self.none, self.dtype)
         self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
         self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
@@ -144,7 +145,17 @@ class Traversals:
             if self.pending.size:
                 return
             self._next_depth()
-        self.samples = self._samples()
+        if not self.samples:
+            self.samples = self._samples()
+            self._drop()
+
+    def _drop(self) -> None:
+        """Give back the memory of all but the samples."""
+        if self.hops:
+            return
+        self.found_edges, self.sampled, nothing = self.edges(), [], self.xp.zeros(0, np.int64)
+        self.out = self.edge = self.keys = self.found = self.start = self.capacity = self.seen = nothing
+        self._hold(nothing, nothing, nothing, nothing)
 
     def _select(self, entries: Array) -> None:
         """Select neighbors of these entries."""
@@ -250,7 +261,7 @@ class Traversals:
     def edges(self) -> int:
         if self.hops:
             return sum(int((table != self.none).sum()) for table in self.tables[1:])
-        return sum(s[0].size for s in self.sampled)
+        return self.found_edges + sum(s[0].size for s in self.sampled)
 
     def dead_ends(self) -> int:
         return self.dead

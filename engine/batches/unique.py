@@ -18,6 +18,8 @@ from csaw.engine.option import LARGEST
 class Unique(Traversals):
     """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
 
+    edge_bytes = 200
+
     def _capacities(self, size: int) -> Array:
         """As many neighbors of each entry as may be needed in place of others: all, unless a row that has no edge twice is in a collective selection."""
         wanted = super()._capacities(size)

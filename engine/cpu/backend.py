@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import TALLY, Backend
+from csaw.engine.backend import TALLY, Backend, Crowded, OverBudget
 from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.minibatches import MiniBatches
@@ -99,11 +99,14 @@ class CpuBackend(Backend):
         return (HopTables if tables else Pools if self.needs.in_pools else Traversals)(self, first, sources)
 
     def claim(self, size: int) -> None:
-        """As the backend's: systems grant more memory than there is, and then end the process that uses it."""
+        """OverBudget for more bytes than the plan leaves beside the graph: the system would grant them, and end the process once it uses more than there is."""
         plan = self.plan
-        room = plan.budget_bytes - plan.fixed_bytes - (0 if self.streamed else plan.graph_bytes)
-        if size + self.kept_bytes > max(room, LEAST_ROOM):
-            raise MemoryError(f"{size:,} bytes for a batch, {self.kept_bytes:,} for those that are drawn already")
+        room = plan.batch_bytes if self.streamed else plan.budget_bytes - plan.fixed_bytes - plan.graph_bytes
+        room = max(room, LEAST_ROOM)
+        if size > room:
+            raise OverBudget(f"{size:,} bytes for a batch")
+        if size + self.kept_bytes > room:
+            raise Crowded(f"{size:,} bytes for a batch, beside {self.kept_bytes:,} of those that are drawn already")
 
     def in_slices(self, todo: np.ndarray, size: int, task: Callable) -> None:
         """Run ``task(slice, bad, tally)`` in threads over slices of ``todo`` of ``size`` elements; the slicing does not change the result."""

@@ -141,7 +141,7 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
 
 
 def _even(request: Request, most: int) -> int:
-    """Instances of a batch, at most ``most``: all of them, or equal parts of a group, which leave more memory for pieces than a large part and a small one; or ``most``, if groups fit."""
+    """Instances of a batch, at most ``most``. A group that does not fit is drawn in equal parts: a large one and a small one would leave less memory for pieces."""
     group = min(request.group_size, request.instances)
     return min(most, request.instances) if most >= group else -(-group // -(-group // most))
 

@@ -21,9 +21,8 @@ SPREAD = (
 MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
-LARGE_SAMPLE = (
-    1 << 20
-)  # edges that a plan makes room for where samples have all edges that they meet: more are found out while they are drawn
+EDGE_BYTES = 128  # of an edge of a subgraph while its batch is put in order, at most
+LARGE_SAMPLE = 1 << 16  # edges of a sample that a plan makes room for: Backend.claim finds out where there are more
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
@@ -62,7 +61,7 @@ def _of_traversal(
 ) -> tuple[float, float, float]:
     """About how many entries a sample has, with ``width`` sources, how many its largest frontier has, and how many edges of whole rows are listed at a time."""
     mean = max(1, store.edges // max(store.vertices, 1))
-    entries = widest = width
+    entries = widest = sources = width
     listed = 0.0
     neighbors = float(mean)  # of a vertex of the frontier: those behind edges are hubs more often than others
     for size in sizes:
@@ -75,9 +74,10 @@ def _of_traversal(
         else:
             listed = max(listed, width * neighbors if algorithm.shares_draws or algorithm.unique else 0)
             width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)
-        if takes_all(algorithm, size):  # its frontier has new vertices alone, its sample has all edges
+        if takes_all(algorithm, size):  # also edges to vertices that are there already
             entries += min(width * met_row(store), store.edges) if algorithm.is_unlimited else width
-            width = min(width, store.vertices) if algorithm.only_new else width
+            if algorithm.only_new:  # and reads each row once at most
+                width, entries = min(width, store.vertices), min(entries, store.edges + sources)
         else:
             if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
                 width = min(width, max(MEETINGS * store.vertices - entries, 0))
@@ -89,7 +89,7 @@ def _of_traversal(
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
     """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
     if any(takes_all(algorithm, size) for size in algorithm.sizes()):
-        entries = min(entries, LARGE_SAMPLE)
+        entries, each = min(entries, LARGE_SAMPLE), max(each, EDGE_BYTES)
     elif (
         algorithm.only_new and not algorithm.collective
     ):  # however far a fire is from the mean, it burns no vertex twice

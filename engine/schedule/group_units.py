@@ -55,7 +55,7 @@ class Units:
             self.changed.notify_all()
 
     def part(self, unit: list[int]) -> None:
-        """Return a unit for which memory is too short, and hand out one group at a time from now on."""
+        """Return a unit for which memory is too short, and hand out one group at a time from now on, to all workers."""
         with self.changed:
             self.out -= 1
             self.left = deque([group] for each in (unit, *self.left) for group in each)

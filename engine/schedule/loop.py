@@ -12,7 +12,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from csaw.engine.algorithm import Walk
-from csaw.engine.backend import ALL, Backend
+from csaw.engine.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.contracts import Array, Batch, WaitingBatch
 from csaw.engine.given_sources import CHANCES, LABELS
 from csaw.engine.kernel_time import Lapse, Stopwatch
@@ -23,11 +23,13 @@ from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
-KEPT_EDGE_BYTES = 40  # of an edge of a batch that is drawn, and is put together with others to be written
+KEPT_EDGE_BYTES = (
+    48  # of an edge of a batch that is drawn, and of the copy that puts it together with others to be written
+)
 
 
 class TooManyTogetherError(BudgetError):
-    """An instance does not fit beside those that are drawn with it, and might without them."""
+    """Instances do not fit beside those that are drawn with them, and would without."""
 
 
 class Drawn(Protocol):
@@ -132,18 +134,25 @@ class Batches:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
         return self.backend.begin(first, self.sources.take(first, last, self.flat))
 
-    def draw(self, first: int, last: int) -> list[FinishedBatch]:
+    def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
         """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.
 
-        BudgetError where a single instance does not fit.
+        BudgetError where a single instance does not fit. Where batches do not fit beside those that are drawn already, they become smaller, or, unless ``patient``, TooManyTogetherError is raised.
         """
         watch = Stopwatch()
         drawn: list[FinishedBatch] = []
-        before, self.drawn_bytes = self.drawn_bytes, 0  # those may still be written
+        before, self.drawn_bytes, beside = self.drawn_bytes, 0, self.size
         while first < last:
-            upto = min(first + self.size, last)
-            self.backend.kept_bytes = self.drawn_bytes + (before if upto - first > 1 else 0)
-            batch = self._attempt(first, upto)
+            upto = min(first + min(self.size, beside), last)
+            alone = patient and upto - first == 1  # then what was drawn before is written, some time
+            self.backend.kept_bytes = self.drawn_bytes + (0 if alone else before)
+            try:
+                batch = self._attempt(first, upto)
+            except Crowded as error:
+                if alone or not patient:
+                    raise _too_many(first) from error
+                beside = (upto - first) // 2
+                continue
             if batch is None:  # batches that are drawn already move to host memory
                 drawn = [kept(batch) for batch in drawn]
                 self.backend.release()
@@ -204,16 +213,22 @@ class Batches:
             self._finish(batch)
             return replace(_finished(batch, first, last), drawn=self._with_seeds(batch, first, last))
         except MemoryError as error:
-            if isinstance(error, CsawError):
+            if isinstance(error, CsawError | Crowded):
                 raise
             if last - first == 1:
-                others, kind = (", with those before it that are written together with it,", TooManyTogetherError) if self.drawn_bytes else (" alone", BudgetError)  # fmt: skip
-                raise kind(
-                    f"instance {first}{others} needs more memory than there is; ask for fewer neighbors or steps, raise --memory, or free some memory"
+                way = "raise --memory" if isinstance(error, OverBudget) else "free some memory"
+                raise BudgetError(
+                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or {way}"
                 ) from error
         self.size = (last - first) // 2
         log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
         return None
+
+
+def _too_many(first: int) -> TooManyTogetherError:
+    return TooManyTogetherError(
+        f"instance {first}, with those before it that are kept until all of them are drawn, needs more memory than there is; ask for fewer neighbors or steps, or raise --memory"
+    )
 
 
 def kept(batch: FinishedBatch) -> FinishedBatch:

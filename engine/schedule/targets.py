@@ -34,8 +34,11 @@ def batches_of(backend: Backend, sources: Sources, stopped: Callable[[], bool] =
 class Targets(Batches):
     """Draws ranges of instances that are joined from base instances; the latter are drawn as a job without a target draws its own."""
 
-    def draw(self, first: int, last: int) -> list[FinishedBatch]:
-        """Draw the instances first .. last - 1 and return their batches in order. BudgetError where a base instance or a single instance does not fit."""
+    def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
+        """Draw the instances first .. last - 1 and return their batches in order. BudgetError where a base instance or a single instance does not fit.
+
+        What base instances took is put together at once, so that none of them waits for others: ``patient`` changes nothing.
+        """
         before, watch = self.spent, Stopwatch()
         joined, dead_ends = Joined(self, last - first), 0
         for round_ in range(ROUNDS):
@@ -52,6 +55,7 @@ class Targets(Batches):
         while begin < end:
             few = 1 << round_ <= FEWEST
             upto = min(end, begin + (self.size if few else min(self.size, joined.wanted((begin - start) >> round_))))
+            self.drawn_bytes = 0
             for batch in super().draw(begin, upto):
                 joined.add(batch.arrays(), batch.first, (np.arange(batch.instances) + (batch.first - start)) >> round_)
                 dead_ends += batch.dead_ends

@@ -151,12 +151,8 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
 def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
     """Draw the batches of a unit, while the unit ``before`` is written. Where either fails, the unit is given back for other workers. None where memory has room for fewer groups."""
     try:
-        try:
-            drawn = batches.draw(*instances_of(unit, units.writer))
-        except TooManyTogetherError:
-            if len(unit) == 1:
-                raise
-            units.part(unit)
+        drawn = _fitting(batches, units, unit, before)
+        if drawn is None:
             return None
         if before and (before.done() or leaves_as_a_whole(units.writer)):
             before.result()
@@ -164,6 +160,21 @@ def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None
         units.give_back(unit)
         raise
     return drawn
+
+
+def _fitting(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
+    """The batches of a unit. Where they do not fit beside others: once the unit ``before`` is written, then one group at a time, then in smaller batches."""
+    span = instances_of(unit, units.writer)
+    try:
+        return batches.draw(*span, patient=False)
+    except TooManyTogetherError:
+        if before:
+            before.result()
+        batches.drawn_bytes = 0
+    if len(unit) > 1:
+        units.part(unit)
+        return None
+    return batches.draw(*span)
 
 
 def _write(units: Units, unit: list[int], drawn: list[FinishedBatch], threads: ThreadPoolExecutor) -> None:

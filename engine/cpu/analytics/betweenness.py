@@ -19,7 +19,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
     disk, a level reads the blocks that have a vertex of it, once forward and once backward.
     """
     work = network.unfinished.work("betweenness", sources)
-    total, first = work.done.get("total", np.zeros(network.vertices)), int(work.done.get("sources", 0))
+    total, first = work.done.pop("total", np.zeros(network.vertices)), int(work.done.pop("sources", 0))
     for number, source in enumerate(sources[first:].tolist(), first + 1):
         _add(network, source, total)
         work.note(total=total, sources=number)

@@ -35,7 +35,7 @@ def compute(network: HostNetwork, *, each: bool = True, share: tuple[int, int] =
 def counted(network: HostNetwork, count: Count, each: bool, share: tuple[int, int] = WHOLE) -> tuple[int, np.ndarray | None]:  # fmt: skip
     """What ``compute`` returns, with a function that counts the triangles between the rows that stay and a piece."""
     work = network.unfinished.work("triangles", each, share)
-    counts, total = work.done.get("counts", np.zeros(network.vertices if each else 0, np.int64)), int(work.done.get("total", 0))  # fmt: skip
+    counts, total = work.done.pop("counts", np.zeros(network.vertices if each else 0, np.int64)), int(work.done.get("total", 0))  # fmt: skip
     with closing(orient(network, scratch=_scratch(network))) as rows:
         low, high = _ranks(network, rows, share)
         low = int(work.done.get("low", low))

@@ -95,7 +95,7 @@ def on_path(graph, path):
 
 @inner
 def with_known(graph, known):
-    """The graph as a hook reads it that may ask whether an edge exists: ``known`` has the answer to one question."""
+    """The graph for a hook that asks whether an edge exists: ``known`` holds the answer to one such question."""
     return GraphArrays(
         graph.indptr,
         graph.indices,

@@ -19,7 +19,7 @@ from csaw.partition.compile import inner
 
 @inner
 def search_scratch(lanes):
-    """Arrays for the searches of so many lanes: the lane of each, where it is, how far it goes from there, where its row ends, and the neighbor that it looks for."""
+    """Arrays for the searches of ``lanes`` lanes: the lane of each, where it is, how far it goes from there, where its row ends, and the neighbor that it looks for."""
     return (
         np.empty(lanes, np.int64),
         np.empty(lanes, np.uint64),
@@ -42,7 +42,7 @@ def search_side_by_side(graph, count, low, width, goal):
                 low[i] += half if neighbor_at(graph, low[i] + half - one) < goal[i] else uint64(0)
                 rest -= half
                 width[i] = rest
-                prefetch_edge(graph, low[i] + (rest >> one) - one)
+                prefetch_edge(graph, low[i] + ((rest - one) >> one))
                 searching = True
     for i in range(count):
         if width[i] == one and neighbor_at(graph, low[i]) < goal[i]:
