@@ -23,9 +23,6 @@ from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)
 Arrays = dict[str, np.ndarray]
-KEPT_EDGE_BYTES = (
-    48  # of an edge of a batch that is drawn, and of the copy that puts it together with others to be written
-)
 
 
 class TooManyTogetherError(BudgetError):
@@ -122,6 +119,8 @@ class Batches:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
         self.size, self.spent, self.drawn_bytes = plan.batch, Lapse(), 0
+        # Both ends and the depth, and again in the copy that puts batches together to be written.
+        self.kept_edge = 2 * (2 * plan.needs.edge.id + 8)
         try:
             self.schedule = (
                 Schedule(backend.partitions, plan.capacity, plan.policy, stopped) if backend.streamed else None
@@ -158,7 +157,7 @@ class Batches:
                 self.backend.release()
                 continue
             drawn.append(batch)
-            self.drawn_bytes += KEPT_EDGE_BYTES * batch.edges
+            self.drawn_bytes += self.kept_edge * batch.edges
             first = upto
         self.spent += watch.read()
         return drawn
