@@ -50,3 +50,37 @@ def test_a_walker_that_waits_for_one_row_needs_fewer_loads_than_one_that_waits_f
     away = 1 - 3 / 12
     assert results["transfers"] / 12 < 1.3 * 20 * away**2
     assert np.all(stored_arrays(tmp_path / "s.zarr")["lengths"] == 20)
+
+
+ASKS_TWICE = """\
+from csaw.engine.algorithm import Walk
+
+
+class Mine(Walk):
+    def edge_bias(self, e):
+        if e.prev < 0:
+            return 1.0
+        there, other = e.is_neighbor(e.prev, e.dst), e.is_neighbor(e.src, e.prev)
+        return 0.4 + 0.2 * there + 0.1 * other + 0.3 * e.is_neighbor(e.prev, e.src)
+
+    def bias_range(self):
+        return 0.4, 1.0, 1.0
+"""
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_hook_that_asks_for_several_edges_gets_the_answer_to_each(tmp_path, directed):
+    """What was searched ahead is the answer to one of them."""
+    (tmp_path / "mine.py").write_text(ASKS_TWICE)
+    algo = f"{tmp_path / 'mine.py'}:Mine"
+    store = random_store(tmp_path / "g.zarr", vertices=500, edges=9000, partitions=7, directed=directed, weighted=False)
+    options = {"seed": 3, "weighted": False, "instances": 300, "walk_length": 12, "select": "rejection"}
+    expected = arrays_of(store, tmp_path / "r.zarr", algo, **options)
+    plan = prepare(store, algo, residency="disk", ids="dense", **options).plan
+    memory = plan.fixed_bytes + plan.batch_bytes + 3 * store.largest_partition * plan.needs.edge.reserved
+    execute(
+        prepare(store, algo, residency="disk", ids="dense", memory=memory, in_place=False, **options),
+        tmp_path / "s.zarr",
+    )
+    assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
