@@ -11,12 +11,12 @@ import numpy as np
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array
-from csaw.engine.plan.instance_bytes import EDGE_BYTES
 from csaw.engine.plan.methods import Method
 from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance
+EDGE_BYTES = 128  # of an edge of a subgraph while its batch is put in order, at most
 
 
 class Traversals:
@@ -150,10 +150,10 @@ class Traversals:
             self._drop()
 
     def _drop(self) -> None:
-        """Give back the memory of all but the samples."""
-        if self.hops:
+        """Give back the host memory of all but the samples. That of a GPU lasts until its kernels have ended."""
+        if self.hops or self.xp is not np:
             return
-        self.found_edges, self.sampled, nothing = self.edges(), [], self.xp.zeros(0, np.int64)
+        self.found_edges, self.sampled, nothing = self.edges(), [], np.zeros(0, np.int64)
         self.out = self.edge = self.keys = self.found = self.start = self.capacity = self.seen = nothing
         self._hold(nothing, nothing, nothing, nothing)
 

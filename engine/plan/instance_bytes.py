@@ -21,8 +21,6 @@ SPREAD = (
 MEETINGS = 2  # times that a traversal meets a vertex, about
 LARGEST_SAMPLE = 1 << 50  # bytes
 UNLIMITED_ROOM = 3  # times the mean steps of a walk without a limit: those of its rounds, and a copy in one piece
-EDGE_BYTES = 128  # of an edge of a subgraph while its batch is put in order, at most
-LARGE_SAMPLE = 1 << 16  # edges of a sample that a plan makes room for: Backend.claim finds out where there are more
 LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
@@ -62,17 +60,17 @@ def _of_traversal(
     """About how many entries a sample has, with ``width`` sources, how many its largest frontier has, and how many edges of whole rows are listed at a time."""
     mean = max(1, store.edges // max(store.vertices, 1))
     entries = widest = sources = width
-    listed = 0.0
+    listed: float = 0.0
     neighbors = float(mean)  # of a vertex of the frontier: those behind edges are hubs more often than others
     for size in sizes:
         widest = max(widest, width)
         if algorithm.collective:
-            if algorithm.draws_from != "edges" or algorithm.unique:
-                listed = max(listed, width * neighbors)
             width = max(size, 0)
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
+            if algorithm.draws_from != "edges" or algorithm.unique:
+                listed = max(listed, widest * mean)
         else:
-            listed = max(listed, width * neighbors if algorithm.shares_draws or algorithm.unique else 0)
+            listed = max(listed, widest * mean if algorithm.shares_draws or algorithm.unique else 0)
             width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)
         if takes_all(algorithm, size):  # also edges to vertices that are there already
             entries += min(width * met_row(store), store.edges) if algorithm.is_unlimited else width
@@ -88,11 +86,7 @@ def _of_traversal(
 
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:
     """The bytes of a traversal in memory. ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample."""
-    if any(takes_all(algorithm, size) for size in algorithm.sizes()):
-        entries, each = min(entries, LARGE_SAMPLE), max(each, EDGE_BYTES)
-    elif (
-        algorithm.only_new and not algorithm.collective
-    ):  # however far a fire is from the mean, it burns no vertex twice
+    if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
         entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
     return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 

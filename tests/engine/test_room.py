@@ -9,9 +9,9 @@ import pytest
 from helpers.graphs import arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
+from csaw.engine.batches.traversals import EDGE_BYTES
 from csaw.engine.cpu import backend
 from csaw.engine.plan import plan as plans
-from csaw.engine.plan.instance_bytes import EDGE_BYTES
 from csaw.engine.run import open_backend, prepare
 from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.loop import TooManyTogetherError
