@@ -28,7 +28,7 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
         return Path(graph)
     if found is not None:
         return _cached(folder, _key(graph, found), graph, lambda out: _ingest(graph, out))
-    if graph.startswith("rmat:") or graph == "karate":
+    if _is_made(graph):
         return _generated(folder, graph)
     entry = find(graph)
     if entry is None and (other := by_hand(graph)):
@@ -47,15 +47,14 @@ def is_graph_argument(argument: str) -> bool:
     found = _status(argument)
     if found is not None:
         return is_graph(argument) if stat.S_ISDIR(found.st_mode) else True
-    named = argument.startswith("rmat:") or argument == "karate"
-    return named or find(argument) is not None or by_hand(argument) is not None
+    return _is_made(argument) or find(argument) is not None or by_hand(argument) is not None
 
 
 def refuse_name(argument: str) -> None:
     """StoreError with the command that makes or fetches the graph, for a name of :func:`resolve` where a file of edges is expected and none is called so."""
     if os.path.lexists(argument):
         return
-    if argument.startswith("rmat:") or argument == "karate":
+    if _is_made(argument):
         raise StoreError(f"{shown(argument)} is no file, but a graph that csaw makes: csaw datasets generate {shown(argument)} graph.zarr")  # fmt: skip
     if entry := find(argument):
         raise StoreError(f"there is no file {shown(argument)}; csaw datasets fetch {entry.name} downloads the dataset of that name")  # fmt: skip
@@ -78,6 +77,11 @@ def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path 
             return path
         log.warning("%s; it is not used as %s; remove it", fault, entry.name)
     return None
+
+
+def _is_made(name: str) -> bool:
+    """Whether a name is of a graph that csaw makes itself."""
+    return name.startswith("rmat:") or name == "karate"
 
 
 def _status(graph: str) -> os.stat_result | None:

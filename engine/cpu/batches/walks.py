@@ -163,9 +163,8 @@ class Walks:
     def _in_slices(self, todo: np.ndarray, task: Callable[..., None]) -> None:
         """Run ``task(walkers, out, bad, tally)`` in threads over slices of walkers; ``out`` takes their steps."""
         if self.paths is None:
-            share = -(
-                -todo.size // self.backend.plan.threads
-            )  # few may be able to go on, of a streamed graph above all
+            # Few may be able to go on, of a streamed graph above all.
+            share = -(-todo.size // self.backend.plan.threads)
             size = min(max(share, LEAST_SLICE), SLICE)
             self.backend.in_slices(todo, size, lambda walkers, *rest: task(walkers, self.out, *rest))
             return

@@ -71,8 +71,8 @@ def borrowed(graph):
 
 
 @inner
-def on_path(graph, path):
-    """The graph as the hooks of one walk read it."""
+def for_hooks(graph, path, known):
+    """The graph as hooks read it: with the ``path`` of one walk, and with ``known``, the answer to one question whether an edge exists."""
     return GraphArrays(
         graph.indptr,
         graph.indices,
@@ -89,29 +89,6 @@ def on_path(graph, path):
         graph.alone,
         graph.columns,
         path,
-        graph.known,
-    )
-
-
-@inner
-def with_known(graph, known):
-    """The graph for a hook that asks whether an edge exists: ``known`` holds the answer to one such question."""
-    return GraphArrays(
-        graph.indptr,
-        graph.indices,
-        graph.weights,
-        graph.table,
-        graph.sums,
-        graph.possible,
-        graph.strength,
-        graph.bloom,
-        graph.moved,
-        graph.loaded,
-        graph.near,
-        graph.begins,
-        graph.alone,
-        graph.columns,
-        graph.path,
         known,
     )
 

@@ -14,7 +14,7 @@ sure        i64 [n]     the vertex to go to if all answers are no; -1: make more
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import borrowed, with_known
+from csaw.engine.cpu.kernels.access import borrowed, for_hooks
 from csaw.engine.cpu.kernels.constants import QUESTIONS, edge_bias
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.searches import find_edges, search_scratch
@@ -53,7 +53,7 @@ def answer_questions(
 def find_goals(lanes, first, graph, params, high, seed, source, at, prev, step, asked, candidates, coins, goals, answered):  # fmt: skip
     """For each walker, the first candidate that its answer accepts, or -1, and how many of its questions are answered until then."""
     graph, answer = borrowed(graph), np.full(3, -1)
-    told, scratch, exists = with_known(graph, answer), search_scratch(LANES), np.empty(LANES, np.int64)
+    told, scratch, exists = for_hooks(graph, graph.path, answer), search_scratch(LANES), np.empty(LANES, np.int64)
     back, dst, over = np.empty(LANES, np.int64), np.empty(LANES, np.int64), np.zeros(LANES, np.uint8)
     for j in range(lanes.size):
         goals[j], answered[j], back[j] = -1, 0, prev[lanes[j]]

@@ -11,11 +11,11 @@ from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
     degree,
+    for_hooks,
     neighbor_at,
     prefetch_edge,
     prefetch_membership,
     row_of,
-    with_known,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
@@ -106,7 +106,7 @@ def walk_by_rejection(
     trial, coin, decided = np.empty(LANES, np.uint64), np.empty(LANES, np.float64), np.empty(LANES, np.uint8)
     returns, fresh, asks = np.empty(LANES, np.float64), np.empty(LANES, np.uint8), np.empty(LANES, np.int64)
     exists, answer, scratch = np.full(LANES, -1), np.full(3, -1), search_scratch(LANES)
-    told = with_known(graph, answer)
+    told = for_hooks(graph, graph.path, answer)
     lanes, taken = 0, 0
     while True:
         while lanes < LANES and taken < todo.size:

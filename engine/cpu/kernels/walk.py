@@ -13,9 +13,9 @@ from csaw.engine.cpu.kernels.access import (
     bloom_word,
     borrowed,
     degree,
+    for_hooks,
     is_loaded,
     neighbor_at,
-    on_path,
     prefetch_edge,
     row_of,
     vertex_count,
@@ -86,8 +86,8 @@ def with_path(graph, out, w):
     if not READS_PATH:
         return graph
     if UNLIMITED:
-        return on_path(graph, out[0][out[1][w] :])
-    return on_path(graph, out[w])
+        return for_hooks(graph, out[0][out[1][w] :], graph.known)
+    return for_hooks(graph, out[w], graph.known)
 
 
 @njit(inline="always")
