@@ -8,40 +8,19 @@ draws that gave u. So the sum of weight times x[u] over the edges of v estimates
 draws are with replacement. In place of q(u), sums that are integers are compared, and the weights are of the chances by which vertices were in fact drawn.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from csaw.engine.backend import Backend
 from csaw.engine.batches.columns import Columns
-from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.traversals import Traversals, distinct
 from csaw.engine.contracts import Array
 
-
-@dataclass(frozen=True)
-class Candidates:
-    """The vertices that each instance may draw, in order of instance and vertex, with integers in proportion to their chances."""
-
-    local: Array
-    vertex: Array
-    upto: Array  # running sums of the integers; they overflow, and their differences within an instance are right
-    sums: Array
-    begin: Array  # int64 [instances + 1]: the first candidate of each instance
-    total: Array  # int64 [instances]: the sum over each instance
-
-    def find(self, xp: Array, pools: Array, target: Array) -> Array:
-        """The candidate of instance pools[i] whose share of the sums has target[i, j]."""
-        low, high = (
-            xp.broadcast_to(end[:, None], target.shape).copy() for end in (self.begin[pools], self.begin[pools + 1] - 1)
-        )
-        first = self.begin[pools]
-        before = (self.upto[first] - self.sums[first])[:, None]
-        for _ in range(int(xp.diff(self.begin).max()).bit_length() if pools.size else 0):
-            middle = (low + high) >> 1
-            beyond = self.upto[middle] - before > target
-            low, high = xp.where(beyond, low, middle + 1), xp.where(beyond, middle, high)
-        return low
+SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
+LATER = 4  # times as late as before, where they were too few
 
 
 @dataclass(frozen=True)
@@ -55,6 +34,8 @@ class Layer:
 
 class Layers(Traversals):
     """A batch of the instances from number ``first`` on, which start from ``sources``, vertices [instances, frontier size]."""
+
+    edges_of: Callable[["Layers"], LayerEdges] = LayerEdges
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.layers: list[Layer] = []
@@ -106,13 +87,10 @@ class Layers(Traversals):
 
     def _next_depth(self) -> None:
         xp = self.xp
-        entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)
-        cell = xp.flatnonzero(self.keys > 0.0)
-        entry, dst, bias = entry[cell], self.out[cell].astype(np.int64), self.keys[cell]
-        local, src = self.local[entry], self.vertex[entry]
-        layer = self._from_columns() if self.columns is not None else self._from_neighbors(local, dst, bias)
+        edges = self.edges_of(self)
+        layer = self._from_columns() if self.columns is not None else self._from_candidates(edges.candidates())
         self.layers.append(layer)
-        self._keep(local, src, dst, bias, layer)
+        self._keep(edges.to(layer), layer)
         none = xp.zeros(layer.local.size, np.int64)
         self._enter(layer.local, none, layer.vertex, none)
 
@@ -127,9 +105,8 @@ class Layers(Traversals):
         local = xp.repeat(live, target.shape[1])
         return Layer(local, vertex, self.columns.sums[vertex].astype(np.float64) / float(total))
 
-    def _from_neighbors(self, local: Array, dst: Array, bias: Array) -> Layer:
-        """Draw neighbors of the frontier. ``local``, ``dst``, ``bias`` [edges]: its edges whose biases are above 0."""
-        pools = self._candidates(local, dst, bias)
+    def _from_candidates(self, pools: Candidates) -> Layer:
+        """Draw neighbors of the frontier."""
         if self.algorithm.replace:
             live = self.xp.flatnonzero(pools.total)
             index = pools.find(self.xp, live, self._numbers(live, pools.total[live])).ravel()
@@ -150,50 +127,34 @@ class Layers(Traversals):
         number = xp.arange(local.size) - pools.begin[local]
         slot = xp.full(local.size, self.depth, np.int64)
         times = self.backend.race_numbers(local + self.first, slot, number, pools.sums)
-        order = xp.lexsort((number, times, local))
-        return order[number < self.sizes[self.depth]]  # the ranks of an instance are its numbers
+        early = self._early(pools, times)
+        order = early[xp.lexsort((times[early], local[early]))]  # of equal times, the lower number
+        owner = local[order]
+        before = xp.searchsorted(owner, xp.arange(self.instances))
+        return order[xp.arange(order.size) - before[owner] < self.sizes[self.depth]]
 
-    def _candidates(self, local: Array, dst: Array, bias: Array) -> Candidates:
-        """Add up the biases of edges to the same vertex, as integers of a scale for each instance."""
-        xp = self.xp
-        owner, vertex, sums = self._sums(local, dst, bias)
-        upto = xp.cumsum(sums)
-        begin = xp.searchsorted(owner, xp.arange(self.instances + 1))
-        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
-        return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
+    def _early(self, pools: Candidates, times: Array) -> Array:
+        """A few candidates, in order, with those that come first in each instance among them: those before a time, which is later where they are too few."""
+        xp, size, count = self.xp, self.sizes[self.depth], self.xp.diff(pools.begin)
+        total = xp.maximum(pools.total, 1).astype(
+            np.float64
+        )  # those of all times before t are at most t * total, on average
+        until = xp.where(count > size, SPARE * size / total, np.inf)
+        while True:
+            early = xp.flatnonzero(times <= until[pools.local])
+            found = xp.bincount(pools.local[early], minlength=self.instances)
+            few = found < xp.minimum(count, size)
+            if not bool(few.any()):
+                return early
+            until = xp.where(few, LATER * until, until)
 
-    def _sums(self, local: Array, dst: Array, bias: Array) -> tuple[Array, Array, Array]:
-        """int64 [n]: the instances, in order; the different vertices of each, in order; and the sums of the biases of edges to them, as integers."""
-        xp, vertices = self.xp, self.backend.store.vertices
-        largest = xp.zeros(self.instances, np.float64)
-        xp.maximum.at(largest, local, bias)
-        units = scaled(xp, bias, shifts(xp, largest, xp.bincount(local, minlength=self.instances))[local])
-        key = local * vertices + dst
-        order = xp.argsort(key, kind="stable")
-        key, upto = key[order], xp.cumsum(units[order])
-        last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
-        key, upto = key[last], upto[last]
-        return key // vertices, key % vertices, xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
-
-    def _keep(self, local: Array, src: Array, dst: Array, bias: Array, layer: Layer) -> None:
+    def _keep(self, kept: Kept, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""
         xp = self.xp
-        kept, draw, times = self._matched(local, dst, layer)
-        local = local[kept]
-        number = xp.bincount(layer.local, minlength=self.instances)[local]
-        share = number.astype(np.float64) * layer.probability[draw]
-        weight = xp.sqrt(bias[kept]) * times.astype(np.float64) / share
-        self.sampled.append((local, src[kept], dst[kept], weight.astype(np.float32)))
-
-    def _matched(self, local: Array, dst: Array, layer: Layer) -> tuple[Array, Array, Array]:
-        """int64 [n]: the edges that lead to vertices of the layer, in order; a draw that gave each of these vertices; and how many did."""
-        xp, vertices = self.xp, self.backend.store.vertices
-        drawn = layer.local * vertices + layer.vertex
-        order = xp.argsort(drawn, kind="stable")
-        drawn, wanted = drawn[order], local * vertices + dst
-        first, end = (xp.searchsorted(drawn, wanted, side=side) for side in ("left", "right"))
-        kept = xp.flatnonzero(end > first)
-        return kept, order[first[kept]], (end - first)[kept]
+        number = xp.bincount(layer.local, minlength=self.instances)[kept.local]
+        share = number.astype(np.float64) * layer.probability[kept.draw]
+        weight = xp.sqrt(kept.bias) * kept.times.astype(np.float64) / share
+        self.sampled.append((kept.local, kept.src, kept.dst, weight.astype(np.float32)))
 
     def edges(self) -> int:
         if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample

@@ -117,7 +117,7 @@ def _files(backend: Specialization) -> tuple[str, ...]:
     if backend.algorithm.shares_draws:
         return ("shared.cu",)
     if backend.algorithm.draws_from != "edges":
-        return ("rows.cu",)
+        return ("rows.cu", "layers.cu")
     if tree_span(backend):
         return ("trees.cu",)
     if in_tables(backend.plan, backend.algorithm):

@@ -15,6 +15,7 @@ from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
 from csaw.engine.batches.columns import Columns
+from csaw.engine.batches.fixed import scaled
 from csaw.partition.errors import OptionError
 
 MANY = 40_000
@@ -163,7 +164,7 @@ def by_rows(self, vertices, degree):
     self.backend.weigh_rows(vertices, upto - degree, xp.flatnonzero(degree), out, biases)
     self.largest = max(self.largest, float(biases.max()))
     if self.adding:
-        xp.add.at(self.sums, xp.repeat(vertices, degree), layers.scaled(xp, biases, self.shift))
+        xp.add.at(self.sums, xp.repeat(vertices, degree), scaled(xp, biases, self.shift))
 
 
 FAULTS = {
@@ -185,8 +186,8 @@ def test_a_wrong_layer_is_found(tmp_path, fault, monkeypatch):
     )
     if wrong is None:
 
-        def wrong(self, local, src, dst, bias, layer, right=layers.Layers._keep):
-            right(self, local[::2], src[::2], dst[::2], bias[::2], layer)
+        def wrong(self, kept, layer, right=layers.Layers._keep):
+            right(self, type(kept)(*(values[::2] for values in kept)), layer)
 
     options = {"normalize": "row", "layer_sizes": (2,), "frontier_size": 2, "sources": np.tile([0, 1], FEW)} | options
     with monkeypatch.context() as planted:

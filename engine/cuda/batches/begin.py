@@ -6,7 +6,6 @@ import numpy as np
 
 from csaw.engine.algorithm import Walk
 from csaw.engine.batches.clusters import ClusterSets
-from csaw.engine.batches.layers import Layers
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
@@ -15,6 +14,7 @@ from csaw.engine.batches.unique import Unique
 from csaw.engine.contracts import Batch
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
+from csaw.engine.cuda.batches.layers import DeviceLayers
 from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.rounds import UnlimitedWalks
 from csaw.engine.cuda.batches.trees import Trees
@@ -37,7 +37,7 @@ def begun(backend: "CudaBackend", first: int, sources: np.ndarray) -> Batch:
     if backend.algorithm.shares_draws:
         return SharedDraws(backend, first, sources)
     if backend.algorithm.draws_from != "edges":
-        return Layers(backend, first, sources)
+        return DeviceLayers(backend, first, sources)
     if backend.algorithm.unique:
         return Unique(backend, first, sources)
     by_hop = Hops if backend.in_tables else Pools if backend.needs.in_pools else Traversals

@@ -1,0 +1,104 @@
+"""The edges from the frontiers of a depth of layers: which vertices they lead to, with what chances, and which of them lead to those that were drawn."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.batches.traversals import fresh
+from csaw.engine.contracts import Array
+
+if TYPE_CHECKING:
+    from csaw.engine.batches.layers import Layer, Layers
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The vertices that each instance may draw, in order of instance and vertex, with integers in proportion to their chances."""
+
+    local: Array
+    vertex: Array
+    upto: Array  # running sums of the integers; they overflow, and their differences within an instance are right
+    sums: Array
+    begin: Array  # int64 [instances + 1]: the first candidate of each instance
+    total: Array  # int64 [instances]: the sum over each instance
+
+    def find(self, xp: Array, pools: Array, target: Array) -> Array:
+        """The candidate of instance pools[i] whose share of the sums has target[i, j]."""
+        low, high = (
+            xp.broadcast_to(end[:, None], target.shape).copy() for end in (self.begin[pools], self.begin[pools + 1] - 1)
+        )
+        first = self.begin[pools]
+        before = (self.upto[first] - self.sums[first])[:, None]
+        for _ in range(int(xp.diff(self.begin).max()).bit_length() if pools.size else 0):
+            middle = (low + high) >> 1
+            beyond = self.upto[middle] - before > target
+            low, high = xp.where(beyond, low, middle + 1), xp.where(beyond, middle, high)
+        return low
+
+
+class Kept(NamedTuple):
+    """Edges to vertices of a layer, in order: arrays [n]. ``draw``: a draw of the layer that gave the vertex; ``times``: how many did."""
+
+    local: Array
+    src: Array
+    dst: Array
+    bias: Array
+    draw: Array
+    times: Array
+
+
+class LayerEdges:
+    """The edges of the rows of a batch's frontier whose biases are above 0."""
+
+    def __init__(self, batch: "Layers") -> None:
+        self.batch, self.xp = batch, batch.xp
+        self.instances, self.vertices = batch.instances, batch.backend.store.vertices
+        xp = self.xp
+        cell = xp.flatnonzero(batch.keys > 0.0)
+        entry = xp.repeat(xp.arange(batch.capacity.size), batch.capacity)[cell]
+        self._hold(entry, cell)
+
+    def _hold(self, entry: Array, cell: Array) -> None:
+        """Make these the edges. ``entry``: numbers of the vertices of the frontier that they begin at; ``cell``: their places in the batch's arrays."""
+        batch = self.batch
+        self.local, self.src = batch.local[entry], batch.vertex[entry]
+        self.dst, self.bias = batch.out[cell].astype(np.int64), batch.keys[cell]
+
+    def candidates(self) -> Candidates:
+        """The vertices that the edges lead to, with the sums of the edges' biases, as integers of a scale for each instance."""
+        xp = self.xp
+        owner, vertex, sums = self._sums()
+        upto = xp.cumsum(sums)
+        begin = xp.searchsorted(owner, xp.arange(self.instances + 1))
+        ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
+        return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
+
+    def _sums(self) -> tuple[Array, Array, Array]:
+        """int64 [n]: the instances, in order; the different vertices of each, in order; and the sums of the biases of edges to them, as integers."""
+        xp = self.xp
+        largest = xp.zeros(self.instances, np.float64)
+        xp.maximum.at(largest, self.local, self.bias)
+        units = scaled(
+            xp, self.bias, shifts(xp, largest, xp.bincount(self.local, minlength=self.instances))[self.local]
+        )
+        key = self.local * self.vertices + self.dst
+        order = xp.argsort(key, kind="stable")
+        key, upto = key[order], xp.cumsum(units[order])
+        last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
+        key, upto = key[last], upto[last]
+        return key // self.vertices, key % self.vertices, xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
+
+    def to(self, layer: "Layer") -> Kept:
+        """The edges that lead to vertices of the layer."""
+        xp = self.xp
+        drawn = layer.local * self.vertices + layer.vertex
+        order = xp.argsort(drawn, kind="stable")
+        begin = xp.flatnonzero(fresh(xp, drawn[order]))
+        drawn, times = drawn[order[begin]], xp.diff(xp.append(begin, order.size))
+        wanted = self.local * self.vertices + self.dst
+        at = xp.searchsorted(drawn, wanted)
+        kept = xp.flatnonzero(xp.append(drawn, -1)[at] == wanted)
+        at = at[kept]
+        return Kept(self.local[kept], self.src[kept], self.dst[kept], self.bias[kept], order[begin[at]], times[at])

@@ -1,0 +1,84 @@
+// The edges from the frontiers of a depth of layers: sums of their biases by instance and vertex, and those that lead to drawn vertices. After rows.cu.
+// Those of instance i are the cells ends[i] .. ends[i + 1] - 1; blocks of a row of the grid, blockIdx.y, take the same instance.
+// A bitmap has `width` words an instance: vertex v of instance i is bit v % 32 of word i * width + v / 32.
+
+__device__ __forceinline__ i64 first_cell(const i64* ends, i64 instance) { return ends[instance] + (i64)blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ void set_bit(u32* bits, i64 v)
+{
+    const u32 bit = 1u << v % 32;
+    if (!(bits[v / 32] & bit)) atomicOr(bits + v / 32, bit);
+}
+
+// Set the bits of the vertices that edges of a bias above 0 lead to; count these edges, and find the largest bias, of each instance. Floats above 0 are in the order of their bits.
+extern "C" __global__ void mark_edges(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, u32* bits, u64* count, u64* largest)
+{
+    for (i64 i = blockIdx.y; i < instances; i += gridDim.y) {
+        u64 met = 0, most = 0;
+        for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
+            const double bias = biases[cell];
+            if (!(bias > 0.0)) continue;
+            set_bit(bits + i * width, out[cell]);
+            met += 1;
+            most = max(most, (u64)__double_as_longlong(bias));
+        }
+        for (int step = 16; step; step /= 2) {
+            met += __shfl_down_sync(0xFFFFFFFF, met, step);
+            most = max(most, __shfl_down_sync(0xFFFFFFFF, most, step));
+        }
+        if (threadIdx.x % 32 == 0 && met) {
+            atomicAdd(count + i, met);
+            atomicMax(largest + i, most);
+        }
+    }
+}
+
+// Add the biases of edges to the sums of the vertices that they lead to. before[w]: set bits in the words before word w, and in the sums a place for each.
+extern "C" __global__ void add_biases(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const i64* shift, u64* sums)
+{
+    for (i64 i = blockIdx.y; i < instances; i += gridDim.y) {
+        const int scale = (int)shift[i];
+        for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
+            const i64 units = scaled(biases[cell], scale);
+            if (!units) continue;
+            const i64 v = out[cell], word = i * width + v / 32;
+            atomicAdd(sums + before[word] + __popc(bits[word] & ((1u << v % 32) - 1)), (u64)units);
+        }
+    }
+}
+
+// Whether edges have a bias above 0 and lead to a vertex whose bit is set.
+extern "C" __global__ void find_edges(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, bool* found)
+{
+    for (i64 i = blockIdx.y; i < instances; i += gridDim.y)
+        for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
+            const i64 v = out[cell];
+            found[cell] = bits[i * width + v / 32] >> v % 32 & 1 && biases[cell] > 0.0;
+        }
+}
+
+// Set the bits of vertices.
+extern "C" __global__ void mark_vertices(i64 count, const i64* local, const i64* vertex, i64 width, u32* bits)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) set_bit(bits + local[n] * width, vertex[n]);
+}
+
+extern "C" __global__ void count_bits(i64 words, const u32* bits, i64* counts)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 word = (i64)blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) counts[word] = __popc(bits[word]);
+}
+
+// The instance and the vertex of each set bit, in order.
+extern "C" __global__ void list_bits(i64 words, i64 width, const u32* bits, const i64* before, i64* local, i64* vertex)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 word = (i64)blockIdx.x * blockDim.x + threadIdx.x; word < words; word += stride) {
+        i64 place = before[word];
+        for (u32 rest = bits[word]; rest; rest &= rest - 1, place++) {
+            local[place] = word / width;
+            vertex[place] = word % width * 32 + __ffs(rest) - 1;
+        }
+    }
+}
