@@ -3,13 +3,13 @@
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from csaw.engine import registry
 from csaw.engine.algorithm import LayerEntries
-from csaw.engine.contracts import Array
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
@@ -113,42 +113,70 @@ def different(nodes: np.ndarray) -> np.ndarray:
     return nodes
 
 
+class Levels:
+    """Lists of different vertices: for each mini-batch its seeds, in their order, and after them its layers, each ascending.
+
+    ``seeds``: int64 tensors, those of each mini-batch. ``level``, ``vertex``: int64 [n], numbers of lists and vertices in them, which may be there more than once.
+    """
+
+    def __init__(self, seeds: list[np.ndarray], level: Any, vertex: Any, layers: int, vertices: int) -> None:
+        self.vertices, device = vertices, vertex.device
+        sizes = torch.tensor([one.size for one in seeds])
+        number = torch.arange(len(seeds)).repeat_interleave(sizes)
+        at = torch.arange(number.numel()) - (sizes.cumsum(0) - sizes)[number]
+        number, at, own = (
+            ((layers + 1) * number).to(device),
+            at.to(device),
+            torch.from_numpy(np.concatenate(seeds)).to(device),
+        )
+        self.keys, order = torch.cat([number * vertices + own, (level * vertices + vertex).unique()]).sort()
+        self.begin = torch.searchsorted(
+            self.keys, vertices * torch.arange((layers + 1) * len(seeds) + 1, device=device)
+        )
+        last = number.numel() - 1
+        self.places = torch.where(order > last, torch.arange(order.numel(), device=device), (self.begin[number] + at)[order.clamp(max=last)])  # fmt: skip
+        self.listed = torch.empty_like(self.keys)
+        self.listed[self.places] = self.keys % vertices
+
+    def find(self, level: Any, vertex: Any) -> Any:
+        """Places of vertices in ``listed``, which is all lists one after the other; list k begins at ``begin[k]``."""
+        return self.places[torch.searchsorted(self.keys, level * self.vertices + vertex)]
+
+
 def cut(
     batch: FinishedBatch, seeds: list[np.ndarray], layers: int, vertices: int, *, row_normalized: bool
 ) -> Iterator[Layers]:
-    """The mini-batches of a batch, with the ``seeds`` and the number of ``layers`` of each. ``vertices``: those of the graph."""
+    """The mini-batches of a batch, with the ``seeds`` and the number of ``layers`` of each: all made together, because each operation waits for a GPU. ``vertices``: those of the graph."""
     arrays = batch.on_device()
-    ids = {name: vertices_of(arrays[name], vertices) for name in ("src", "dst", "vertices")}
-    weight = float32_of(arrays["weight"])
-    edges = _counts(arrays["counts"], int64_of(arrays["depth"]), layers)
-    drawn = _counts(arrays["vertex_counts"], int64_of(arrays["layer"]) - 1, layers)
-    parts = [iter(values.split(counts)) for values, counts in ((ids["src"], edges), (ids["dst"], edges), (weight, edges), (ids["vertices"], drawn))]  # fmt: skip
-    for one in seeds:
-        n_ids, adjs = [torch.from_numpy(one).to(weight.device)], []
-        for _ in range(layers):
-            src, dst, values, picks = (next(part) for part in parts)
-            n_ids.append(picks.unique())
-            adj = matrix(n_ids[-2], n_ids[-1], src, dst, values)
-            adjs.append(with_sums_of_one(adj) if row_normalized else adj)
+    src, dst, picked = (vertices_of(arrays[name], vertices) for name in ("src", "dst", "vertices"))
+    weight, first = float32_of(arrays["weight"]), (layers + 1) * torch.arange(len(seeds), device=src.device)
+    level = first.repeat_interleave(int64_of(arrays["counts"])) + int64_of(arrays["depth"])
+    in_layer = first.repeat_interleave(int64_of(arrays["vertex_counts"])) + int64_of(arrays["layer"])
+    levels = Levels(seeds, in_layer, picked, layers, vertices)
+    row, column = levels.find(level, src), levels.find(level + 1, dst) - levels.begin[level + 1]
+    row, column, values = entries(row, column, weight, int(levels.listed.numel()))
+    if row_normalized:
+        values = with_sums_of_one(row, values, levels.listed.numel())
+    at = torch.stack([row - levels.begin[torch.searchsorted(levels.begin, row, right=True) - 1], column])
+    begins, ends = torch.stack([levels.begin, torch.searchsorted(row, levels.begin)]).tolist()
+    for number in range(0, len(begins) - 1, layers + 1):
+        n_ids = [levels.listed[begins[k] : begins[k + 1]] for k in range(number, number + layers + 1)]
+        spans = [slice(ends[k], ends[k + 1]) for k in range(number, number + layers)]
+        adjs = [_sparse(at[:, span], values[span], (a.numel(), b.numel())) for span, (a, b) in zip(spans, pairwise(n_ids), strict=True)]  # fmt: skip
         yield Layers(n_ids[::-1], adjs[::-1])
 
 
-def _counts(sizes: Array, layer: Any, layers: int) -> list[int]:
-    """How many entries each instance has of each layer, one instance after the other. ``sizes``: entries of each instance; ``layer``: that of each entry, from 0."""
-    parts = layer.split(int64_of(sizes).tolist())
-    return [count for part in parts for count in torch.bincount(part, minlength=layers).tolist()]
-
-
-def matrix(rows: Any, columns: Any, src: Any, dst: Any, values: Any) -> Any:
-    """The sparse matrix [rows, columns] with a value for each edge src -> dst, all of which are vertices: edges that are there more than once are added up."""
-    width = max(columns.numel(), 1)
-    cells, of_edge = (_places(rows, src) * width + _places(columns, dst)).unique(return_inverse=True)
-    at = torch.stack([cells // width, cells % width])
-    return _sparse(at, summed(values, of_edge, cells.numel()), (rows.numel(), columns.numel()))
+def entries(row: Any, column: Any, values: Any, columns: int) -> tuple[Any, Any, Any]:
+    """The entries of a sparse matrix of so many ``columns``, in order: rows, columns, and values. Those that are there more than once are added up."""
+    cells, of_value = (row * columns + column).unique(return_inverse=True)
+    return cells // columns, cells % columns, summed(values, of_value, cells.numel())
 
 
 def _sparse(at: Any, values: Any, shape: Any) -> Any:
-    return torch.sparse_coo_tensor(at, values, shape, is_coalesced=True, check_invariants=False)
+    with torch.sparse.check_sparse_tensor_invariants(
+        False
+    ):  # PyTorch 2.11 and 2.12 warn in spite of the argument that says so
+        return torch.sparse_coo_tensor(at, values, shape, is_coalesced=True, check_invariants=False)
 
 
 def summed(values: Any, group: Any, groups: int) -> Any:
@@ -159,15 +187,6 @@ def summed(values: Any, group: Any, groups: int) -> Any:
     return (sums.double() * largest / UNITS).to(values.dtype)
 
 
-def _places(nodes: Any, wanted: Any) -> Any:
-    """Where each ``wanted`` vertex stands among the different ``nodes``. Without searchsorted, whose threads wait for each other on a busy CPU: 3 ms instead of 0.05."""
-    _, rank = torch.cat([nodes, wanted]).unique(return_inverse=True)
-    places = torch.empty_like(nodes)
-    places[rank[: nodes.numel()]] = torch.arange(nodes.numel(), device=nodes.device)
-    return places[rank[nodes.numel() :]]
-
-
-def with_sums_of_one(adj: Any) -> Any:
-    """A coalesced sparse matrix with its rows divided by their sums, as LADIES does to keep the variance of layers bounded (Zou et al., algorithm 1)."""
-    at, values = adj.indices(), adj.values()
-    return _sparse(at, values / summed(values, at[0], adj.shape[0])[at[0]], adj.shape)
+def with_sums_of_one(row: Any, values: Any, rows: int) -> Any:
+    """The values of entries in these rows, divided by the sums of their rows, as LADIES does to keep the variance of layers bounded (Zou et al., algorithm 1)."""
+    return values / summed(values, row, rows)[row]
