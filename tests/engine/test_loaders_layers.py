@@ -58,13 +58,13 @@ def test_matrices_are_the_sample_that_is_stored(tmp_path, store, sampler, weight
     check_stored(store, tmp_path / "s.zarr", found, np.split(nodes, 6), sampler, weighted)
 
 
-@pytest.mark.parametrize("fault", ["_places", "float32_of"])
+@pytest.mark.parametrize("fault", ["find", "float32_of"])
 def test_a_fault_would_be_found(tmp_path, store, fault, monkeypatch):
-    wrong = {
-        "_places": lambda nodes, wanted: torch.searchsorted(nodes.sort()[0], wanted),  # seeds are in no order
-        "float32_of": lambda array: torch.ones(len(array)),
-    }[fault]
-    monkeypatch.setattr(loader_layers, fault, wrong)
+    owner, wrong = {
+        "find": (loader_layers.Levels, lambda self, level, vertex: torch.searchsorted(self.keys, level * self.vertices + vertex)),  # seeds are in no order
+        "float32_of": (loader_layers, lambda array: torch.ones(len(array))),
+    }[fault]  # fmt: skip
+    monkeypatch.setattr(owner, fault, wrong)
     nodes = np.random.default_rng(3).permutation(store.vertices)[:96]
     found = list(loader_of(store, input_nodes=nodes, row_normalized=False, weighted=False, seed=0))
     with pytest.raises(AssertionError):
