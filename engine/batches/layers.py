@@ -16,7 +16,7 @@ import numpy as np
 from csaw.engine.backend import Backend
 from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
-from csaw.engine.batches.traversals import Traversals, distinct
+from csaw.engine.batches.traversals import Traversals, counts, distinct
 from csaw.engine.contracts import Array
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
@@ -30,6 +30,7 @@ class Layer:
     local: Array
     vertex: Array
     probability: Array
+    candidate: Array | None = None  # the number of each among the candidates, where they are of a frontier
 
 
 class Layers(Traversals):
@@ -109,12 +110,16 @@ class Layers(Traversals):
         """Draw neighbors of the frontier."""
         if self.algorithm.replace:
             live = self.xp.flatnonzero(pools.total)
-            index = pools.find(self.xp, live, self._numbers(live, pools.total[live])).ravel()
+            index = self._find(pools, live, self._numbers(live, pools.total[live])).ravel()
         else:
             index = self._earliest(pools)
         owner = pools.local[index]
         chance = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
-        return Layer(owner, pools.vertex[index], chance)
+        return Layer(owner, pools.vertex[index], chance, index)
+
+    def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
+        """The candidate of instance live[i] whose share of the sums has target[i, j]."""
+        return pools.find(self.xp, live, target)
 
     def _numbers(self, live: Array, bound: Array) -> Array:
         """int64 [n, size of the layer]: independent random numbers below ``bound`` of the instances ``live``."""
@@ -142,8 +147,7 @@ class Layers(Traversals):
         until = xp.where(count > size, SPARE * size / total, np.inf)
         while True:
             early = xp.flatnonzero(times <= until[pools.local])
-            found = xp.bincount(pools.local[early], minlength=self.instances)
-            few = found < xp.minimum(count, size)
+            few = counts(xp, pools.local[early], self.instances) < xp.minimum(count, size)
             if not bool(few.any()):
                 return early
             until = xp.where(few, LATER * until, until)
@@ -151,7 +155,7 @@ class Layers(Traversals):
     def _keep(self, kept: Kept, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""
         xp = self.xp
-        number = xp.bincount(layer.local, minlength=self.instances)[kept.local]
+        number = counts(xp, layer.local, self.instances)[kept.local]
         share = number.astype(np.float64) * layer.probability[kept.draw]
         weight = xp.sqrt(kept.bias) * kept.times.astype(np.float64) / share
         self.sampled.append((kept.local, kept.src, kept.dst, weight.astype(np.float32)))
@@ -177,7 +181,7 @@ class Layers(Traversals):
         order = xp.argsort(owner, kind="stable")
         return arrays | {
             "weight": weight[xp.argsort(local, kind="stable")],
-            "vertex_counts": xp.bincount(owner, minlength=self.instances),
+            "vertex_counts": counts(xp, owner[order], self.instances),
             "vertices": vertex[order].astype(self.dtype),
             "layer": layer[order],
             "probability": chance[order].astype(np.float64),

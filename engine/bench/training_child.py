@@ -4,7 +4,7 @@ Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other t
 each), ``fanout``, ``layer_sizes`` (of LADIES), ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
 model, and ``edges`` in them; ``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
 
-Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields features of the vertices, labels of the seeds, and for each layer of GraphSAGE the
+Any interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields mini-batches as the tool has them. A model takes of them the features of the vertices, labels of the seeds, and for each layer of GraphSAGE the
 edges (source, target), numbered in the mini-batch, with the number of vertices that they lead to, which are the first ones; for each layer of a GCN its sparse matrix. Features are in the memory of the device that trains.
 """
 
@@ -25,7 +25,7 @@ def csaw(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
     values, labels = x(store.vertices)
     loader = NeighborLoader(store, how["fanout"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
                             features={"x": values, "y": labels})  # fmt: skip
-    return lambda: map(of_pyg, loader)
+    return lambda: loader
 
 
 def ladies(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
@@ -35,7 +35,7 @@ def ladies(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
     values, labels = x(store.vertices)
     loader = LayerLoader(store, how["layer_sizes"], seeds(store.vertices), batch_size=how["seeds"], shuffle=True, device=device, threads=how["threads"],
                          features=values, labels=labels)  # fmt: skip
-    return lambda: ((batch.x, batch.y, batch.adjs) for batch in loader)
+    return lambda: loader
 
 
 def opened(how: dict[str, Any]) -> tuple[Any, str]:
@@ -63,7 +63,7 @@ def pyg(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
     values, labels = x(degrees.size)
     data = Data(x=values, y=labels, edge_index=edge_index)
     loader = NeighborLoader(data, how["fanout"], seeds(degrees.size), batch_size=how["seeds"], shuffle=True, num_workers=how["threads"] // 2)  # fmt: skip
-    return lambda: map(of_pyg, loader)
+    return lambda: loader
 
 
 def dgl(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
@@ -150,7 +150,14 @@ class Gcn(GraphSage):
         return sum(layer.values().numel() for layer in layers)
 
 
-TOOLS = {"csaw": (csaw, GraphSage), "ladies": (ladies, Gcn), "pyg": (pyg, GraphSage), "dgl": (dgl, GraphSage)}
+Inputs = Callable[[Any], tuple[Any, Any, Any]]  # features, labels and layers of a mini-batch
+
+TOOLS: dict[str, tuple[Callable, type[GraphSage], Inputs]] = {
+    "csaw": (csaw, GraphSage, of_pyg),
+    "ladies": (ladies, Gcn, lambda batch: (batch.x, batch.y, batch.adjs)),
+    "pyg": (pyg, GraphSage, of_pyg),
+    "dgl": (dgl, GraphSage, lambda batch: batch),
+}
 
 
 class Waited:
@@ -171,16 +178,16 @@ class Waited:
             yield item
 
 
-def measured(loader: Loader, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
+def measured(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
     """One epoch without a model, and one with it."""
     began = time.perf_counter()
-    edges = sum(model.edges(layers) for _, _, layers in loader())
+    edges = sum(model.edges(inputs(batch)[2]) for batch in loader())
     ready()
     alone = time.perf_counter() - began
     began = time.perf_counter()
     waited = Waited(loader(), ready)
     for batch in waited:
-        model.train(batch)
+        model.train(inputs(batch))
     return {"alone": alone, "edges": edges, "seconds": time.perf_counter() - began, "waiting": waited.seconds}
 
 
@@ -201,11 +208,11 @@ def main() -> None:
     def seeds(vertices: int) -> Any:
         return torch.randperm(vertices)[: how["seeds"] * how["mini_batches"]]
 
-    make_loader, model_of = TOOLS[tool]
+    make_loader, model_of, inputs = TOOLS[tool]
     loader = make_loader(how, features, seeds)
     ready = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     model = model_of(how, device)
-    print(json.dumps([measured(loader, model, ready) for _ in range(how["epochs"])]))
+    print(json.dumps([measured(loader, inputs, model, ready) for _ in range(how["epochs"])]))
 
 
 if __name__ == "__main__":

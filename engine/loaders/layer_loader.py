@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.loaders.ahead import ahead
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
@@ -84,11 +85,16 @@ class LayerLoader(EpochLoader[Layers]):
         return None if values is None else as_tensor(name, values, self.graph.store.vertices)
 
     def _made(self, epoch: int) -> Generator[Layers, None, None]:
+        with closing(ahead(self._cut(epoch), 1)) as drawn:
+            for several in drawn:
+                yield from map(self._finished, several)
+
+    def _cut(self, epoch: int) -> Generator[list[Layers], None, None]:
+        """The mini-batches of each batch of an epoch."""
         vertices, layers = self.graph.store.vertices, self.drawn.layers
         with closing(self.drawn.draw(epoch)) as batches:
             for batch, seeds in batches:
-                for one in cut(batch, seeds, layers, vertices, row_normalized=self.row_normalized):
-                    yield self._finished(one)
+                yield list(cut(batch, seeds, layers, vertices, row_normalized=self.row_normalized))
 
     def _finished(self, one: Layers) -> Layers:
         """A mini-batch on the device of the data, with features and labels."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.contracts import Array
-from csaw.engine.loaders.tensors import span_of
+from csaw.engine.loaders.ahead import ahead
+from csaw.engine.loaders.tensors import span_of, tensors_of
 from csaw.engine.run import Job, open_backend, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.schedule.device_threads import DeviceThread, aside
@@ -22,27 +23,35 @@ from csaw.partition.shown import quoted
 
 Arrays = dict[str, Array]
 EPOCHS = (
-    1 << 30
-)  # most passes over one stream; an int64 has the number of each mini-batch of graphs of up to 2^33 vertices
+    1 << 20
+)  # most passes over one stream: so many of 10^8 mini-batches are as many instances as a request may have
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts", "probability": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
+ON_HOST = (*sorted(set(COUNTS.values())), "hop_nodes", "hop_edges", "input_id")
 
 
 def cut(arrays: Arrays) -> Iterator[Arrays]:
-    """The arrays of each mini-batch of a batch, as views, without the counts; ``hop_nodes`` and ``hop_edges`` as lists of int."""
-    counts = {name: _on_host(arrays[name]) for name in sorted(set(COUNTS.values()))}
-    ends = {name: np.concatenate([[0], np.cumsum(count)]) for name, count in counts.items()}
-    hops = {name: _on_host(arrays[name]).tolist() for name in ("hop_nodes", "hop_edges")}
-    for number in range(counts["node_counts"].size):
+    """The arrays of each mini-batch of a batch, as views, without the counts; ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory."""
+    arrays = arrays | on_host({name: arrays[name] for name in ON_HOST})
+    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(COUNTS.values())}
+    hops = {name: arrays[name].tolist() for name in ("hop_nodes", "hop_edges")}
+    for number in range(arrays["node_counts"].size):
         spans = {name: slice(int(end[number]), int(end[number + 1])) for name, end in ends.items()}
         yield {name: arrays[name][spans[count]] for name, count in COUNTS.items() if name in arrays} | {
             name: rows[number] for name, rows in hops.items()
         }
 
 
-def _on_host(array: Array) -> np.ndarray:
-    return array if isinstance(array, np.ndarray) else array.get()
+def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
+    """int64 arrays in host memory. Those of a GPU are copied together, because each copy waits for all that the GPU has been asked to do."""
+    if all(isinstance(array, np.ndarray) for array in arrays.values()):
+        return arrays
+    import cupy
+
+    values = cupy.concatenate([array.ravel() for array in arrays.values()]).get()
+    parts = np.split(values, np.cumsum([array.size for array in arrays.values()])[:-1])
+    return {name: part.reshape(array.shape) for (name, array), part in zip(arrays.items(), parts, strict=True)}
 
 
 def checked_epoch(epoch: Any) -> int:
@@ -74,10 +83,15 @@ class EpochBatches:
 
     def draw(self, epoch: int) -> Generator[Arrays, None, None]:
         """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
-        begin = checked_epoch(epoch) * self.per_epoch
+        with closing(ahead(self._cut(checked_epoch(epoch) * self.per_epoch), 1)) as drawn:
+            for several in drawn:
+                yield from several
+
+    def _cut(self, begin: int) -> Generator[list[Arrays], None, None]:
+        """The mini-batches of each batch of the epoch that begins with number ``begin``."""
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
-                yield from cut(batch.arrays())
+                yield list(cut(tensors_of(batch.arrays(), self.stream.job.store.vertices)))
 
     def close(self) -> None:
         self.stream.close()
@@ -120,7 +134,8 @@ class SeededBatches:
         batch = batches.backend.begin(number, sources)
         batches.run(batch)
         batches.backend.wait()
-        [arrays] = cut(batch.on_device() if self.on_device else batch.arrays(ALL))
+        drawn = batch.on_device() if self.on_device else batch.arrays(ALL)
+        [arrays] = cut(tensors_of(drawn, self.job.store.vertices))
         return arrays
 
     def close(self) -> None:

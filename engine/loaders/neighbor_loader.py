@@ -95,7 +95,7 @@ class NeighborLoader(EpochLoader[Any]):
     def _batch_of(self, arrays: Arrays) -> Any:
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
-        position, known = int64_of(arrays["input_id"]).cpu(), self.filter.input_data.input_id
+        position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
         out.metadata = (position if known is None else known[position], None)
         out = self.finished(out)
         if self.data.edge_index is None:

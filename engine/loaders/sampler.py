@@ -9,7 +9,6 @@ from csaw.engine.loaders.graphs import Sampled, graph_of
 from csaw.engine.loaders.induced import finisher
 from csaw.engine.loaders.mini_batches import Arrays, SeededBatches
 from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.tensors import int64_of, vertices_of
 from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
@@ -77,15 +76,14 @@ class NeighborSampler(pyg.BaseSampler):
 
 
 def output_of(arrays: Arrays, graph: Sampled) -> Any:
-    """The arrays of a mini-batch as a SamplerOutput: int64 tensors, edges as positions in the rows of the store. On the device of the data."""
+    """The tensors of a mini-batch as a SamplerOutput: edges as positions in the rows of the store. On the device of the data."""
 
     def placed(tensor: Any) -> Any:
         return tensor if graph.order is None else tensor.to(graph.order.device)
 
     return pyg.SamplerOutput(
-        node=placed(vertices_of(arrays["n_id"], graph.store.vertices)), row=placed(int64_of(arrays["row"])), col=placed(int64_of(arrays["col"])),
-        edge=placed(int64_of(arrays["e_id"])), batch=placed(int64_of(arrays["batch"])) if "batch" in arrays else None,
-        num_sampled_nodes=arrays["hop_nodes"], num_sampled_edges=arrays["hop_edges"],
+        node=placed(arrays["n_id"]), row=placed(arrays["row"]), col=placed(arrays["col"]), edge=placed(arrays["e_id"]),
+        batch=placed(arrays["batch"]) if "batch" in arrays else None, num_sampled_nodes=arrays["hop_nodes"], num_sampled_edges=arrays["hop_edges"],
     )  # fmt: skip
 
 

@@ -13,6 +13,14 @@ from csaw.partition.shown import quoted
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
 
 
+EDGES = ("row", "col", "e_id", "batch")  # signed integers of mini-batches that a model reads on its device, beside n_id
+
+
+def tensors_of(arrays: dict[str, Array], vertices: int) -> dict[str, Any]:
+    """The arrays of a batch of mini-batches, with those that a model reads as int64 tensors: once for all of them, because each conversion takes longer than a slice. ``vertices``: as below."""
+    return arrays | {name: int64_of(arrays[name]) for name in EDGES if name in arrays} | {"n_id": vertices_of(arrays["n_id"], vertices)}  # fmt: skip
+
+
 def vertices_of(array: Array, vertices: int) -> Any:
     """Dense ids (uint32 or uint64, NumPy or CuPy) as an int64 tensor on their device, where PyTorch looks them up; -1 where all bits are set, which stand for nothing.
 
@@ -26,24 +34,30 @@ def vertices_of(array: Array, vertices: int) -> Any:
 
 
 def int64_of(array: Array) -> Any:
-    """Signed integers as an int64 tensor on their device. The memory of a GPU's array may be used again from now on, unless the tensor shares it."""
+    """Signed integers as an int64 tensor on their device. The memory of a GPU's array may be given back from now on, unless the tensor shares it."""
     torch = needed("torch")
     if isinstance(array, np.ndarray):
         # By this thread: those of PyTorch would wait for each other.
         return torch.from_numpy(np.ascontiguousarray(array, np.int64))
-    out = torch.from_dlpack(array).to(torch.int64)
-    torch.cuda.current_stream(out.device).synchronize()
-    return out
+    return _given_back(torch.from_dlpack(array).to(torch.int64))
 
 
 def float32_of(array: Array) -> Any:
-    """Floats of 32 bits as a tensor on their device. The memory of a GPU's array may be used again from now on."""
+    """Floats of 32 bits as a tensor on their device. The memory of a GPU's array may be given back from now on."""
     torch = needed("torch")
     if isinstance(array, np.ndarray):
         return torch.from_numpy(array)
-    out = torch.from_dlpack(array).clone()
-    torch.cuda.current_stream(out.device).synchronize()
-    return out
+    return _given_back(torch.from_dlpack(array).clone())
+
+
+def _given_back(copy: Any) -> Any:
+    """A copy of an array, which is done before the array's memory is used again: on the default stream, on which csaw draws, that follows of itself. A model that trains there is not waited for."""
+    import cupy
+
+    copying = needed("torch").cuda.current_stream(copy.device)
+    if copying.cuda_stream or cupy.cuda.get_current_stream().ptr:
+        copying.synchronize()
+    return copy
 
 
 def share_of(rank: int | None, world: int | None) -> tuple[int, int]:

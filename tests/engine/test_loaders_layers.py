@@ -209,3 +209,11 @@ def test_sums_have_the_same_bits_in_any_order():
     np.testing.assert_allclose(sums.numpy(), exact, rtol=2e-7)
     alone = torch.tensor([1.7, 3e-30])
     assert torch.equal(loader_layers.summed(alone, torch.tensor([1, 0]), 2), alone[[1, 0]])
+
+
+def test_an_epoch_may_have_many_mini_batches(store):
+    """Passes over a stream are fewer where a sample of all of them would be too large."""
+    assert len(loader_of(store, (4000, 4000, 4000), batch_size=1)) == store.vertices
+    loader = loader_of(store, (1 << 20, 1 << 20), batch_size=1)
+    assert loader.drawn.stream.job.plan.request.instances < store.vertices << 20
+    assert next(iter(loader)).batch_size == 1

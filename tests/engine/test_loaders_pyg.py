@@ -341,17 +341,17 @@ def test_a_negative_weight_and_times_are_refused(data):
         next(iter(timed))
 
 
-@pytest.mark.parametrize("epoch", [0, 65_536, 2**30 - 1])
-def test_a_loader_has_a_billion_epochs(tmp_path, epoch):
+@pytest.mark.parametrize("epoch", [0, 65_536, 2**20 - 1])
+def test_a_loader_has_a_million_epochs(tmp_path, epoch):
     loader = loader_of(graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400), shuffle=True)
     loader.epoch = epoch
     assert sorted(torch.cat([batch.input_id for batch in loader]).tolist()) == list(range(60))
 
 
-@pytest.mark.parametrize("epoch", [-1, 2**30, 1.0, "a", None])
+@pytest.mark.parametrize("epoch", [-1, 2**20, 1.0, "a", None])
 def test_an_epoch_that_is_none_is_named(tmp_path, epoch):
     loader = loader_of(graphs.random_store(tmp_path / "g.zarr", vertices=60, edges=400))
-    with pytest.raises(OptionError, match=f"epoch: expected an integer from 0 to {2**30 - 1}, found {epoch!r}"):
+    with pytest.raises(OptionError, match=f"epoch: expected an integer from 0 to {2**20 - 1}, found {epoch!r}"):
         loader.epoch = epoch
     assert len(list(loader)) == len(loader)
 

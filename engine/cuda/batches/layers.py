@@ -8,7 +8,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.batches.fixed import shifts
-from csaw.engine.batches.layer_edges import Kept, LayerEdges
+from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK
@@ -38,29 +38,51 @@ class DeviceLayerEdges(LayerEdges):
         self.kernels.launch(kernel, (blocks, min(self.instances, MOST_ROWS)), BLOCK, *given, *arguments)
 
     def _sums(self) -> tuple[Array, Array, Array]:
-        bits = self._no_bits()
+        self.bits = self._no_bits()
         count, largest = (cupy.zeros(self.instances, np.int64) for _ in range(2))
-        self._over("mark_edges", bits, count, largest)
-        before = cupy.zeros(bits.size + 1, np.int64)
-        self.kernels.over("count_bits", bits.size, bits.size, bits, before[1:])
-        cupy.cumsum(before[1:], out=before[1:])
-        owner, vertex, sums = (cupy.zeros(int(before[-1]), np.int64) for _ in range(3))
-        self._over("add_biases", bits, before, shifts(cupy, largest.view(np.float64), count), sums)
-        self.kernels.over("list_bits", bits.size, bits.size, self.width, bits, before, owner, vertex)
+        self._over("mark_edges", self.bits, count, largest)
+        self.before = cupy.zeros(self.bits.size + 1, np.int64)
+        self.kernels.over("count_bits", self.bits.size, self.bits.size, self.bits, self.before[1:])
+        cupy.cumsum(self.before[1:], out=self.before[1:])
+        owner, vertex, sums = (cupy.zeros(int(self.before[-1]), np.int64) for _ in range(3))
+        self._over("add_biases", self.bits, self.before, shifts(cupy, largest.view(np.float64), count), sums)
+        self.kernels.over(
+            "list_bits", self.bits.size, self.bits.size, self.width, self.bits, self.before, owner, vertex
+        )
         return owner, vertex, sums
 
     def _no_bits(self) -> Array:
         return cupy.zeros(self.instances * self.width, np.uint32)
 
     def to(self, layer: Layer) -> Kept:
+        return self._to_vertices(layer) if layer.candidate is None else self._to_candidates(layer.candidate)
+
+    def _to_vertices(self, layer: Layer) -> Kept:
+        """The edges to vertices that were drawn from the whole graph."""
         bits, found = self._no_bits(), cupy.empty(self.batch.keys.size, bool)
         self.kernels.over(
             "mark_vertices", layer.local.size, layer.local.size, layer.local, layer.vertex, self.width, bits
         )
-        self._over("find_edges", bits, found)
+        self._over("find_edges", bits, None, None, found)
         cell = cupy.flatnonzero(found)
         self._hold(cupy.searchsorted(self.row_ends, cell, side="right") - 1, cell)
         return super().to(layer)
+
+    def _to_candidates(self, drawn: Array) -> Kept:
+        """The edges to candidates with these numbers."""
+        batch, size = self.batch, int(self.before[-1])
+        times, draw = cupy.zeros(size, np.uint32), cupy.full(size, drawn.size, np.uint32)
+        self.kernels.over("count_draws", drawn.size, drawn.size, drawn, times, draw)
+        found = cupy.empty(batch.keys.size, bool)
+        self._over("find_edges", self.bits, self.before, times, found)
+        cell = cupy.flatnonzero(found)
+        kept = cupy.empty((6, cell.size), np.int64)
+        self.kernels.over(
+            "take_edges", cell.size, cell.size, cell, batch.local.size, self.row_ends, batch.local, batch.vertex, batch.out, batch.keys,
+            self.width, self.bits, self.before, draw, times, kept,
+        )  # fmt: skip
+        local, src, dst, bias, of, many = kept
+        return Kept(local, src, dst, bias.view(np.float64), of, many)
 
 
 class DeviceLayers(Layers):
@@ -71,6 +93,22 @@ class DeviceLayers(Layers):
         """The edges of a depth, in whichever way needs less memory."""
         by_bits = batch.instances * words(batch.backend.store.vertices) <= batch.keys.size
         return (DeviceLayerEdges if by_bits else LayerEdges)(batch)
+
+    def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
+        found, kernels = cupy.empty(target.shape, np.int64), self.backend.kernels  # type: ignore[attr-defined]
+        kernels.over(
+            "find_candidates",
+            target.size,
+            target.size,
+            target.shape[1],
+            live,
+            pools.begin,
+            pools.upto,
+            pools.sums,
+            target,
+            found,
+        )
+        return found
 
 
 def words(vertices: int) -> int:

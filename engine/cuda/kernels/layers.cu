@@ -33,28 +33,63 @@ extern "C" __global__ void mark_edges(i64 instances, const i64* ends, const vert
     }
 }
 
-// Add the biases of edges to the sums of the vertices that they lead to. before[w]: set bits in the words before word w, and in the sums a place for each.
+// How many bits are set before that of vertex v of the words from `first` on. before[w]: those in the words before word w.
+__device__ __forceinline__ i64 place_of(const u32* bits, const i64* before, i64 first, i64 v)
+{
+    const i64 word = first + v / 32;
+    return before[word] + __popc(bits[word] & (1u << v % 32) - 1);
+}
+
+// Add the biases of edges to the sums of the vertices that they lead to, the candidates: one for each set bit.
 extern "C" __global__ void add_biases(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const i64* shift, u64* sums)
 {
     for (i64 i = blockIdx.y; i < instances; i += gridDim.y) {
         const int scale = (int)shift[i];
         for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
             const i64 units = scaled(biases[cell], scale);
-            if (!units) continue;
-            const i64 v = out[cell], word = i * width + v / 32;
-            atomicAdd(sums + before[word] + __popc(bits[word] & ((1u << v % 32) - 1)), (u64)units);
+            if (units) atomicAdd(sums + place_of(bits, before, i * width, out[cell]), (u64)units);
         }
     }
 }
 
-// Whether edges have a bias above 0 and lead to a vertex whose bit is set.
-extern "C" __global__ void find_edges(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, bool* found)
+// How often each candidate was drawn, and the first of its draws.
+extern "C" __global__ void count_draws(i64 count, const i64* candidates, u32* times, u32* draw)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) {
+        atomicAdd(times + candidates[n], 1u);
+        atomicMin(draw + candidates[n], (u32)n);
+    }
+}
+
+// Whether edges have a bias above 0 and lead to a vertex whose bit is set, and, with `times`, to a candidate that was drawn.
+extern "C" __global__ void find_edges(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const u32* times, bool* found)
 {
     for (i64 i = blockIdx.y; i < instances; i += gridDim.y)
         for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
             const i64 v = out[cell];
-            found[cell] = bits[i * width + v / 32] >> v % 32 & 1 && biases[cell] > 0.0;
+            const bool is_set = biases[cell] > 0.0 && bits[i * width + v / 32] >> v % 32 & 1;
+            found[cell] = is_set && (!times || times[place_of(bits, before, i * width, v)]);
         }
+}
+
+// The edges of these cells, in six rows: instance, source, vertex, bits of the bias, first draw of the vertex, and how often it was drawn.
+extern "C" __global__ void take_edges(i64 count, const i64* cells, i64 rows, const i64* row_ends, const i64* local, const i64* vertex, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const u32* draw, const u32* times, i64* kept)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) {
+        const i64 cell = cells[n], v = out[cell];
+        i64 low = 0, high = rows - 1;  // the row that the cell is in: row_ends[row] <= cell < row_ends[row + 1]
+        while (low < high) {
+            const i64 middle = low + high >> 1;
+            if (row_ends[middle + 1] > cell) high = middle;
+            else low = middle + 1;
+        }
+        const i64 candidate = place_of(bits, before, local[low] * width, v);
+        const i64 values[6] = {local[low], vertex[low], v, __double_as_longlong(biases[cell]), draw[candidate], times[candidate]};
+#pragma unroll
+        for (int k = 0; k < 6; k++) kept[k * count + n] = values[k];
+    }
 }
 
 // Set the bits of vertices.
@@ -80,5 +115,21 @@ extern "C" __global__ void list_bits(i64 words, i64 width, const u32* bits, cons
             local[place] = word / width;
             vertex[place] = word % width * 32 + __ffs(rest) - 1;
         }
+    }
+}
+
+// The candidate of each instance whose share of the sums has each of `tries` targets: the first whose running sum is beyond it. upto[c]: the sum of the candidates up to c, which may overflow.
+extern "C" __global__ void find_candidates(i64 count, i64 tries, const i64* instance, const i64* begin, const u64* upto, const u64* sums, const i64* target, i64* found)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += stride) {
+        i64 low = begin[instance[n / tries]], high = begin[instance[n / tries] + 1] - 1;
+        const u64 before = upto[low] - sums[low];
+        while (low < high) {
+            const i64 middle = low + high >> 1;
+            if (upto[middle] - before > (u64)target[n]) high = middle;
+            else low = middle + 1;
+        }
+        found[n] = low;
     }
 }
