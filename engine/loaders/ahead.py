@@ -1,25 +1,42 @@
 """Items of an iterator, made by a thread before they are asked for."""
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
-from typing import Any, TypeVar
+from contextlib import closing
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 END: Any = object()
 
 
-def ahead(items: Generator[Item, None, None], most: int) -> Generator[Item, None, None]:
-    """Yield ``items`` in order; a thread makes up to ``most`` of them while the caller works on another.
+class Ahead(Generic[Item]):
+    """``items`` in order, up to ``most`` of which a thread makes while the caller works on another; it begins at once.
 
-    An error comes when its item is asked for. ``items`` is closed, in the thread, when this generator is.
+    An error comes when its item is asked for. ``items`` is closed, in the thread, when this is.
     """
-    with ExitStack() as stack:
-        thread = stack.enter_context(ThreadPoolExecutor(1))
-        stack.callback(thread.submit, items.close)
-        waiting: deque[Future[Item]] = deque(thread.submit(next, items, END) for _ in range(most))
-        stack.callback(lambda: [future.cancel() for future in waiting])
-        while (item := waiting.popleft().result()) is not END:
-            waiting.append(thread.submit(next, items, END))
+
+    def __init__(self, items: Generator[Item, None, None], most: int) -> None:
+        self.items, self.thread = items, ThreadPoolExecutor(1)
+        self.waiting: deque[Future[Item]] = deque(self.thread.submit(next, items, END) for _ in range(most))
+
+    def __iter__(self) -> Iterator[Item]:
+        while (item := self.waiting.popleft().result()) is not END:
+            self.waiting.append(self.thread.submit(next, self.items, END))
             yield item
+
+    def close(self) -> None:
+        """Make no more items, and end the thread."""
+        for future in self.waiting:
+            future.cancel()
+        try:
+            self.thread.submit(self.items.close)
+        except RuntimeError:  # Python is about to end, and has ended the thread
+            self.items.close()
+        self.thread.shutdown()
+
+
+def ahead(items: Generator[Item, None, None], most: int) -> Generator[Item, None, None]:
+    """Yield ``items`` as :class:`Ahead` has them, from the first one asked for until this is closed."""
+    with closing(Ahead(items, most)) as made:
+        yield from made

@@ -274,6 +274,15 @@ def test_pygs_link_loader_takes_the_sampler(data, negatives, disjoint):
         assert batch.edge_label.tolist() == [1.0] * 10 + [0.0] * 20
 
 
+def test_the_next_epoch_is_begun_while_the_model_trains(data):
+    loader, other = loader_of(data, shuffle=True), loader_of(data, shuffle=True)
+    assert len(list(loader)) == len(loader)
+    assert loader._begun[0] == 1
+    for epoch in (1, 5):  # the one that is begun, and one in its place
+        loader.epoch = other.epoch = epoch
+        assert all(same(a, b) for a, b in zip(loader, other, strict=True))
+
+
 def test_a_loop_may_be_left_at_any_point(data):
     before = threading.active_count()
     loader = loader_of(data, batch_size=1)
