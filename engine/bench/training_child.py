@@ -1,6 +1,6 @@
 """Epochs of a graph neural network with one loader, in a process of its own: ``training_child.py TOOL SETTINGS.json``.
 
-Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other than csaw), ``gpu`` (number, or null), ``threads``, ``epochs``, ``mini_batches``, ``seeds`` (of
+Epochs follow each other, first all without a model and then all with it, as those of a training do. Settings: ``graph`` (path or spec), ``csr`` (.npz of its rows, for tools other than csaw), ``gpu`` (number, or null), ``threads``, ``epochs``, ``mini_batches``, ``seeds`` (of
 each), ``fanout``, ``layer_sizes`` (of LADIES), ``features`` (float32 a vertex), ``hidden``, ``classes``. Prints JSON: for each epoch ``alone``, the seconds of its mini-batches with their features and without a
 model, and ``edges`` in them; ``seconds`` of the epoch, and of these ``waiting`` for mini-batches.
 
@@ -178,17 +178,21 @@ class Waited:
             yield item
 
 
-def measured(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
-    """One epoch without a model, and one with it."""
+def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
+    """One epoch without a model."""
     began = time.perf_counter()
     edges = sum(model.edges(inputs(batch)[2]) for batch in loader())
     ready()
-    alone = time.perf_counter() - began
+    return {"alone": time.perf_counter() - began, "edges": edges}
+
+
+def trained(loader: Loader, inputs: Inputs, model: GraphSage, ready: Callable[[], Any]) -> dict[str, float]:
+    """One epoch with a model."""
     began = time.perf_counter()
     waited = Waited(loader(), ready)
     for batch in waited:
         model.train(inputs(batch))
-    return {"alone": alone, "edges": edges, "seconds": time.perf_counter() - began, "waiting": waited.seconds}
+    return {"seconds": time.perf_counter() - began, "waiting": waited.seconds}
 
 
 def main() -> None:
@@ -212,7 +216,10 @@ def main() -> None:
     loader = make_loader(how, features, seeds)
     ready = torch.cuda.synchronize if device.type == "cuda" else lambda: None
     model = model_of(how, device)
-    print(json.dumps([measured(loader, inputs, model, ready) for _ in range(how["epochs"])]))
+    without, with_model = (
+        [run(loader, inputs, model, ready) for _ in range(how["epochs"])] for run in (alone, trained)
+    )
+    print(json.dumps([a | b for a, b in zip(without, with_model, strict=True)]))
 
 
 if __name__ == "__main__":
