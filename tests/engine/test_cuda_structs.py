@@ -11,7 +11,7 @@ from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
 
 FILES = {
     "Output": "walk.cu", "Hop": "hops.cu", "Frontier": "select.cu", "Scratch": "select.cu", "Clocks": "clocks.cu", "Order": "clocks.cu",
-    "MiniBatches": "minibatches.cu", "MiniHop": "minibatches.cu", "Numbers": "minibatches.cu", "Trees": "trees.cu", "Rmat": str(KERNELS / "rmat.cu"), "Graph": "walk.cu",
+    "MiniBatches": "minibatches.cu", "MiniHop": "minibatches.cu", "Numbers": "minibatches.cu", "LevelRows": "betweenness.cu", "Trees": "trees.cu", "Rmat": str(KERNELS / "rmat.cu"), "Graph": "walk.cu",
 }  # fmt: skip
 
 

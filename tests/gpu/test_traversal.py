@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore
-from helpers.networks import stores
+from helpers.networks import stores, two_hubs
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.network import on_host
@@ -71,3 +71,12 @@ def test_betweenness_has_the_same_bits(tmp_path, directed):
         assert np.array_equal(
             on_host(device.compute("betweenness", sources=sources)), host.compute("betweenness", sources=sources)
         )
+
+
+def test_betweenness_of_long_rows_has_the_same_bits(tmp_path):
+    store = two_hubs(tmp_path / "g.zarr")
+    host, sources = HostNetwork(store), np.array([0, 2, 700, 1301])
+    for device in device_networks(store):
+        found = on_host(device.compute("betweenness", sources=sources))
+        assert np.array_equal(found, host.compute("betweenness", sources=sources))
+        device.close()

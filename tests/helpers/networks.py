@@ -103,3 +103,8 @@ def stores(folder, *, directed, weighted=False):
                             partitions=partitions, weighted=weighted)  # fmt: skip
         yield made
     yield WideStore(made)
+
+
+def two_hubs(folder, leaves=1300):
+    """Two vertices with the same neighbors, whose rows are longer than a piece that betweenness sums: K(2, leaves)."""
+    return store_of(folder, [(hub, 2 + leaf, 1) for hub in (0, 1) for leaf in range(leaves)], directed=False)

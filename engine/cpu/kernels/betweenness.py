@@ -1,14 +1,14 @@
 """Numbers of shortest ways and what depends on them, level by level (Brandes, Journal of Mathematical Sociology 25(2), 2001). Twin: engine/cuda/kernels/betweenness.cu.
 
-Every vertex sums over its own row, so no two threads write the same place. The sum of a row is that of 32 lanes, entry i in lane i % 32 in their order, which are
-then added in halves: what a warp of a GPU does, so that sums have the same bits there.
+Every vertex sums over its own row, so no two threads write the same place. A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of
+some numbers is that of 32 lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and sums have the same bits there.
 """
 
 import numpy as np
 
 from csaw.partition.compile import inner, njit
 
-LANES = 32
+LANES, PIECE = 32, 512
 
 
 @njit(nogil=True)
@@ -28,13 +28,29 @@ def by_level(distance, order, begins):
 
 @inner(nogil=True)
 def _row_sum(begin, end, indices, distance, level, values, lanes):
-    """The sum of ``values`` over the neighbors of a row that are at ``level``."""
-    width = min(end - begin, LANES)
+    """The sum of ``values`` over the neighbors of a row that are at ``level``. ``lanes`` [2, LANES]: scratch."""
+    if end - begin <= PIECE:
+        return _piece_sum(begin, end, indices, distance, level, values, lanes[0])
+    lanes[1] = 0.0
+    for piece in range((end - begin + PIECE - 1) // PIECE):
+        low = begin + piece * PIECE
+        lanes[1, piece % LANES] += _piece_sum(low, min(low + PIECE, end), indices, distance, level, values, lanes[0])
+    return _added(lanes[1], LANES)
+
+
+@inner(nogil=True)
+def _piece_sum(begin, end, indices, distance, level, values, lanes):
     lanes[:] = 0.0
     for i in range(begin, end):
         u = indices[i]
         if distance[u] == level:
             lanes[(i - begin) % LANES] += values[u]
+    return _added(lanes, min(end - begin, LANES))
+
+
+@inner(nogil=True)
+def _added(lanes, width):
+    """The sum of the lanes, of which those from ``width`` on are 0."""
     half = LANES
     while half > 1:
         half //= 2
@@ -46,7 +62,7 @@ def _row_sum(begin, end, indices, distance, level, values, lanes):
 @njit(nogil=True)
 def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
     """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer. Rows are those backward. Returns 0."""
-    lanes = np.empty(LANES)
+    lanes = np.empty((2, LANES))
     for i in range(low, high):
         v = order[i]
         ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes)
@@ -59,7 +75,7 @@ def depend(low, high, order, first, indptr, indices, distance, level, ways, pass
 
     passed[v] = (1 + dependency of v) / ways[v]. The source, at level 0, gets nothing. Returns 0.
     """
-    lanes = np.empty(LANES)
+    lanes = np.empty((2, LANES))
     for i in range(low, high):
         v = order[i]
         dependency = ways[v] * _row_sum(

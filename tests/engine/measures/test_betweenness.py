@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.graphs import random_store, store_of
-from helpers.networks import networks, stores
+from helpers.networks import networks, stores, two_hubs
 from helpers.oracles import distances, rows_in
 
 from csaw.engine.cpu.network import HostNetwork
@@ -51,6 +51,17 @@ def test_pairs_of_a_path_and_a_star_by_hand(tmp_path):
     assert found["largest betweenness"] == type(found["largest betweenness"])(45.0, "exact")
     directed = store_of(tmp_path / "d.zarr", [(v, v + 1, 1) for v in range(4)], directed=True)
     assert Betweenness().findings(HostNetwork(directed))["betweenness"].values.tolist() == [0, 3, 4, 3, 0]
+
+
+def test_rows_that_are_summed_in_pieces(tmp_path):
+    """Of K(2, n): a hub is on one of the two shortest ways between any two leaves, a leaf on one of the n between the hubs."""
+    store, leaves = two_hubs(tmp_path / "g.zarr"), 1300
+    sources = np.arange(leaves + 2)
+    for network in networks(store, tmp_path / "derived"):
+        found = network.compute("betweenness", sources=sources) / 2
+        assert np.allclose(found[:2], leaves * (leaves - 1) / 4, rtol=1e-12)
+        assert np.allclose(found[2:], 1 / leaves, rtol=1e-12)
+        network.close()
 
 
 def test_random_sources_are_right_on_the_average(tmp_path):
