@@ -23,6 +23,7 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.cuda.several import ranges
+from csaw.engine.cuda.team import ranges_of
 from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
@@ -31,8 +32,9 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
+READ_OF_ROW = 16  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS = (
-    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "long_rows", "_elsewhere",
+    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "level_ranges", "long_rows", "stream", "_elsewhere",
 )  # fmt: skip
 """What a network knows of its own rows alone."""
 
@@ -176,6 +178,22 @@ class DeviceNetwork(Network):
         return ranges(self, 1 + len(self.others))
 
     @cached_property
+    def level_ranges(self) -> list[tuple[int, int]]:
+        """The same of a work that seldom reads a row to its end."""
+        return ranges_of(self, 1 + len(self.others), READ_OF_ROW)
+
+    @cached_property
+    def stream(self) -> Any:
+        """The stream of this GPU for works in short steps that several share, which do not wait for the default one."""
+        with cupy.cuda.Device(self.gpu.number):
+            return cupy.cuda.Stream(non_blocking=True)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the other GPUs have the rows in memory already."""
+        return self.resident and "_elsewhere" in vars(self)
+
+    @cached_property
     def _elsewhere(self) -> tuple["DeviceNetwork", ...]:
         """The same network on each of the other GPUs. Rows in memory are copied from here, others are read from the same host memory."""
         if self.others and self.resident:
@@ -230,15 +248,8 @@ class DeviceNetwork(Network):
     def _is_simple(self) -> bool:
         faults = cupy.zeros(1, np.uint64)
         for block in self.blocks():
-            self.kernels("adjacency").over(
-                "count_faults",
-                32 * min(block.last - block.first, WARPS),
-                block.first,
-                block.last,
-                block.indptr,
-                block.indices,
-                faults,
-            )
+            rows = (block.first, block.last, block.indptr, block.indices)
+            self.kernels("adjacency").over("count_faults", 32 * min(block.last - block.first, WARPS), *rows, faults)
         return int(faults[0]) == 0
 
     @cached_property
@@ -272,14 +283,8 @@ class DeviceNetwork(Network):
 
     def _of(self, host: HostNetwork) -> "DeviceNetwork":
         """The network of another graph on the host, with the limits of this one."""
-        return DeviceNetwork(
-            host.store,
-            self.gpu,
-            others=self.others,
-            gpu_memory=self.gpu_memory,
-            residency=self.residency,
-            **self.host_options,
-        )
+        limits: dict[str, Any] = {"gpu_memory": self.gpu_memory, "residency": self.residency, **self.host_options}
+        return DeviceNetwork(host.store, self.gpu, others=self.others, **limits)
 
     def close(self) -> None:
         for name in ("undirected", "incoming"):

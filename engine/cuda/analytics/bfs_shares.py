@@ -1,0 +1,158 @@
+"""Breadth-first search on several GPUs, of a graph that each of them has in memory. engine/schedule/levels.py says who does what and who is told."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.contracts import Array
+from csaw.engine.cuda.analytics.search_state import PIECE, SearchState, course_of
+from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.cuda.team import Seat, copy_range, seated
+from csaw.engine.schedule.levels import WORD, Exchange, Found, Search
+
+LEAST = 1 << 26  # entries that a level may read from where on it is divided
+NEAR = 127  # levels that a byte holds
+
+
+def pays(network: DeviceNetwork) -> bool:
+    """Whether several GPUs are worth their exchanges: a search takes less than copying the rows, so the others must have them."""
+    copied = network.is_elsewhere and (not network.has_incoming or network.incoming.is_elsewhere)
+    return bool(network.others) and copied and network.edges >= LEAST
+
+
+def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:
+    """Write the distances from ``source`` to ``distance``, which has -1 elsewhere. ``exchange``: how all levels are exchanged; None: as is quickest."""
+    networks = network.among(1 + len(network.others), backward=network.has_incoming)
+    course = course_of(network, source)
+    with seated(networks, network.level_ranges) as seats:
+        shares = [
+            _Share(seat, number, network.level_ranges, distance if number == 0 else None)
+            for number, seat in enumerate(seats)
+        ]
+        work = Search(shares, course, exchange or Exchange.SELECTIVE, 0 if exchange else LEAST)
+        work.run(source)
+        if work.ever_divided:
+            for other in shares[1:]:
+                shares[0].take_distances(other, course.level)
+
+
+class _Share:
+    """What one GPU does. ``distance``: that of all vertices, of the first GPU; the others have those of their own vertices that they have reached."""
+
+    def __init__(self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array | None) -> None:
+        seat.use()
+        self.seat, self.number, self.gpus = seat, number, len(ranges)
+        self.first, self.last = seat.first, seat.last
+        reached = cupy.empty(seat.network.vertices, np.int32) if distance is None else distance
+        self.state = SearchState(seat.network, reached, 1 + self.gpus)
+        self.kernels, self.ranges = seat.network.kernels("bfs_shares"), ranges
+        self.bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
+        self.inbox = cupy.empty(max(last - first for first, last in ranges), np.uint32)
+
+    def _span(self, whole: bool) -> tuple[int, int]:
+        return (0, self.seat.network.vertices) if whole else (self.first, self.last)
+
+    # Levels
+
+    def start(self, source: int) -> None:
+        self.seat.use()
+        self.state.start(source)
+
+    def push(self, now: Found, level: int) -> None:
+        self.seat.use()
+        self.state.push(now, level)
+
+    def pull(self, level: int, *, whole: bool) -> None:
+        self.seat.use()
+        self.state.pull(*self._span(whole), level)
+
+    def push_share(self, part: Found, level: int) -> None:
+        """Push along the rows of this GPU's part of the frontier; what is reached goes to the lists of its owners."""
+        self.seat.use()
+        state, rows = self.state, self.state.rows
+        state.counters.clear()
+        ends, queue = state.ends(self.first, part.size), state.queue[self.first :]
+        given = (part.entries, part.size, queue, ends, rows.indptr, rows.indices, level, self.number, self.gpus)
+        found = (self.bounds, state.visited, state.distance, state.next_queue, state.counters.there)
+        self.kernels.over("push_share", -(-part.entries // PIECE) * BLOCK, *given, *found)
+        state.counters.ask()
+        state.queue, state.next_queue = state.next_queue, state.queue
+
+    def found(self) -> list[int]:
+        """Vertices and entries that the last step of this GPU counted."""
+        return self.found_for_all()[:2]
+
+    def found_for_all(self) -> list[int]:
+        """Vertices that were reached of each GPU's range, and entries of the rows of those of its own."""
+        self.seat.use()
+        return self.state.found()
+
+    # Forms of the frontier
+
+    def to_bits(self, size: int, *, whole: bool) -> None:
+        self.seat.use()
+        self.state.mark(self._span(whole)[0], size)
+
+    def to_queue(self, *, whole: bool) -> None:
+        self.seat.use()
+        self.state.collect(*self._span(whole))
+
+    def lists_to_bits(self, counts: list[int]) -> None:
+        """Write the bitmap of all that was reached at this level, beside the lists."""
+        self.seat.use()
+        state = self.state
+        state.following.fill(0)
+        for (first, _), count in zip(self.ranges, counts, strict=True):
+            state.kernels.over("mark", count, count, state.queue[first:], state.following)
+
+    # Exchanges
+
+    def clear(self) -> None:
+        """Begin without distances."""
+        self.seat.use()
+        self.state.distance[self.first : self.last].fill(-1)
+
+    def wait_for(self, other: "_Share") -> None:
+        self.seat.wait_for(other.seat)
+
+    def fetch(self, other: "_Share", what: str, *, whole: bool) -> None:
+        """Have the words of a bitmap, ``visited`` or ``front``, as another GPU has them: all, or those of its own vertices."""
+        self.seat.use()
+        first, last = other._span(whole)
+        copy_range(getattr(other.state, what), getattr(self.state, what), first // WORD, -(-last // WORD))
+
+    def take_list(self, sender: "_Share", owner: int, count: int, level: int) -> None:
+        """Take what another GPU has reached of the vertices of ``owner``."""
+        self.seat.use()
+        first, _ = self.ranges[owner]
+        fetch(sender.state.queue[first : first + count], self.inbox[:count])
+        self._take("take_list", count, (count, self.inbox), level)
+
+    def take_bits(self, sender: "_Share", level: int, *, whole: bool) -> None:
+        """The same by its bitmap: of all vertices, or of this GPU's own."""
+        self.seat.use()
+        first, last = self._span(whole)
+        begin, end = first // WORD, -(-last // WORD)
+        copy_range(sender.state.following, self.state.front, begin, end)
+        self._take("take_bits", last - first, (begin, end, self.state.front), level)
+
+    def _take(self, kernel: str, threads: int, sent: tuple[Any, ...], level: int) -> None:
+        state, counters = self.state, self.state.counters
+        given = (self.first, self.last, state.network.degrees, level, state.visited, state.distance)
+        found = (state.queue[self.first :], counters.there[self.number :], counters.there[self.gpus :])
+        self.kernels.over(kernel, threads, *sent, *given, *found)
+        counters.ask()
+
+    def take_distances(self, other: "_Share", levels: int) -> None:
+        """Have the distances that another GPU has of its own vertices, as bytes where they fit."""
+        other.seat.use()
+        own = slice(other.first, other.last)
+        found = other.state.distance[own].astype(np.int8 if levels <= NEAR else np.int32)
+        self.wait_for(other)
+        there = cupy.empty(found.shape, found.dtype)
+        if found.size:
+            fetch(found, there)
+        cupy.maximum(self.state.distance[own], there, out=self.state.distance[own])

@@ -1,0 +1,45 @@
+// Pushing along the rows of a frontier: pieces of their entries by blocks, whatever the lengths of the rows.
+#pragma once
+#include "warp_rows.cuh"
+
+const int PIECE = 1024;  // entries that a block goes through at a time
+
+__device__ __forceinline__ void add_over_warp(i64 amount, unsigned long long* total)
+{
+    for (int step = 16; step; step /= 2) amount += __shfl_down_sync(WHOLE_WARP, amount, step);
+    if (threadIdx.x % 32 == 0 && amount) atomicAdd(total, (unsigned long long)amount);
+}
+
+// The first of low .. high whose row ends after entry e: `ends` has the running sums of the rows' lengths.
+__device__ __forceinline__ i64 row_of(i64 e, i64 low, i64 high, const i64* ends)
+{
+    while (low < high) {
+        const i64 middle = (low + high) / 2;
+        if (ends[middle] <= e) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// `reach(u)` for each neighbor u of the `size` vertices of the queue that is not visited yet, once; the sum of what it returns is added to *total. The rows have `entries`
+// entries together.
+template <typename F>
+__device__ __forceinline__ void push_along(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr, const u32* indices, u32* visited, unsigned long long* total, F reach)
+{
+    __shared__ i64 range[2];
+    for (i64 begin = (i64)blockIdx.x * PIECE; begin < entries; begin += (i64)gridDim.x * PIECE) {
+        const i64 stop = min(begin + PIECE, entries);
+        __syncthreads();
+        if (threadIdx.x < 2) range[threadIdx.x] = row_of(threadIdx.x ? stop - 1 : begin, 0, size - 1, ends);
+        __syncthreads();
+        i64 sum = 0;
+        for (i64 e = begin + threadIdx.x; e < stop; e += blockDim.x) {
+            const i64 row = row_of(e, range[0], range[1], ends), v = queue[row];
+            const u32 u = indices[indptr[v + 1] - (ends[row] - e)], bit = 1u << u % 32;
+            if (visited[u / 32] & bit || atomicOr(visited + u / 32, bit) & bit) continue;
+            sum += reach(u);
+        }
+        __syncwarp();
+        add_over_warp(sum, total);
+    }
+}
