@@ -163,10 +163,13 @@ class DeviceNetwork(Network):
 
     # Other GPUs
 
-    def among(self, parts: int, *, backward: bool = False) -> tuple["DeviceNetwork", ...]:
-        """This network, and where a work has several ``parts`` also those on other GPUs. ``backward``: with the rows of the other direction."""
+    def among(self, parts: int, *, backward: bool = False, weights: bool = False) -> tuple["DeviceNetwork", ...]:
+        """This network, and where a work has several ``parts`` also those on other GPUs. ``backward``: with the rows of the other direction. ``weights``: with theirs in memory."""
         if parts < 2:
             return (self,)
+        if weights and not all(True in one.held for one in (self, *self._elsewhere)):
+            self._whole(True)
+            del self._elsewhere  # they are copied again from here
         if backward and self.directed:
             for there, back in zip(self._elsewhere, self.incoming._elsewhere, strict=True):
                 there.incoming = back
@@ -239,11 +242,9 @@ class DeviceNetwork(Network):
         if not self._can_derive:
             return self._of(self.host.undirected)
         source, target = self._ends()
-        keys = cupy.concatenate(
-            [source << 32 | target, target << 32 | source] if self.directed else [source << 32 | target]
-        )
-        keys = cupy.unique(keys[keys >> 32 != keys & 0xFFFFFFFF])
-        return self._of_keys(keys, directed=False)
+        keys = [source << 32 | target, target << 32 | source] if self.directed else [source << 32 | target]
+        both = cupy.concatenate(keys)
+        return self._of_keys(cupy.unique(both[both >> 32 != both & 0xFFFFFFFF]), directed=False)
 
     def _is_simple(self) -> bool:
         faults = cupy.zeros(1, np.uint64)

@@ -13,6 +13,8 @@ from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda import team
+from csaw.engine.cuda.analytics import bfs_shares, components, sssp_shares
 from csaw.engine.cuda.device import open_device
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.evaluation.evaluate import evaluate, plan
@@ -20,6 +22,7 @@ from csaw.engine.measure import find
 from csaw.engine.measures.triangles import Triangles
 from csaw.engine.network import on_host
 from csaw.engine.plan.residency import Residency
+from csaw.engine.schedule.levels import Exchange
 from csaw.partition.errors import BudgetError
 
 COUNT = cupy.cuda.runtime.getDeviceCount()
@@ -108,6 +111,107 @@ def test_hops_and_betweenness(directed, tmp_path):
             assert np.array_equal(on_host(network.compute("betweenness", sources=some)), ways)
             network.close()
         host.close()
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Several GPUs share what is small, too."""
+    monkeypatch.setattr(team, "LEAST", 0)
+
+
+def each_shared(folder, *, directed, weighted=False):
+    """The host's network of every graph, and one on two GPUs and one on more."""
+    for store in stores(folder, directed=directed, weighted=weighted):
+        if isinstance(store, WideStore):
+            continue  # evaluated on the host
+        host = HostNetwork(store)
+        for others in (OTHERS, 3 * OTHERS):
+            network = DeviceNetwork(store, FIRST, others=others, threads=2)
+            yield host, network
+            network.close()
+        host.close()
+
+
+@pytest.mark.parametrize("exchange", [None, *Exchange])
+@pytest.mark.parametrize("directed", [True, False])
+def test_searches(directed, exchange, tmp_path, always):
+    for host, network in each_shared(tmp_path, directed=directed):
+        network.among(2)
+        for pulls in (False, True):
+            if pulls and directed:
+                assert network.incoming.vertices == host.vertices  # from now on, a search pulls
+                network.among(2, backward=True)
+            for source in {0, host.vertices // 2, host.vertices - 1}:
+                wanted = host.compute("bfs", source=source)
+                assert np.array_equal(network.compute("bfs", source=source, exchange=exchange).get(), wanted)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_level_is_shared_where_it_is_large(directed, tmp_path, monkeypatch):
+    """Levels of the first GPU alone and of all come after each other in any order."""
+    for name in ("larger", "larger directed"):
+        store = STORES[name](tmp_path / f"{name}.zarr")
+        network, host = on_several(store), HostNetwork(store)
+        if directed:
+            network.incoming.among(2)
+        network.among(2, backward=directed)
+        for source in (0, 7, 29_999):
+            wanted = host.compute("bfs", source=source)
+            for least in (1, 30, 1000, 30_000, 300_000):
+                monkeypatch.setattr(team, "LEAST", least)
+                assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
+        network.close()
+
+
+@pytest.mark.parametrize("exchange", Exchange)
+@pytest.mark.parametrize("directed", [True, False])
+def test_sums_of_weights(directed, exchange, tmp_path):
+    for host, network in each_shared(tmp_path, directed=directed, weighted=True):
+        for source in {0, host.vertices - 1}:
+            wanted = host.compute("sssp", source=source)
+            assert np.array_equal(network.compute("sssp", source=source, exchange=exchange).get(), wanted)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_components_and_cores(directed, tmp_path, always):
+    for host, network in each_shared(tmp_path, directed=directed):
+        network.among(2)
+        assert np.array_equal(network.compute("components").get(), host.compute("components"))
+        assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
+
+
+@pytest.mark.parametrize("name", ["larger", "larger directed", "hub", "dense"])
+def test_searches_components_and_cores_of_larger_graphs(name, tmp_path, always):
+    store = STORES[name](tmp_path / "g.zarr")
+    network, host = on_several(store), HostNetwork(store)
+    network.among(2)
+    for exchange in (None, *Exchange):
+        wanted = host.compute("bfs", source=5)
+        assert np.array_equal(network.compute("bfs", source=5, exchange=exchange).get(), wanted)
+    assert np.array_equal(network.compute("components").get(), host.compute("components"))
+    assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
+    network.close()
+
+
+def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypatch):
+    """Nothing is exchanged, or copied, that takes longer than the work."""
+
+    def fails(*_, **__):
+        raise AssertionError("shared")
+
+    for module in (bfs_shares, sssp_shares):
+        monkeypatch.setattr(module, "search", fails)
+    monkeypatch.setattr(components, "_of_shares", fails)
+    for least, elsewhere in ((team.LEAST, True), (0, False)):
+        monkeypatch.setattr(team, "LEAST", least)
+        network = on_several(random_store(tmp_path / f"{least}.zarr", vertices=500, edges=3000))
+        if elsewhere:
+            network.among(2)
+        network.compute("bfs", source=0)
+        network.compute("components")
+        network.compute("sssp", source=0)
+        assert network.is_elsewhere == elsewhere
+        network.close()
 
 
 RANKING = {"pagerank": {"tolerance": 1e-9}, "personalized-pagerank": {"rank_sources": "0"}, "assortativity": {}}

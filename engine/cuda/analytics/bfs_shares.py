@@ -6,21 +6,20 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
+from csaw.engine.cuda import team
 from csaw.engine.cuda.analytics.search_state import PIECE, SearchState, course_of
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
-from csaw.engine.cuda.team import Seat, copy_range, seated
+from csaw.engine.cuda.team import Seat, copy_range, seated, shares_pay
 from csaw.engine.schedule.levels import WORD, Exchange, Found, Search
 
-LEAST = 1 << 26  # entries that a level may read from where on it is divided
 NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
     """Whether several GPUs are worth their exchanges: a search takes less than copying the rows, so the others must have them."""
-    copied = network.is_elsewhere and (not network.has_incoming or network.incoming.is_elsewhere)
-    return bool(network.others) and copied and network.edges >= LEAST
+    return shares_pay(network) and (not network.has_incoming or network.incoming.is_elsewhere)
 
 
 def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:
@@ -32,7 +31,7 @@ def search(network: DeviceNetwork, source: int, distance: Array, exchange: Excha
             _Share(seat, number, network.level_ranges, distance if number == 0 else None)
             for number, seat in enumerate(seats)
         ]
-        work = Search(shares, course, exchange or Exchange.SELECTIVE, 0 if exchange else LEAST)
+        work = Search(shares, course, exchange or Exchange.SELECTIVE, 0 if exchange else team.LEAST)
         work.run(source)
         if work.ever_divided:
             for other in shares[1:]:
@@ -74,10 +73,11 @@ class _Share:
         self.seat.use()
         state, rows = self.state, self.state.rows
         state.counters.clear()
-        ends, queue = state.ends(self.first, part.size), state.queue[self.first :]
-        given = (part.entries, part.size, queue, ends, rows.indptr, rows.indices, level, self.number, self.gpus)
-        found = (self.bounds, state.visited, state.distance, state.next_queue, state.counters.there)
-        self.kernels.over("push_share", -(-part.entries // PIECE) * BLOCK, *given, *found)
+        if part.entries:
+            ends, queue = state.ends(self.first, part.size), state.queue[self.first :]
+            given = (part.entries, part.size, queue, ends, rows.indptr, rows.indices, level, self.number, self.gpus)
+            found = (self.bounds, state.visited, state.distance, state.next_queue, state.counters.there)
+            self.kernels.over("push_share", -(-part.entries // PIECE) * BLOCK, *given, *found)
         state.counters.ask()
         state.queue, state.next_queue = state.next_queue, state.queue
 

@@ -6,31 +6,41 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.bfs import any_active
 from csaw.engine.cpu.analytics.sssp import CHUNK, FEW, SOME, STEP
+from csaw.engine.cuda.analytics import sssp_shares
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import on_host
+from csaw.engine.schedule.levels import Exchange
 
 
-def compute(network: DeviceNetwork, source: int) -> Array:
+def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
     """float64 [V]: the least sum of weights along a way from ``source`` to each vertex, along directions; infinite where there is none. The same bits as on the host.
 
-    State: 12 bytes a vertex. A graph that does not fit is read once a round, without the blocks that have no vertex to go on from.
+    State: 12 bytes a vertex. A graph that does not fit is read once a round, without the blocks that have no vertex to go on from. Several GPUs that all have the rows
+    share each round. ``exchange``: they do so whatever it takes, and tell each other of lowered distances by this means.
     """
-    distance, round_of = cupy.full(network.vertices, np.inf), cupy.full(network.vertices, -1, np.int32)
+    distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0
-    chunks = -(-network.vertices // CHUNK)
-    number, floor, step = 0, 0.0, _first_step(network)
+    if network.resident and network.others and (exchange or sssp_shares.pays(network)):
+        sssp_shares.search(network, distance, _first_step(network), exchange or Exchange.SELECTIVE)
+    else:
+        _search(network, distance, _first_step(network))
+    return distance
+
+
+def _search(network: DeviceNetwork, distance: Array, step: float) -> None:
+    round_of, chunks = cupy.full(network.vertices, -1, np.int32), -(-network.vertices // CHUNK)
+    number, floor = 0, 0.0
     while floor < np.inf:
         limit, active = floor + step, cupy.zeros(chunks, np.uint8)
         found = cupy.asarray(np.array([0, np.float64(np.inf).view(np.uint64)], np.uint64))
         given = (distance, round_of, number, active, floor, limit, found)
-        network.kernels("sssp").over("choose", network.vertices, network.vertices, *given)
+        network.kernels("sssp").over("choose", network.vertices, 0, network.vertices, *given)
         chosen, least = found.get()
         if chosen:
             number = _settle(network, distance, round_of, number, active, limit)
         floor = limit if chosen else float(least.view(np.float64))
         if chosen < network.vertices // FEW or limit == floor:
             step *= 2
-    return distance
 
 
 def _first_step(network: DeviceNetwork) -> float:
