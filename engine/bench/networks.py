@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 
@@ -32,9 +33,16 @@ def with_gpus(network: Any, others: tuple[Any, ...]) -> Any:
     """The same network on a GPU, with more GPUs beside it."""
     made = copy(network)
     made.others = others
-    for name in ("shares", "_elsewhere"):
+    for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
     return made
+
+
+def beside_one(row: Row, one: Row | None) -> Row:
+    """A note how many times as fast a row of several GPUs is as ``one``, of one GPU, if both were measured."""
+    if one is None or not {"seconds"} <= one.keys() & row.keys():
+        return {}
+    return {"note": f"{one['seconds'] / row['seconds']:.2f} x one GPU"}
 
 
 def timed(call: Callable[[], Any], repeats: int, wait: Callable[[], Any] = lambda: None) -> list[float]:

@@ -3,6 +3,9 @@
 Rates are edges in a second: of an undirected graph each once. Searches begin at random vertices that have edges, and a time is that of one source, or of 64 together.
 The bytes that must move are the entries of rows, each once, and what is read and written of each vertex, at the rate of copies in the memory that holds them. A
 search may move fewer: a vertex that is reached needs no more of its row. networkit and igraph are measured beside it where they are installed.
+
+Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches and shortest ways are measured as csaw divides them by itself, and with every level divided and what
+was reached sent to its owner alone (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
 """
 
 from collections.abc import Callable, Iterator
@@ -14,17 +17,18 @@ from csaw.engine.bench import traversal_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting
+from csaw.engine.bench.networks import beside_one, copy_rate, network_of, timed, waiting, with_gpus
+from csaw.engine.schedule.levels import Exchange
 
 CLAIM = "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times the time of GAP at scale 20)"
-BFS = "BFS, a source"
+BFS, SSSP = "BFS, a source", "SSSP, a source"
 GOALS = {"cuda": 150e9, "cpu": 31_401_342 / 2 / (1.2 * 9.4e-3)}
 SOURCES = 16
 OF_VERTEX = {
     "components": 12,
     BFS: 12,
     "hops, 64 sources": 96,
-    "SSSP, a source": 24,
+    SSSP: 24,
     "betweenness, a source": 64,
 }  # bytes read and written of each
 
@@ -34,9 +38,12 @@ def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         network = network_of(context, graph)
         sources = _sources(network)
-        for work, call in _works(network, sources).items():
+        found: dict[str, Row] = {}
+        for work, call in (_works(network, sources) | _works_of_several(context, network, sources)).items():
             if context.only in work:
-                yield context.on(graph) | _row(context, network, work, call, bandwidth)
+                found[work] = _row(context, network, work, call, bandwidth)
+                beside = beside_one(found[work], found.get(_alone(work))) if _alone(work) != work else {}
+                yield context.on(graph) | found[work] | beside
         network.close()
         if not context.on_gpu:
             yield from _peers(context, graph, sources)
@@ -49,29 +56,50 @@ def _sources(network: Any) -> list[int]:
     return np.random.default_rng(1).choice(able, SOURCES).tolist() if able.size else [0]
 
 
+def _each(network: Any, what: str, sources: list[int], **options: Any) -> Callable[[], Any]:
+    return lambda: [network.compute(what, source=source, **options) for source in sources]
+
+
 def _works(network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
     """Each work by its name. Those of one source go through all of them."""
-
-    def each(what: str) -> Callable[[], Any]:
-        return lambda: [network.compute(what, source=source) for source in sources]
-
     many = np.random.default_rng(2).choice(network.vertices, 64)
     works: dict[str, Callable[[], Any]] = {
         "components": lambda: network.compute("components"),
-        BFS: each("bfs"),
+        BFS: _each(network, "bfs", sources),
         "hops, 64 sources": lambda: network.compute("hops", sources=many),
     }
     if network.weighted:
-        works["SSSP, a source"] = each("sssp")
+        works[SSSP] = _each(network, "sssp", sources)
     return works | {
         "betweenness, a source": lambda: network.compute("betweenness", sources=np.array(sources)),
     }
 
 
+def _works_of_several(context: Context, network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
+    """The same on all GPUs that were given, if there are several; and of each way in which levels are exchanged."""
+    if len(context.devices) < 2:
+        return {}
+    several, gpus = with_gpus(network, context.devices[1:]), f"{len(context.devices)} GPUs"
+    works = {f"{work}, {gpus}": call for work, call in _works(several, sources).items()}
+    if not network.resident:
+        return works
+    several.among(len(context.devices), weights=network.weighted)
+    for exchange in Exchange:
+        works[f"{BFS}, {gpus}, {exchange}"] = _each(several, "bfs", sources, exchange=exchange)
+        if network.weighted:
+            works[f"{SSSP}, {gpus}, {exchange}"] = _each(several, "sssp", sources, exchange=exchange)
+    return works
+
+
+def _alone(work: str) -> str:
+    """The name of the same work on one device."""
+    return next(one for one in OF_VERTEX if work.startswith(one))
+
+
 def _row(context: Context, network: Any, work: str, call: Callable[[], Any], bandwidth: float) -> Row:
-    turns = SOURCES if work.endswith("a source") else 1
+    turns = SOURCES if _alone(work).endswith("a source") else 1
     seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[work] * network.vertices) / bandwidth
+    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[_alone(work)] * network.vertices) / bandwidth
     row: Row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
     row |= figure([_edges(network) / taken for taken in seconds])
     return row | ({"goal": GOALS[network.device], "met": row["rate"] >= GOALS[network.device]} if work == BFS else {})

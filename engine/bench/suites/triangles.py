@@ -14,7 +14,7 @@ from typing import Any
 from csaw.engine.bench import group_tc, triangles_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting, with_gpus
+from csaw.engine.bench.networks import beside_one, copy_rate, network_of, timed, waiting, with_gpus
 from csaw.engine.bench.peer_process import PeerError, check_folder
 from csaw.engine.bench.triangles_peers import EACH, TOTAL
 from csaw.partition.errors import BudgetError
@@ -40,7 +40,7 @@ def rows(context: Context) -> Iterator[Row]:
         for work, call in _works(context, simple).items():
             if context.only in work:
                 found[work] = _row(context, simple, work, call)
-                note = _beside_one(found[work], found.get(work.rpartition(", ")[0])) if context.on_gpu else {}
+                note = beside_one(found[work], found.get(work.rpartition(", ")[0])) if context.on_gpu else {}
                 yield context.on(graph) | found[work] | note | {"limits": limits, "candidates": candidates}
         if not context.on_gpu and simple.resident:
             yield from _peers(context, context.on(graph), simple)
@@ -72,11 +72,6 @@ def _works(context: Context, network: Any) -> dict[str, Callable[[], Any]]:
         for work, each in ((TOTAL, False), (EACH, True)):
             works[f"{work}, {len(context.devices)} GPUs"] = partial(several.compute, "triangles", each=each)
     return works
-
-
-def _beside_one(row: Row, one: Row | None) -> Row:
-    """How many times as fast as on one GPU, if both were measured."""
-    return {"note": f"{one['seconds'] / row['seconds']:.2f} x one GPU"} if one and {"seconds"} <= one.keys() & row.keys() else {}  # fmt: skip
 
 
 def _row(context: Context, network: Any, work: str, call: Callable[[], Any]) -> Row:
