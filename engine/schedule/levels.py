@@ -134,7 +134,7 @@ class Search:
         first, *others = self.shares
         for other in others:
             if not self.ever_divided:
-                other.clear()
+                other.prepare()
             other.wait_for(first)
             for what in ("visited", "front"):
                 other.fetch(first, what, whole=True)

@@ -30,7 +30,7 @@ class Played:
     def start(self, source):
         self.queue, self.visited, self.distance = [source], {source}, {source: 0}
 
-    def clear(self):
+    def prepare(self):
         self.distance = {}
 
     def wait_for(self, other):

@@ -27,11 +27,9 @@ def search(network: DeviceNetwork, source: int, distance: Array, exchange: Excha
     networks = network.among(1 + len(network.others), backward=network.has_incoming)
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:
-        shares = [
-            _Share(seat, number, network.level_ranges, distance if number == 0 else None)
-            for number, seat in enumerate(seats)
-        ]
+        shares = [_Share(seat, number, network.level_ranges) for number, seat in enumerate(seats)]
         work = Search(shares, course, exchange or Exchange.SELECTIVE, 0 if exchange else team.LEAST)
+        shares[0].prepare(distance)
         work.run(source)
         if work.ever_divided:
             for other in shares[1:]:
@@ -39,17 +37,25 @@ def search(network: DeviceNetwork, source: int, distance: Array, exchange: Excha
 
 
 class _Share:
-    """What one GPU does. ``distance``: that of all vertices, of the first GPU; the others have those of their own vertices that they have reached."""
+    """What one GPU does."""
 
-    def __init__(self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array | None) -> None:
-        seat.use()
-        self.seat, self.number, self.gpus = seat, number, len(ranges)
+    state: SearchState
+    """Its distances are those of all vertices on the first GPU; on others, those of its own vertices that it has reached."""
+
+    def __init__(self, seat: Seat, number: int, ranges: list[tuple[int, int]]) -> None:
+        self.seat, self.number, self.ranges, self.gpus = seat, number, ranges, len(ranges)
         self.first, self.last = seat.first, seat.last
-        reached = cupy.empty(seat.network.vertices, np.int32) if distance is None else distance
-        self.state = SearchState(seat.network, reached, 1 + self.gpus)
-        self.kernels, self.ranges = seat.network.kernels("bfs_shares"), ranges
-        self.bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
-        self.inbox = cupy.empty(max(last - first for first, last in ranges), np.uint32)
+
+    def prepare(self, distance: Array | None = None) -> None:
+        """Make what it keeps. ``distance``: int32 [V], -1 where a vertex is not reached; made where it is not given."""
+        self.seat.use()
+        if distance is None:
+            distance = cupy.empty(self.seat.network.vertices, np.int32)
+            distance[self.first : self.last].fill(-1)
+        self.kernels = self.seat.network.kernels("bfs_shares")
+        self.state = SearchState(self.seat.network, distance, 1 + self.gpus)
+        self.bounds = cupy.asarray(np.array([0, *(last for _, last in self.ranges)], np.int64))
+        self.inbox = cupy.empty(max(last - first for first, last in self.ranges), np.uint32)
 
     def _span(self, whole: bool) -> tuple[int, int]:
         return (0, self.seat.network.vertices) if whole else (self.first, self.last)
@@ -109,11 +115,6 @@ class _Share:
             state.kernels.over("mark", count, count, state.queue[first:], state.following)
 
     # Exchanges
-
-    def clear(self) -> None:
-        """Begin without distances."""
-        self.seat.use()
-        self.state.distance[self.first : self.last].fill(-1)
 
     def wait_for(self, other: "_Share") -> None:
         self.seat.wait_for(other.seat)
