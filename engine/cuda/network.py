@@ -32,7 +32,7 @@ STATE_BYTES = 64  # for each vertex: offsets, degrees, and what a measure keeps
 FREE_SHARE = 0.9  # of the free memory that is used if the user does not say
 DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
-READ_OF_ROW = 16  # entries that a search reads of most rows at most, where it pulls
+READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS = (
     "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "level_ranges", "long_rows", "stream", "_elsewhere",
 )  # fmt: skip

@@ -1,8 +1,9 @@
-"""Levels of a breadth-first search: which way each goes, and where several GPUs do it, with what they tell each other between levels.
+"""Levels of a breadth-first search: which way each goes, and which of several GPUs do it, with what they tell each other between levels.
 
 Pan, Wang, Wu, Yang and Owens (Multi-GPU Graph Analytics, IPDPS 2017) give each GPU the vertices of a range. After a level, a vertex that was reached goes to the GPU that
 owns it (selective), or all that a GPU has reached goes to all others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case
-(Beamer, Asanovic and Patterson, SC 2012). All GPUs have all rows here, so a level too small to be divided is done by the first GPU alone, which tells nobody.
+(Beamer, Asanovic and Patterson, SC 2012). All GPUs have all rows here. So by itself a search divides large levels that it pulls, and leaves others to the first GPU: an
+exchange of what was pushed takes longer than it saves (docs/tuning.md).
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 WORD = 32  # vertices of a word of a bitmap
+ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex
 
 
 class Exchange(StrEnum):
@@ -33,7 +35,8 @@ class Course:
     def __init__(
         self, vertices: int, edges: int, entries: int, *, can_pull: bool, pull_share: int, push_share: int
     ) -> None:
-        self.now, self.before, self.left, self.level, self.pulls = Found(1, entries), 0, edges, 0, False
+        self.now, self.before, self.level, self.pulls = Found(1, entries), 0, 0, False
+        self.left, self.open = edges, vertices - 1  # entries and vertices that are not reached
         self.can_pull, self.pull_share, self.few = can_pull, pull_share, vertices // push_share
 
     def begin(self) -> bool:
@@ -45,12 +48,13 @@ class Course:
 
     @property
     def work(self) -> int:
-        """Entries that the level may read at most."""
-        return self.left if self.pulls else self.now.entries
+        """What the level takes, in entries of rows."""
+        return self.left + ROW * self.open if self.pulls else self.now.entries
 
     def reached(self, found: Found) -> None:
         """End a level that reached this."""
-        self.before, self.now, self.left = self.now.size, found, self.left - found.entries
+        self.before, self.now = self.now.size, found
+        self.left, self.open = self.left - found.entries, self.open - found.size
 
 
 class Delivery(NamedTuple):
@@ -80,10 +84,11 @@ def deliveries(counts: Sequence[Sequence[int]], sizes: Sequence[int], exchange: 
 class Search:
     """A search that several GPUs share, driven by one thread: to wake others would take longer than a level.
 
-    ``shares``: what each GPU does, as engine/cuda/analytics/bfs_shares.py has it; the first has the source. ``least``: work from which on a level is divided.
+    ``shares``: what each GPU does, as engine/cuda/analytics/bfs_shares.py has it; the first has the source. ``exchange``: how what was reached is told where all levels are
+    divided; None: only those are that are pulled and take ``least`` entries or more.
     """
 
-    def __init__(self, shares: Sequence[Any], course: Course, exchange: Exchange, least: int) -> None:
+    def __init__(self, shares: Sequence[Any], course: Course, exchange: Exchange | None, least: int) -> None:
         self.shares, self.course, self.exchange, self.least = shares, course, exchange, least
         self.divided = self.as_bits = (
             False  # whether each GPU has its part of the frontier or the first has all; as a bitmap, or as a queue
@@ -92,11 +97,11 @@ class Search:
         self.ever_divided = False
 
     def run(self, source: int) -> None:
-        """Go on until nothing is reached. Distances are with the owner of a vertex, or with the first GPU if it was reached there."""
+        """Go on until nothing is reached. The first GPU has all distances then, or, where all levels were divided, each GPU those of its own vertices."""
         self.shares[0].start(source)
         while self.course.now.size:
             pulls = self.course.begin()
-            self._turn(self.course.work >= self.least, pulls)
+            self._turn(self.exchange is not None or (pulls and self.course.work >= self.least), pulls)
             if pulls:
                 self._pull()
             elif self.divided:
@@ -118,11 +123,11 @@ class Search:
                 share.to_bits(part.size, whole=not self.divided)
         if divided and not self.divided:
             self._share_out()
-        elif self.divided and not divided:
-            self._tell(self.shares[:1], "visited", "front")
-        elif divided and as_bits:
-            self._tell(self.shares, "front")
-        elif divided and self.as_bits:
+        elif self.divided and (as_bits or not divided):
+            self._tell(self.shares if divided else self.shares[:1], "front")
+            if self.exchange is None:
+                self.shares[0].absorb(self.course.level - 1)
+        elif self.divided and self.as_bits:
             self._tell(self.shares, "visited")  # so that what was pulled is not sent
         in_bits, was_divided = self.as_bits or listed, self.divided
         self.divided, self.as_bits = divided, as_bits
@@ -140,14 +145,13 @@ class Search:
                 other.fetch(first, what, whole=True)
         self.ever_divided = True
 
-    def _tell(self, receivers: Sequence[Any], *what: str) -> None:
-        """Let receivers have the words of bitmaps that others own."""
+    def _tell(self, receivers: Sequence[Any], what: str) -> None:
+        """Let receivers have the words of a bitmap that others own."""
         for receiver in receivers:
             for other in self.shares:
                 if other is not receiver:
                     receiver.wait_for(other)
-                    for name in what:
-                        receiver.fetch(other, name, whole=False)
+                    receiver.fetch(other, what, whole=False)
 
     def _to_queues(self, anew: bool) -> None:
         """Write the frontier's vertices to queues. ``anew``: it was with the first GPU alone, so what each has of it is not known yet."""
@@ -167,16 +171,15 @@ class Search:
         for share, part in zip(self.shares, self.parts, strict=True):
             share.push_share(part, self.course.level)
         found = [share.found_for_all() for share in self.shares]
-        sent = deliveries(
-            [one[:-1] for one in found], [share.last - share.first for share in self.shares], self.exchange
-        )
+        sizes, exchange = [share.last - share.first for share in self.shares], self.exchange or Exchange.SELECTIVE
+        sent = deliveries([one[:-1] for one in found], sizes, exchange)
         for sender in {one.sender for one in sent if one.as_bits}:
             self.shares[sender].lists_to_bits(found[sender][:-1])
         for one in sent:
             receiver, sender = self.shares[one.receiver], self.shares[one.sender]
             if one.as_bits:
                 receiver.wait_for(sender)
-                receiver.take_bits(sender, self.course.level, whole=self.exchange is Exchange.BROADCAST)
+                receiver.take_bits(sender, self.course.level, whole=exchange is Exchange.BROADCAST)
             else:
                 for owner in one.owners:
                     receiver.take_list(sender, owner, found[one.sender][owner], self.course.level)

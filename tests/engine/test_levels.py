@@ -30,6 +30,12 @@ class Played:
     def start(self, source):
         self.queue, self.visited, self.distance = [source], {source}, {source: 0}
 
+    def absorb(self, level):
+        assert self.first == 0
+        for v in self.front - self.own(False):
+            self.visited.add(v)
+            self.distance[v] = level
+
     def prepare(self):
         self.distance = {}
 
@@ -126,8 +132,8 @@ def rows_of(edges, vertices, directed):
     return (rows, back) if directed else ([a + b for a, b in zip(rows, back, strict=True)],) * 2
 
 
-@pytest.mark.parametrize("least", [0, 20, 10**9])
-@pytest.mark.parametrize("exchange", Exchange)
+@pytest.mark.parametrize("least", [0, 300, 10**9])
+@pytest.mark.parametrize("exchange", [None, *Exchange])
 @pytest.mark.parametrize("gpus", [2, 3])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_distances_of_several_are_those_of_one(name, gpus, exchange, least):
@@ -138,16 +144,31 @@ def test_distances_of_several_are_those_of_one(name, gpus, exchange, least):
         ranges = list(pairwise([*cuts, vertices]))
         for source in {0, vertices // 2, vertices - 1}:
             shares = [Played(rows, back, own, ranges) for own in ranges]
-            entries = len(rows[source])
-            course = Course(vertices, sum(map(len, rows)), entries, can_pull=can_pull, pull_share=PULL_SHARE, push_share=PUSH_SHARE)  # fmt: skip
-            work = Search(shares, course, exchange, least)
-            work.run(source)
-            found = {}
-            for share in reversed(shares):
-                assert share is shares[0] or share.distance.keys() <= share.own(False)
-                found |= share.distance
-            assert found == distances(rows, source)
-            assert work.ever_divided == (least == 0 or any(share.distance for share in shares[1:])) or least == 20
+            course = Course(vertices, sum(map(len, rows)), len(rows[source]), can_pull=can_pull, pull_share=PULL_SHARE, push_share=PUSH_SHARE)  # fmt: skip
+            Search(shares, course, exchange, least).run(source)
+            assert found_by(shares, everywhere=exchange is not None) == distances(rows, source)
+            assert course.open + len(distances(rows, source)) == vertices
+
+
+def found_by(shares, everywhere):
+    """The distances of the first GPU, or, where each has those of its own vertices, of all."""
+    if not everywhere:
+        return shares[0].distance
+    found = shares[0].distance
+    for share in shares[1:]:
+        assert share.distance.keys() <= share.own(False)
+        found |= share.distance
+    return found
+
+
+def test_only_large_levels_that_are_pulled_are_divided_by_themselves():
+    rows, back = rows_of(*GRAPHS["random 1"], False)
+    ranges = [(0, 448), (448, 900)]
+    for least, pulls in ((0, True), (10**9, True), (0, False)):
+        shares = [Played(rows, back, own, ranges) for own in ranges]
+        course = Course(900, 18_000, len(rows[3]), can_pull=pulls, pull_share=PULL_SHARE, push_share=PUSH_SHARE)
+        Search(shares, course, None, least).run(3)
+        assert bool(shares[1].distance) == (pulls and least == 0)
 
 
 def test_broadcasts_go_to_all_and_what_is_selected_to_its_owner():

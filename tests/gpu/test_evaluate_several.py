@@ -14,7 +14,7 @@ from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda import team
-from csaw.engine.cuda.analytics import bfs_shares, components, sssp_shares
+from csaw.engine.cuda.analytics import bfs_shares, components, core, sssp_shares
 from csaw.engine.cuda.device import open_device
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.evaluation.evaluate import evaluate, plan
@@ -116,7 +116,9 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """Several GPUs share what is small, too."""
-    monkeypatch.setattr(team, "LEAST", 0)
+    monkeypatch.setattr(team, "LARGE", 0)
+    monkeypatch.setattr(bfs_shares, "LEAST", 0)
+    monkeypatch.setattr(core, "LARGE", 0)
 
 
 def each_shared(folder, *, directed, weighted=False):
@@ -146,21 +148,18 @@ def test_searches(directed, exchange, tmp_path, always):
                 assert np.array_equal(network.compute("bfs", source=source, exchange=exchange).get(), wanted)
 
 
-@pytest.mark.parametrize("directed", [True, False])
-def test_a_level_is_shared_where_it_is_large(directed, tmp_path, monkeypatch):
-    """Levels of the first GPU alone and of all come after each other in any order."""
-    for name in ("larger", "larger directed"):
-        store = STORES[name](tmp_path / f"{name}.zarr")
-        network, host = on_several(store), HostNetwork(store)
-        if directed:
-            network.incoming.among(2)
-        network.among(2, backward=directed)
-        for source in (0, 7, 29_999):
-            wanted = host.compute("bfs", source=source)
-            for least in (1, 30, 1000, 30_000, 300_000):
-                monkeypatch.setattr(team, "LEAST", least)
-                assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
-        network.close()
+@pytest.mark.parametrize("name", ["larger", "larger directed"])
+def test_levels_of_one_gpu_and_of_all_come_after_each_other(name, tmp_path, monkeypatch, always):
+    store = STORES[name](tmp_path / "g.zarr")
+    network, host = on_several(store), HostNetwork(store)
+    assert network.incoming.vertices == host.vertices
+    network.among(2, backward=True)
+    for source in (0, 7, 29_999):
+        wanted = host.compute("bfs", source=source)
+        for least in (1, 30_000, 300_000, 500_000, 10**9):
+            monkeypatch.setattr(bfs_shares, "LEAST", least)
+            assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
+    network.close()
 
 
 @pytest.mark.parametrize("exchange", Exchange)
@@ -202,9 +201,9 @@ def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypat
     for module in (bfs_shares, sssp_shares):
         monkeypatch.setattr(module, "search", fails)
     monkeypatch.setattr(components, "_of_shares", fails)
-    for least, elsewhere in ((team.LEAST, True), (0, False)):
-        monkeypatch.setattr(team, "LEAST", least)
-        network = on_several(random_store(tmp_path / f"{least}.zarr", vertices=500, edges=3000))
+    for large, elsewhere in ((team.LARGE, True), (0, False)):
+        monkeypatch.setattr(team, "LARGE", large)
+        network = on_several(random_store(tmp_path / f"{large}.zarr", vertices=500, edges=3000))
         if elsewhere:
             network.among(2)
         network.compute("bfs", source=0)

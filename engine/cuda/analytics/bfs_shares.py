@@ -1,12 +1,12 @@
 """Breadth-first search on several GPUs, of a graph that each of them has in memory. engine/schedule/levels.py says who does what and who is told."""
 
+from functools import cached_property
 from typing import Any
 
 import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda import team
 from csaw.engine.cuda.analytics.search_state import PIECE, SearchState, course_of
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch
@@ -14,6 +14,7 @@ from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Seat, copy_range, seated, shares_pay
 from csaw.engine.schedule.levels import WORD, Exchange, Found, Search
 
+LEAST = 1 << 26  # entries from which on a level is divided
 NEAR = 127  # levels that a byte holds
 
 
@@ -28,10 +29,9 @@ def search(network: DeviceNetwork, source: int, distance: Array, exchange: Excha
     course = course_of(network, source)
     with seated(networks, network.level_ranges) as seats:
         shares = [_Share(seat, number, network.level_ranges) for number, seat in enumerate(seats)]
-        work = Search(shares, course, exchange or Exchange.SELECTIVE, 0 if exchange else team.LEAST)
         shares[0].prepare(distance)
-        work.run(source)
-        if work.ever_divided:
+        Search(shares, course, exchange, LEAST).run(source)
+        if exchange:
             for other in shares[1:]:
                 shares[0].take_distances(other, course.level)
 
@@ -54,8 +54,16 @@ class _Share:
             distance[self.first : self.last].fill(-1)
         self.kernels = self.seat.network.kernels("bfs_shares")
         self.state = SearchState(self.seat.network, distance, 1 + self.gpus)
-        self.bounds = cupy.asarray(np.array([0, *(last for _, last in self.ranges)], np.int64))
-        self.inbox = cupy.empty(max(last - first for first, last in self.ranges), np.uint32)
+
+    @cached_property
+    def bounds(self) -> Array:
+        """int64 [GPUs + 1]: where the ranges begin and end."""
+        return cupy.asarray(np.array([0, *(last for _, last in self.ranges)], np.int64))
+
+    @cached_property
+    def inbox(self) -> Array:
+        """Room for the vertices of a range."""
+        return cupy.empty(max(last - first for first, last in self.ranges), np.uint32)
 
     def _span(self, whole: bool) -> tuple[int, int]:
         return (0, self.seat.network.vertices) if whole else (self.first, self.last)
@@ -124,6 +132,13 @@ class _Share:
         self.seat.use()
         first, last = other._span(whole)
         copy_range(getattr(other.state, what), getattr(self.state, what), first // WORD, -(-last // WORD))
+
+    def absorb(self, level: int) -> None:
+        """Reach at ``level`` the vertices of the frontier's bitmap that other GPUs own: for the first GPU, whose range is before all others."""
+        self.seat.use()
+        state, begin = self.state, -(-self.last // WORD)
+        given = (state.front, level, state.visited, state.distance)
+        self.kernels.over("absorb", WORD * (state.words - begin), begin, state.words, *given)
 
     def take_list(self, sender: "_Share", owner: int, count: int, level: int) -> None:
         """Take what another GPU has reached of the vertices of ``owner``."""

@@ -6,11 +6,17 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda import team
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import rows_of
 from csaw.engine.cuda.team import Counters, Seat, copy_range, seated
+
+LARGE = 1 << 26  # entries of rows from where on several GPUs are quicker
+
+
+def shared(network: DeviceNetwork) -> bool:
+    """Whether several GPUs share it: the passes take far longer than copying the rows."""
+    return bool(network.others) and network.resident and network.edges >= LARGE
 
 
 def compute(network: DeviceNetwork) -> Array:
@@ -18,7 +24,7 @@ def compute(network: DeviceNetwork) -> Array:
 
     Of several GPUs, each lowers the estimates of a range of vertices, and tells the others after each pass.
     """
-    if network.others and network.resident and network.edges >= team.LEAST:
+    if shared(network):
         return _of_shares(network)
     cores, kernels = network.degrees.copy(), network.kernels("core")
     active = (cores > 0).view(np.uint8)

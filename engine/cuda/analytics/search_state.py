@@ -35,7 +35,8 @@ class SearchState:
         self.rows = next(network.blocks())
         self.back = next(network.incoming.blocks()) if network.has_incoming else self.rows
         self.words = -(-network.vertices // WORD)
-        self.visited, self.front, self.following = (cupy.zeros(self.words, np.uint32) for _ in range(3))
+        self.visited = cupy.zeros(self.words, np.uint32)
+        self.front, self.following = (cupy.empty(self.words, np.uint32) for _ in range(2))
         self.queue, self.next_queue = (cupy.empty(network.vertices, np.uint32) for _ in range(2))
         self.counters = Counters(counted)
 

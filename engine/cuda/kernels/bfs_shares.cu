@@ -53,3 +53,15 @@ extern "C" __global__ void take_bits(i64 begin, i64 end, const u32* sent, i64 fi
     __syncwarp();
     add_over_warp(met, entries);
 }
+
+// Reach at `level` the vertices in words begin .. end - 1 of a bitmap, which no GPU had reached before. A warp takes a word.
+extern "C" __global__ void absorb(i64 begin, i64 end, const u32* front, i64 level, u32* visited, int* distance)
+{
+    const i64 warps = (i64)gridDim.x * blockDim.x / 32;
+    const int lane = threadIdx.x % 32;
+    for (i64 word = begin + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; word < end; word += warps) {
+        const u32 fresh = front[word];
+        if (fresh >> lane & 1) distance[word * 32 + lane] = (int)level;
+        if (lane == 0 && fresh) visited[word] |= fresh;
+    }
+}
