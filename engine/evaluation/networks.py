@@ -1,13 +1,14 @@
 """The graph of an evaluation on the devices that measures run on."""
 
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Self
 
 from csaw.engine import devices
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation import profiles
 from csaw.engine.evaluation.options import EvaluateOptions
-from csaw.engine.measure import SHARED, Findings, Measure
+from csaw.engine.measure import LARGE, SHARED, Findings, Measure
 from csaw.engine.network import Network
 from csaw.engine.plan.residency import Residency
 from csaw.engine.unfinished import Unfinished
@@ -80,7 +81,12 @@ class Networks:
         return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
 
     def _shares(self, one: Measure) -> bool:
-        return one.needs_only(SHARED, self.store.directed)
+        """Whether several GPUs do it, as the graph is and where its rows are now."""
+        wanted = one.computes(self.store.directed)
+        return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
+
+    def _is_shared(self, what: str) -> bool:
+        return bool(import_module(f"csaw.engine.cuda.analytics.{what}").shared(self.gpu))
 
     def _device(self, one: Measure) -> str:
         """The device of a measure, as ``--device`` names it."""

@@ -11,6 +11,11 @@ from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.schedule.levels import Exchange, Found
 
 
+def shared(network: DeviceNetwork) -> bool:
+    """Whether several GPUs share it: where they have the rows of a large graph."""
+    return bfs_shares.pays(network)
+
+
 def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
     """int32 [V]: edges on a shortest way from ``source`` to each vertex, along directions; -1 where there is none.
 
@@ -21,7 +26,7 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
     distance[source] = 0
     if not network.resident:
         _in_blocks(network, source, distance)
-    elif bfs_shares.pays(network) or (exchange and network.others):
+    elif shared(network) or (exchange and network.others):
         bfs_shares.search(network, source, distance, exchange)
     else:
         _search(network, source, distance)

@@ -19,8 +19,8 @@ NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs are worth their exchanges: a search takes less than copying the rows, so the others must have them."""
-    return shares_pay(network) and (not network.has_incoming or network.incoming.is_elsewhere)
+    """Whether several GPUs are quicker than one: a search takes less than copying the rows, so the others must have them, and those backward, along which they pull."""
+    return shares_pay(network) and network.has_incoming and network.incoming.is_elsewhere
 
 
 def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:

@@ -12,6 +12,11 @@ from csaw.engine.network import on_host
 from csaw.engine.schedule.levels import Exchange
 
 
+def shared(network: DeviceNetwork) -> bool:
+    """Whether several GPUs share it: where they have the rows of a large graph."""
+    return sssp_shares.pays(network)
+
+
 def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
     """float64 [V]: the least sum of weights along a way from ``source`` to each vertex, along directions; infinite where there is none. The same bits as on the host.
 
@@ -20,7 +25,7 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
     """
     distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0
-    if network.resident and network.others and (exchange or sssp_shares.pays(network)):
+    if network.resident and network.others and (exchange or shared(network)):
         sssp_shares.search(network, distance, _first_step(network), exchange or Exchange.SELECTIVE)
     else:
         _search(network, distance, _first_step(network))
