@@ -25,7 +25,7 @@ DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics of which the workers of a cluster do parts."""
 SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
 """Those of which several GPUs do parts."""
-LARGE = frozenset({"bfs", "components", "core", "sssp"})
+LARGE = frozenset({"bfs", "core"})
 """Those of which several GPUs do parts where that is quicker: ``shared(network)`` of the module says so."""
 
 

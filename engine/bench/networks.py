@@ -30,11 +30,14 @@ def network_of(context: Context, graph: Graph) -> Any:
 
 
 def with_gpus(network: Any, others: tuple[Any, ...]) -> Any:
-    """The same network on a GPU, with more GPUs beside it."""
+    """The same network on a GPU, and what is derived of it, with more GPUs beside it."""
     made = copy(network)
     made.others = others
     for name in ("shares", "level_ranges", "_elsewhere"):
         vars(made).pop(name, None)
+    for name in ("undirected", "incoming"):
+        if (other := vars(network).get(name)) is not None:
+            vars(made)[name] = made if other is network else with_gpus(other, others)
     return made
 
 

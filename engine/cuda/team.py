@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.network import DeviceNetwork
 
 Ranges = Sequence[tuple[int, int]]
-LARGE = 1 << 30  # entries of rows of a graph from where on exchanges between GPUs take less time than they save
 GRAIN = 32  # a range begins at a multiple, so that no two GPUs write a word of a bitmap
 
 
@@ -76,11 +75,6 @@ class Counters:
         """Wait for what was asked for, on the current stream."""
         cupy.cuda.get_current_stream().synchronize()
         return self.here.tolist()
-
-
-def shares_pay(network: "DeviceNetwork") -> bool:
-    """Whether several GPUs are quicker than one at a work that takes less time than copying the rows: the others must have them, and there must be enough."""
-    return bool(network.others) and network.is_elsewhere and network.edges >= LARGE
 
 
 def ranges_of(network: "DeviceNetwork", count: int, most: int) -> list[tuple[int, int]]:

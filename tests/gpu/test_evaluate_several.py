@@ -13,8 +13,7 @@ from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 
 from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.cuda import team
-from csaw.engine.cuda.analytics import bfs_shares, components, core, sssp_shares
+from csaw.engine.cuda.analytics import bfs_shares, core, sssp_shares
 from csaw.engine.cuda.device import open_device
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.evaluation.evaluate import evaluate, plan
@@ -116,9 +115,8 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """Several GPUs share what is small, too."""
-    monkeypatch.setattr(team, "LARGE", 0)
-    monkeypatch.setattr(bfs_shares, "LEAST", 0)
-    monkeypatch.setattr(core, "LARGE", 0)
+    for module, name in ((bfs_shares, "LARGE"), (bfs_shares, "LEAST"), (core, "LARGE")):
+        monkeypatch.setattr(module, name, 0)
 
 
 def each_shared(folder, *, directed, weighted=False):
@@ -172,22 +170,19 @@ def test_sums_of_weights(directed, exchange, tmp_path):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_components_and_cores(directed, tmp_path, always):
+def test_cores(directed, tmp_path, always):
     for host, network in each_shared(tmp_path, directed=directed):
-        network.among(2)
-        assert np.array_equal(network.compute("components").get(), host.compute("components"))
         assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
 
 
 @pytest.mark.parametrize("name", ["larger", "larger directed", "hub", "dense"])
-def test_searches_components_and_cores_of_larger_graphs(name, tmp_path, always):
+def test_searches_and_cores_of_larger_graphs(name, tmp_path, always):
     store = STORES[name](tmp_path / "g.zarr")
     network, host = on_several(store), HostNetwork(store)
     network.among(2)
     for exchange in (None, *Exchange):
         wanted = host.compute("bfs", source=5)
         assert np.array_equal(network.compute("bfs", source=5, exchange=exchange).get(), wanted)
-    assert np.array_equal(network.compute("components").get(), host.compute("components"))
     assert np.array_equal(network.undirected.compute("core").get(), host.undirected.compute("core"))
     network.close()
 
@@ -198,17 +193,17 @@ def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypat
     def fails(*_, **__):
         raise AssertionError("shared")
 
-    for module in (bfs_shares, sssp_shares):
-        monkeypatch.setattr(module, "search", fails)
-    monkeypatch.setattr(components, "_of_shares", fails)
-    for large, elsewhere in ((team.LARGE, True), (0, False)):
-        monkeypatch.setattr(team, "LARGE", large)
+    for module, name in ((bfs_shares, "search"), (sssp_shares, "search"), (core, "_of_shares")):
+        monkeypatch.setattr(module, name, fails)
+    for large, elsewhere in ((bfs_shares.LARGE, True), (0, False)):
+        monkeypatch.setattr(bfs_shares, "LARGE", large)
         network = on_several(random_store(tmp_path / f"{large}.zarr", vertices=500, edges=3000))
         if elsewhere:
             network.among(2)
         network.compute("bfs", source=0)
         network.compute("components")
         network.compute("sssp", source=0)
+        network.undirected.compute("core")
         assert network.is_elsewhere == elsewhere
         network.close()
 
@@ -268,3 +263,14 @@ def test_the_command_names_the_gpus_of_each_measure(tmp_path):
     assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict()) == json.dumps(found[2].as_dict())
     assert any(one.startswith("triangles") and "on 2 GPUs" in one for one in said)
     assert any(one.startswith("core") and "on the first GPU alone" in one for one in said)
+
+
+@pytest.mark.skipif(COUNT < 2, reason="one GPU")
+def test_the_command_says_that_large_graphs_are_shared(tmp_path, always):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    planned = {one["measure"]: one["device"] for one in plan(store, device="cuda:0,1", measures="core,bfs,components")}
+    assert planned == {"core": "cuda:0,1", "bfs": "cuda:0", "components": "cuda:0"}  # the others have no rows yet
+    said, wanted = [], {"measures": "assortativity,bfs", "refresh": True}
+    found = [evaluate(store, device=device, progress=said.append, **wanted) for device in ("cuda:0,1", "cpu")]
+    assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict())
+    assert any(one.startswith("bfs") and "on 2 GPUs" in one for one in said)

@@ -12,7 +12,7 @@ from csaw.engine.bench import ranking_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import copy_rate, network_of, timed, waiting
+from csaw.engine.bench.networks import beside_one, copy_rate, network_of, timed, waiting, with_gpus
 from csaw.engine.measure import find
 
 CLAIM = (
@@ -29,9 +29,12 @@ def rows(context: Context) -> Iterator[Row]:
     bandwidth = copy_rate(context)
     for graph in context.graphs():
         network = network_of(context, graph)
-        for work, call in _works(network).items():
+        found: dict[str, Row] = {}
+        for work, call in (_works(network) | _works_of_several(context, network)).items():
             if context.only in work:
-                yield context.on(graph) | _row(context, network, work, call, bandwidth)
+                found[work] = _row(context, network, work, call, bandwidth)
+                beside = beside_one(found[work], found.get(_alone(work))) if _alone(work) != work else {}
+                yield context.on(graph) | found[work] | beside
         network.close()
         if not context.on_gpu:
             yield from _peers(context, graph)
@@ -50,10 +53,23 @@ def _works(network: Any) -> dict[str, Callable[[], int]]:
     return {ITERATION: pagerank, "core numbers": once("core"), "assortativity": once("assortativity")}
 
 
+def _works_of_several(context: Context, network: Any) -> dict[str, Callable[[], int]]:
+    """The same on all GPUs that were given, if there are several."""
+    if len(context.devices) < 2:
+        return {}
+    several = with_gpus(network, context.devices[1:])
+    return {f"{work}, {len(context.devices)} GPUs": call for work, call in _works(several).items()}
+
+
+def _alone(work: str) -> str:
+    """The name of the same work on one device."""
+    return next(one for one in OF_VERTEX if work.startswith(one))
+
+
 def _row(context: Context, network: Any, work: str, call: Callable[[], int], bandwidth: float) -> Row:
     turns = call()
     seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[work] * network.vertices) / bandwidth
+    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[_alone(work)] * network.vertices) / bandwidth
     row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
     if work == ITERATION:
         goal = GOALS[network.device]

@@ -4,8 +4,8 @@ Rates are edges in a second: of an undirected graph each once. Searches begin at
 The bytes that must move are the entries of rows, each once, and what is read and written of each vertex, at the rate of copies in the memory that holds them. A
 search may move fewer: a vertex that is reached needs no more of its row. networkit and igraph are measured beside it where they are installed.
 
-Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches and shortest ways are measured as csaw divides them by itself, and with every level divided and what
-was reached sent to its owner alone (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
+Of several GPUs (``--device cuda:0,1``), each has the rows already. Searches are measured as csaw divides them by itself; and they and shortest ways with all levels divided, where
+what was reached is sent to its owner alone (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
 """
 
 from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ OF_VERTEX = {
     SSSP: 24,
     "betweenness, a source": 64,
 }  # bytes read and written of each
+ALONE = ("components", SSSP)  # what csaw leaves to the first of several GPUs
 
 
 def rows(context: Context) -> Iterator[Row]:
@@ -76,11 +77,11 @@ def _works(network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
 
 
 def _works_of_several(context: Context, network: Any, sources: list[int]) -> dict[str, Callable[[], Any]]:
-    """The same on all GPUs that were given, if there are several; and of each way in which levels are exchanged."""
+    """What several GPUs share on all that were given, if there are several, and searches by each way in which they exchange levels."""
     if len(context.devices) < 2:
         return {}
     several, gpus = with_gpus(network, context.devices[1:]), f"{len(context.devices)} GPUs"
-    works = {f"{work}, {gpus}": call for work, call in _works(several, sources).items()}
+    works = {f"{work}, {gpus}": call for work, call in _works(several, sources).items() if work not in ALONE}
     if not network.resident:
         return works
     several.among(len(context.devices), weights=network.weighted)

@@ -11,16 +11,18 @@ from csaw.engine.cuda.analytics.search_state import PIECE, SearchState, course_o
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
-from csaw.engine.cuda.team import Seat, copy_range, seated, shares_pay
+from csaw.engine.cuda.team import Seat, copy_range, seated
 from csaw.engine.schedule.levels import WORD, Exchange, Found, Search
 
-LEAST = 1 << 26  # entries from which on a level is divided
+LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker,
+LEAST = 1 << 24  # and of a level from where on it is divided (docs/tuning.md)
 NEAR = 127  # levels that a byte holds
 
 
 def pays(network: DeviceNetwork) -> bool:
     """Whether several GPUs are quicker than one: a search takes less than copying the rows, so the others must have them, and those backward, along which they pull."""
-    return shares_pay(network) and network.has_incoming and network.incoming.is_elsewhere
+    large = bool(network.others) and network.edges >= LARGE
+    return large and network.is_elsewhere and network.has_incoming and network.incoming.is_elsewhere
 
 
 def search(network: DeviceNetwork, source: int, distance: Array, exchange: Exchange | None) -> None:

@@ -11,7 +11,7 @@ from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import rows_of
 from csaw.engine.cuda.team import Counters, Seat, copy_range, seated
 
-LARGE = 1 << 26  # entries of rows from where on several GPUs are quicker
+LARGE = 500_000_000  # entries of rows from where on several GPUs are quicker: those of the smallest graph on which two were measured
 
 
 def shared(network: DeviceNetwork) -> bool:

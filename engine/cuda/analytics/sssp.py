@@ -12,23 +12,19 @@ from csaw.engine.network import on_host
 from csaw.engine.schedule.levels import Exchange
 
 
-def shared(network: DeviceNetwork) -> bool:
-    """Whether several GPUs share it: where they have the rows of a large graph."""
-    return sssp_shares.pays(network)
-
-
 def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
     """float64 [V]: the least sum of weights along a way from ``source`` to each vertex, along directions; infinite where there is none. The same bits as on the host.
 
-    State: 12 bytes a vertex. A graph that does not fit is read once a round, without the blocks that have no vertex to go on from. Several GPUs that all have the rows
-    share each round. ``exchange``: they do so whatever it takes, and tell each other of lowered distances by this means.
+    State: 12 bytes a vertex. A graph that does not fit is read once a round, without the blocks that have no vertex to go on from. Several GPUs are slower than one
+    (docs/tuning.md), so the first searches alone, unless ``exchange`` says by which means they tell each other of lowered distances.
     """
     distance = cupy.full(network.vertices, np.inf)
     distance[source] = 0.0
-    if network.resident and network.others and (exchange or shared(network)):
-        sssp_shares.search(network, distance, _first_step(network), exchange or Exchange.SELECTIVE)
+    step = _first_step(network)
+    if exchange and network.others and network.resident:
+        sssp_shares.search(network, distance, step, exchange)
     else:
-        _search(network, distance, _first_step(network))
+        _search(network, distance, step)
     return distance
 
 

@@ -9,16 +9,11 @@ from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.sssp import CHUNK, FEW
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
-from csaw.engine.cuda.team import Counters, Seat, copy_range, seated, shares_pay
+from csaw.engine.cuda.team import Counters, Seat, copy_range, seated
 from csaw.engine.network import Block
 from csaw.engine.schedule.levels import WORD, Exchange, deliveries
 
 INFINITE = np.float64(np.inf).view(np.uint64)
-
-
-def pays(network: DeviceNetwork) -> bool:
-    """Whether several GPUs are worth their exchanges: to copy the rows takes as long as a search, so the others must have them, with weights."""
-    return shares_pay(network) and all(True in one.held for one in network.among(2))
 
 
 def search(network: DeviceNetwork, distance: Array, step: float, exchange: Exchange) -> None:

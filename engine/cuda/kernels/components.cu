@@ -64,10 +64,3 @@ extern "C" __global__ void flatten(i64 first, i64 last, u32* parent)
         parent[v] = above;
     }
 }
-
-// Join the trees of this GPU with those that another has found: each vertex with the one that it points to there.
-extern "C" __global__ void join(i64 vertices, const u32* others, u32* parent)
-{
-    const i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 v = (i64)blockIdx.x * blockDim.x + threadIdx.x; v < vertices; v += stride) link((u32)v, others[v], parent);
-}

@@ -1,0 +1,26 @@
+"""Rows of several GPUs stand beside those of one."""
+
+from types import SimpleNamespace
+
+from csaw.engine.bench.networks import beside_one, with_gpus
+from csaw.engine.bench.suites import ranking, traversal
+
+
+def test_a_network_with_more_gpus_keeps_nothing_of_the_one_that_has_one():
+    one = SimpleNamespace(others=(), shares=[(0, 9)], level_ranges=[(0, 9)], held={})
+    one.undirected, one.incoming = one, SimpleNamespace(others=(), held={}, _elsewhere=())
+    made = with_gpus(one, ("second",))
+    assert made.undirected is made
+    assert made.others == made.incoming.others == ("second",)
+    assert made.held is one.held
+    assert not {"shares", "level_ranges", "_elsewhere"} & (vars(made) | vars(made.incoming)).keys()
+    assert one.others == one.incoming.others == ()
+    assert one.shares == [(0, 9)]
+
+
+def test_a_ratio_is_of_the_same_work():
+    assert beside_one({"seconds": 2.0}, {"seconds": 3.0}) == {"note": "1.50 x one GPU"}
+    assert beside_one({"seconds": 2.0}, None) == beside_one({"not_measured": ""}, {"seconds": 1.0}) == {}
+    for suite in (ranking, traversal):
+        for work in suite.OF_VERTEX:
+            assert suite._alone(work) == suite._alone(f"{work}, 2 GPUs") == suite._alone(f"{work}, 2 GPUs, x") == work
