@@ -187,6 +187,15 @@ def test_searches_and_cores_of_larger_graphs(name, tmp_path, always):
     network.close()
 
 
+def test_gpus_that_have_sources_of_their_own_search_alone(tmp_path, always, monkeypatch):
+    store = STORES["larger"](tmp_path / "g.zarr")
+    network, some = on_several(store), np.arange(5)
+    monkeypatch.setattr(bfs_shares, "search", None)
+    wanted = HostNetwork(store).compute("betweenness", sources=some)
+    assert np.array_equal(network.compute("betweenness", sources=some).get(), wanted)
+    network.close()
+
+
 def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypatch):
     """Nothing is exchanged, or copied, that takes longer than the work."""
 

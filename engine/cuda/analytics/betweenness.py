@@ -6,6 +6,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.betweenness import level_blocks
 from csaw.engine.cpu.kernels.betweenness import PIECE
+from csaw.engine.cuda.analytics.bfs import alone
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import here, in_order
 from csaw.engine.cuda.structs import struct
@@ -37,7 +38,7 @@ def _of_source(network: DeviceNetwork, source: int) -> Array:
 
 def _add(network: DeviceNetwork, source: int, total: Array) -> None:
     """Add one source."""
-    distance = network.compute("bfs", source=source)
+    distance = alone(network, source)
     levels = _Levels(network, distance)
     ways, passed = cupy.zeros(network.vertices), cupy.zeros(network.vertices)
     ways[source] = 1.0

@@ -22,14 +22,26 @@ def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = Non
     State: 16 bytes a vertex and three bitmaps. A graph that does not fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share
     the large levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes, and tell each other by this means.
     """
+    if not (network.resident and (shared(network) or (exchange and network.others))):
+        return alone(network, source)
+    distance = _begun(network, source)
+    bfs_shares.search(network, source, distance, exchange)
+    return distance
+
+
+def alone(network: DeviceNetwork, source: int) -> Array:
+    """The same by the GPU of the network, whatever others there are: they may have searches of their own to do."""
+    distance = _begun(network, source)
+    if network.resident:
+        _search(network, source, distance)
+    else:
+        _in_blocks(network, source, distance)
+    return distance
+
+
+def _begun(network: DeviceNetwork, source: int) -> Array:
     distance = cupy.full(network.vertices, -1, np.int32)
     distance[source] = 0
-    if not network.resident:
-        _in_blocks(network, source, distance)
-    elif shared(network) or (exchange and network.others):
-        bfs_shares.search(network, source, distance, exchange)
-    else:
-        _search(network, source, distance)
     return distance
 
 
