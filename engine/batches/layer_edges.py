@@ -92,6 +92,11 @@ class LayerEdges:
 
     def to(self, layer: "Layer") -> Kept:
         """The edges that lead to vertices of the layer."""
+        kept, draw, times = self._matched(layer)
+        return Kept(self.local[kept], self.src[kept], self.dst[kept], self.bias[kept], draw, times)
+
+    def _matched(self, layer: "Layer") -> tuple[Array, Array, Array]:
+        """int64 [n]: the edges that lead to vertices of the layer, in order; the first draw that gave each of these vertices; and how many did."""
         xp = self.xp
         drawn = layer.local * self.vertices + layer.vertex
         order = xp.argsort(drawn, kind="stable")
@@ -101,4 +106,4 @@ class LayerEdges:
         at = xp.searchsorted(drawn, wanted)
         kept = xp.flatnonzero(xp.append(drawn, -1)[at] == wanted)
         at = at[kept]
-        return Kept(self.local[kept], self.src[kept], self.dst[kept], self.bias[kept], order[begin[at]], times[at])
+        return kept, order[begin[at]], times[at]

@@ -1,31 +1,29 @@
 """Samples of layers on the CPU: instances are added up and matched by threads, without sorting all edges at once; see kernels/layers.py."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from csaw.engine.batches.layer_edges import LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
 from csaw.engine.cpu.kernels.layers import add_up, match
 
-if TYPE_CHECKING:
-    from csaw.engine.cpu.backend import CpuBackend
 
+class HostLayerEdges(LayerEdges):
+    """As LayerEdges, in the same order."""
 
-class HostLayers(Layers):
-    """As Layers, with the same sample."""
-
-    backend: "CpuBackend"
-
-    def _sums(self, local: np.ndarray, dst: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        ends, bits = self._ends(local), max(self.backend.store.vertices - 1, 1).bit_length()
-        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], dst, bias, bits))
+    def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        ends, bits = self._ends(self.local), max(self.vertices - 1, 1).bit_length()
+        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits))
         vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
         return np.repeat(np.arange(self.instances), [one.size for one, _ in found]), vertex, sums
 
-    def _matched(self, local: np.ndarray, dst: np.ndarray, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        draws, edges = self._ends(layer.local), self._ends(local)
-        found = self._of_instances(lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], dst))
+    def _matched(self, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        draws, edges = self._ends(layer.local), self._ends(self.local)
+        found = self._of_instances(
+            lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], self.dst)
+        )
         kept, draw, times = np.concatenate([np.zeros((3, 0), np.int64), *found], axis=1)
         return kept, draw, times
 
@@ -41,5 +39,11 @@ class HostLayers(Layers):
             for i in some.tolist():
                 found[i] = task(i)
 
-        self.backend.in_slices(np.arange(self.instances), 1, run)
+        self.batch.backend.in_slices(np.arange(self.instances), 1, run)  # type: ignore[attr-defined]
         return found
+
+
+class HostLayers(Layers):
+    """As Layers, with the same sample."""
+
+    edges_of = HostLayerEdges
