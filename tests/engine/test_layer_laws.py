@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store, rows_of, store_of
+from helpers.invariance import assert_same
 from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
 from helpers.stats import assert_drawn_from
 
@@ -16,6 +17,8 @@ from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
 from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.fixed import scaled
+from csaw.engine.batches.layer_edges import LayerEdges
+from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError
 
 MANY = 40_000
@@ -328,3 +331,19 @@ def test_a_wrong_labor_is_found(tmp_path, fault, monkeypatch):
         assert_shared(drawn, FEW)
     done = CliRunner().invoke(command, [str(tmp_path / "s.zarr"), "--json"])
     assert found_by & {check["name"] for check in json.loads(done.output)["checks"] if not check["ok"]}, done.output
+
+
+def test_threads_add_up_and_match_instances(tmp_path, monkeypatch):
+    """They draw the same as what sorts all edges at once."""
+    store, called = random_store(tmp_path / "g.zarr", vertices=400, edges=6000), []
+    options = {"frontier_size": 8, "layer_sizes": (12, 7), "seed": 5, "instances": 30}
+    expected = arrays_of(store, tmp_path / "s.zarr", "ladies", **options)
+    for name in ("add_up", "match"):
+        right = getattr(host_layers, name)
+        monkeypatch.setattr(
+            host_layers, name, lambda *given, name=name, right=right: called.append(name) or right(*given)
+        )
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "ladies", **options))
+    assert {*called} == {"add_up", "match"}
+    monkeypatch.setattr(host_layers.HostLayers, "edges_of", LayerEdges)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "ladies", **options))

@@ -15,7 +15,7 @@ from csaw.partition.errors import BiasError, BudgetError, OptionError
 device_or_skip()
 
 from csaw.engine.cuda import backend  # they import CuPy
-from csaw.engine.cuda.batches import minibatches, trees
+from csaw.engine.cuda.batches import layers, minibatches, trees
 from csaw.engine.cuda.batches.transits import Transits
 from csaw.engine.cuda.kernel_source import tree_span
 from csaw.engine.plan import hop_tables as tables
@@ -332,3 +332,19 @@ def test_an_instance_at_a_time(tmp_path, algo):
     expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
     policy = Policy(batching=False)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", policy=policy, **options))
+
+
+@pytest.mark.parametrize("algo", ["ladies", "fastgcn"])
+def test_edges_of_layers_are_the_same_by_bits_and_in_order(tmp_path, algo, monkeypatch):
+    store = random_store(tmp_path / "g.zarr", vertices=900, edges=9000)
+    options = {"frontier_size": 20, "layer_sizes": (60, 30), "instances": 40, "seed": 5}
+    expected, made = arrays_of(store, tmp_path / "s.zarr", algo, **options), []
+    for edges in (layers.DeviceLayerEdges, layers.LayerEdges):
+
+        def edges_of(batch, edges=edges):
+            made.append(edges)
+            return edges(batch)
+
+        monkeypatch.setattr(layers.DeviceLayers, "edges_of", staticmethod(edges_of))
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", **options))
+    assert {*made} == {layers.DeviceLayerEdges, layers.LayerEdges}
