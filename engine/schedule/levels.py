@@ -56,6 +56,12 @@ class Course:
         self.before, self.now = self.now.size, found
         self.left, self.open = self.left - found.entries, self.open - found.size
 
+    def went_on(self, found: Sequence[Found]) -> None:
+        """End a level and those after it, which went the same way: what each has reached."""
+        for number, one in enumerate(found):
+            self.level += number > 0
+            self.reached(one)
+
 
 class Delivery(NamedTuple):
     """Vertices that one GPU has reached and another is to hear of: those of the lists for these owners, or the same in a bitmap where that is smaller."""

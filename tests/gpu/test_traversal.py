@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip
-from helpers.graphs import WideStore
+from helpers.graphs import WideStore, store_of
 from helpers.networks import stores, two_hubs
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.network import on_host
 
 DEVICE = device_or_skip()
+
+from csaw.engine.cuda.analytics import bfs, search_state  # they import CuPy
 
 
 def device_networks(store):
@@ -41,7 +43,12 @@ def test_components(tmp_path, directed):
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_distances(tmp_path, directed):
+@pytest.mark.parametrize("few", [0, 9, 4096])
+def test_distances(tmp_path, directed, few, monkeypatch):
+    """With levels of a launch each, and with small ones that share launches."""
+    for module in (bfs, search_state):
+        monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(search_state, "LEVELS", 3)
     for host, device in each(tmp_path, directed):
         for source in {0, host.vertices // 2, host.vertices - 1}:
             assert np.array_equal(on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source))
@@ -79,4 +86,13 @@ def test_betweenness_of_long_rows_has_the_same_bits(tmp_path):
     for device in device_networks(store):
         found = on_host(device.compute("betweenness", sources=sources))
         assert np.array_equal(found, host.compute("betweenness", sources=sources))
+        device.close()
+
+
+def test_a_long_path_shares_launches(tmp_path):
+    store = store_of(tmp_path / "g.zarr", [(v, v + 1, 1) for v in range(2000)], directed=False)
+    host = HostNetwork(store)
+    for device in device_networks(store):
+        for source in (0, 777):
+            assert np.array_equal(on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source))
         device.close()

@@ -6,7 +6,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.bfs import CHUNK, any_active
 from csaw.engine.cuda.analytics import bfs_shares
-from csaw.engine.cuda.analytics.search_state import SearchState, course_of
+from csaw.engine.cuda.analytics.search_state import FEW, SearchState, course_of
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.schedule.levels import Exchange, Found
 
@@ -55,11 +55,14 @@ def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
             state.mark(0, course.now.size)
         elif as_bits and not pulls:
             state.collect(0, network.vertices)
+        as_bits = pulls
+        if not pulls and max(course.now) <= FEW:
+            course.went_on(state.push_few(course.now, course.level))
+            continue
         if pulls:
             state.pull(0, network.vertices, course.level)
         else:
             state.push(course.now, course.level)
-        as_bits = pulls
         course.reached(Found(*state.found()))
 
 

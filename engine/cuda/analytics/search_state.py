@@ -1,5 +1,7 @@
 """What a breadth-first search of a graph in memory keeps on a GPU, and its steps: twin of those in engine/cpu/analytics/bfs.py."""
 
+from functools import cached_property
+
 import cupy
 import numpy as np
 
@@ -11,6 +13,8 @@ from csaw.engine.schedule.levels import WORD, Course, Found
 
 PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: from where on a GPU pulls, and pushes again
 PIECE = 1024  # entries that a block pushes along at a time: PIECE of frontier.cuh
+FEW = 4096  # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as long
+LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
 
 
 def course_of(network: DeviceNetwork, source: int) -> Course:
@@ -60,6 +64,21 @@ class SearchState:
         given = (self.queue, ends, rows.indptr, rows.indices, level, self.visited, self.distance, self.next_queue)
         self._count("push", -(-now.entries // PIECE) * BLOCK, now.entries, now.size, *given)
         self.queue, self.next_queue = self.next_queue, self.queue
+
+    @cached_property
+    def of_levels(self) -> Counters:
+        return Counters(1 + 2 * LEVELS)
+
+    def push_few(self, now: Found, level: int) -> list[Found]:
+        """Push along at most FEW entries, and at the levels after it as long as there are no more; what each level has reached."""
+        rows = self.rows
+        given = (now.size, rows.indptr, rows.indices, level, LEVELS, FEW, self.queue, self.next_queue)
+        self.kernels.launch("push_few", 1, FEW_THREADS, *given, self.visited, self.distance, self.of_levels.there)
+        self.of_levels.ask()
+        levels, *numbers = self.of_levels.read()
+        if levels % 2:
+            self.queue, self.next_queue = self.next_queue, self.queue
+        return [Found(*numbers[2 * k : 2 * k + 2]) for k in range(levels)]
 
     def ends(self, first: int, size: int) -> Array:
         """Running sums of the lengths of the rows of ``size`` vertices of the queue."""

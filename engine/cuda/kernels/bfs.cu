@@ -12,6 +12,40 @@ extern "C" __global__ void push(i64 entries, i64 size, const u32* queue, const i
     });
 }
 
+// The same for this level and those after it, at most `levels` of them, by one block, which needs no launch for each: as long as a frontier has at most `most` vertices, and
+// their rows as many entries. found[0]: how many levels; found[2 k + 1] and found[2 k + 2]: vertices that level k has reached, and entries of their rows.
+extern "C" __global__ __launch_bounds__(1024) void push_few(i64 size, const i64* indptr, const u32* indices, i64 level, i64 levels, i64 most, u32* queue, u32* following, u32* visited, int* distance, unsigned long long* found)
+{
+    __shared__ unsigned long long count, entries;
+    for (i64 k = 0; k < levels && size && size <= most; k++) {
+        if (threadIdx.x == 0) count = entries = 0;
+        __syncthreads();
+        const bool alone = size < blockDim.x / 32;  // few rows, which the block goes along together; else a warp each
+        const int from = alone ? threadIdx.x : threadIdx.x % 32, step = alone ? blockDim.x : 32;
+        for (i64 n = alone ? 0 : threadIdx.x / 32; n < size; n += alone ? 1 : blockDim.x / 32) {
+            const u32 v = queue[n];
+            for (i64 e = indptr[v] + from; e < indptr[v + 1]; e += step) {
+                const u32 u = indices[e], bit = 1u << u % 32;
+                if (visited[u / 32] & bit || atomicOr(visited + u / 32, bit) & bit) continue;
+                distance[u] = (int)(level + k);
+                following[atomicAdd(&count, 1ull)] = u;
+                atomicAdd(&entries, (unsigned long long)(indptr[u + 1] - indptr[u]));
+            }
+        }
+        __syncthreads();
+        size = entries <= most ? (i64)count : most + 1;  // or no more
+        if (threadIdx.x == 0) {
+            found[0] = k + 1;
+            found[2 * k + 1] = count;
+            found[2 * k + 2] = entries;
+        }
+        u32* const swapped = queue;
+        queue = following;
+        following = swapped;
+        __syncthreads();
+    }
+}
+
 // Set the bits of the vertices of a queue.
 extern "C" __global__ void mark(i64 size, const u32* queue, u32* bits)
 {
