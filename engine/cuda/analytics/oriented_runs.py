@@ -7,6 +7,7 @@ read again and again has no more than four bytes an edge and is not split again.
 
 import threading
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import cupy
@@ -16,12 +17,15 @@ from csaw.engine.contracts import Array
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cuda.analytics import oriented
 from csaw.engine.cuda.analytics.oriented import MOST_WARPS, RANKED, Lists
+from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import Block
 from csaw.partition.compile import cache_dir
 
-ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
+WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
+TO_DEVICE = 1  # CUDA's number of a copy from host memory
+MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for
 LIST_BYTES = (
     ENTRY + 4 * RANKED + UNIT
 )  # of a list in a piece, beside its neighbors: its entry, its struct, and what fills its last unit
@@ -40,7 +44,9 @@ class Runs:
     def __init__(self, cuts: np.ndarray, memory: np.ndarray | None) -> None:
         self.cuts, self.memory, self.runs, self.end, self.lock = cuts, memory, list[Run](), 0, threading.Lock()
         self.file = ScratchFile(cache_dir()) if memory is None else None
+        self.address = 0 if memory is None else memory.ctypes.data
         self.places: dict[tuple[int, int], int] = {}  # in the file, of what is there of a run between two cuts
+        self.held: dict[int, np.ndarray] = {}  # what a thread has read from there
 
     def close(self) -> None:
         if self.file is not None:
@@ -68,11 +74,11 @@ class Runs:
     def _keep(self, arrays: tuple[Array, ...], at: np.ndarray, stream: Any) -> None:
         sizes = [array.nbytes for array in arrays]
         with self.lock:
-            places = tuple(self.end + np.cumsum([0, *(-(-size // ENTRY) * ENTRY for size in sizes)]))
-            number, self.end = len(self.runs), places[3]
-            self.runs.append(Run(places[:3], at))
+            *places, end = accumulate([self.end, *(-(-size // ENTRY) * ENTRY for size in sizes)])
+            number, self.end = len(self.runs), end
+            self.runs.append(Run((places[0], places[1], places[2]), at))
         if self.memory is not None:
-            for array, place, size in zip(arrays, places, sizes, strict=False):
+            for array, place, size in zip(arrays, places, sizes, strict=True):
                 if size:
                     array.view(np.uint8).ravel().get(out=self.memory[place : place + size], stream=stream, blocking=False)  # fmt: skip
             return
@@ -90,22 +96,22 @@ class Runs:
         lists, units, others = self.sizes()[low:high].sum(axis=0).tolist()
         widths = (4 * RANKED * lists, UNIT * units, OTHER * others, ENTRY * (lists + len(self.runs) * (high - low)))
         ranked, near, far, entries = carved(room, widths)
-        kernels, first = network.kernels("oriented_runs"), int(self.cuts[low])
-        done = [0, 0, 0]
+        copied, done = list[tuple[int, ...]](), (0, 0, 0)
+        for run, piece, end in self._segments(low, high):
+            before, upto = run.at[piece].tolist(), run.at[end].tolist()
+            if before[0] == upto[0]:
+                continue
+            for there, at, width, (source, size) in zip((entries, near, far), done, WIDTHS, self._sources(run, piece, end), strict=True):  # fmt: skip
+                cupy.cuda.runtime.memcpyAsync(there.data.ptr + width * at, source, size, TO_DEVICE, stream.ptr)
+            if self.file is not None:
+                stream.synchronize()  # its bytes are read where the next ones will be
+            copied.append((done[0], upto[0] - before[0], done[1] - before[1], done[2] - before[2]))
+            done = (done[0] + upto[0] - before[0] + 1, done[1] + upto[1] - before[1], done[2] + upto[2] - before[2])
+        first, segments = int(self.cuts[low]), min(len(copied), MOST_SEGMENTS)
         with stream:
-            for run, piece, end in self._segments(low, high):
-                sizes = (run.at[end] - run.at[piece]).tolist()
-                if not sizes[0]:
-                    continue
-                own = entries[ENTRY * done[0] :][: ENTRY * (sizes[0] + 1)]
-                into = (own, near[UNIT * done[1] :][: UNIT * sizes[1]], far[OTHER * done[2] :][: OTHER * sizes[2]])
-                for there, source in zip(into, self._sources(run, piece, end), strict=True):
-                    if there.size:
-                        there.set(source, stream=stream)
-                if self.file is not None:
-                    stream.synchronize()
-                kernels.over("place_piece", sizes[0], sizes[0], own, done[1], done[2], first, ranked)
-                done = [done[0] + sizes[0] + 1, done[1] + sizes[1], done[2] + sizes[2]]
+            network.kernels("oriented_runs").launch(
+                "place_piece", (-(-lists // (BLOCK * segments)), segments), BLOCK, len(copied), cupy.asarray(np.array(copied, np.int64)), entries, first, ranked
+            )  # fmt: skip
         shape = (lists, RANKED)
         return Lists(
             first,
@@ -120,20 +126,18 @@ class Runs:
             for piece in (low,) if self.file is None else range(low, high):
                 yield run, piece, high if self.file is None else piece + 1
 
-    def _sources(self, run: Run, piece: int, end: int) -> list[np.ndarray]:
-        """Entries, hubs and others of a segment in host memory."""
+    def _sources(self, run: Run, piece: int, end: int) -> list[tuple[int, int]]:
+        """Addresses in host memory of the entries, hubs and others of a segment, and their bytes. What comes from the file stays until the next is read."""
         spans = _spans(run.at, piece, end)
         if self.memory is not None:
-            return [
-                self.memory[place + span.start : place + span.stop]
-                for place, span in zip(run.places, spans, strict=True)
-            ]
+            return [(self.address + place + span.start, span.stop - span.start) for place, span in zip(run.places, spans, strict=True)]  # fmt: skip
         assert self.file is not None
         sizes = [span.stop - span.start for span in spans]
-        whole = np.empty(sum(sizes), np.uint8)
+        self.held[threading.get_ident()] = whole = np.empty(sum(sizes), np.uint8)
         number = next(number for number, one in enumerate(self.runs) if one is run)
         self.file.read(self.places[number, piece], whole)
-        return np.split(whole, np.cumsum(sizes)[:-1])
+        begins = np.cumsum([whole.ctypes.data, *sizes[:-1]]).tolist()
+        return list(zip(begins, sizes, strict=True))
 
 
 def _spans(at: np.ndarray, piece: int, end: int) -> list[slice]:

@@ -26,13 +26,19 @@ extern "C" __global__ void place_run(i64 count, const u32* order, const u32* ran
     }
 }
 
-// Say where lists stand of which `entries` of a run were copied, from units of `near_base` and from `far_base` on. ranked[0] is of rank `first`.
-extern "C" __global__ void place_piece(i64 count, const Listed* entries, i64 near_base, i64 far_base, i64 first, Ranked* ranked)
+// Lists of a run that were copied: `entries` are its count from `begin` on; where its hubs and others stand is what the entry says, and these units and places more.
+struct Copied { i64 begin, count, near, far; };
+
+// Say where the lists of copied[0 .. segments - 1] stand. ranked[0] is of rank `first`.
+extern "C" __global__ void place_piece(i64 segments, const Copied* copied, const Listed* entries, i64 first, Ranked* ranked)
 {
     const i64 threads = (i64)gridDim.x * blockDim.x;
-    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < count; k += threads) {
-        const Listed one = entries[k];
-        ranked[one.rank - first] = {near_base + one.near - entries[0].near, one.close, 0, far_base + one.far - entries[0].far, entries[k + 1].far - one.far, 0};
+    for (i64 segment = blockIdx.y; segment < segments; segment += gridDim.y) {
+        const Copied run = copied[segment];
+        for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < run.count; k += threads) {
+            const Listed one = entries[run.begin + k];
+            ranked[one.rank - first] = {run.near + one.near, one.close, 0, run.far + one.far, entries[run.begin + k + 1].far - one.far, 0};
+        }
     }
 }
 
