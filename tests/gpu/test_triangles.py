@@ -40,7 +40,7 @@ def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
     for name in ("larger", "dense"):
         store = STORES[name](tmp_path / f"{name}.zarr")
         wanted = HostNetwork(store).compute("triangles")
-        for gpu_memory in (None, KEPT_BYTES * store.vertices + store.edges):
+        for gpu_memory in (None, KEPT_BYTES * store.vertices + 2 * store.edges):
             network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
             found = network.compute("triangles")
             assert found[0] == wanted[0]
