@@ -41,7 +41,7 @@ PORTABLE = {
 }
 CONSTANTS: dict[str, int] = {
     "PIECES": 0, "STREAMED": 0, "CHECKED": 0, "READS_PATH": 0, "EXTREME": 0, "MEMBERSHIP": 0, "ASKS_LATER": 0, "QUESTIONS": 1, "UNLIMITED": 0, "BUILDS": 0, "MEMBER_WEIGHTS": 0, "WIDE": 0, "LAYOUT": 0, "UNDIRECTED": 0, "SIMPLE": 0, "WEIGHTED": 0, "NEIGHBOR_WEIGHTS": 0, "HAS_UPDATE": 0, "HAS_DEAD_END": 0,
-    "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "PLACED": 0, "DISJOINT": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "KEYED": 0, "EVERYWHERE": 0, "EACH_EDGE_ONCE": 0, "GEOMETRIC": 0, "COLLISION": 0, "DETECT": 0, "EACH": 0,
+    "UNIFORM": 0, "SELECT": 0, "REPLACE": 0, "PLACED": 0, "DISJOINT": 0, "POOLED": 0, "INDUCED": 0, "COLLECTIVE": 0, "KEYED": 0, "EVERYWHERE": 0, "EACH_EDGE_ONCE": 0, "GEOMETRIC": 0, "COLLISION": 0, "DETECT": 0, "EACH": 0, "DENSE": 8192,
 }  # fmt: skip
 BODIES = {"edge_bias": "return 1.0;", "vertex_bias": "return 1.0;", "update": "return dst;", "dead_end": "return -1;"}
 INSTALL = 'install the CUDA extra that fits the driver: pip install "csaw[cuda13]" or "csaw[cuda12]"'

@@ -14,6 +14,9 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.structs import parameters
 
+MOST_SHARED = 8  # CUDA's number of a kernel's attribute: bytes of shared memory that a launch may ask for,
+SHARED_UNASKED = 40 << 10  # where these and those that it declares are more than 48 KiB
+
 
 class Kernels:
     """The functions of some .cu files, compiled for one algorithm and loaded on the current device: a module of its own, with its own GRAPH."""
@@ -26,12 +29,19 @@ class Kernels:
         self.fitting: dict[tuple[str, int], int] = {}
         self.params = parameters(unit.params)
 
-    def launch(self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any) -> None:
-        """Queue a kernel on the current stream, with ``blocks`` blocks of ``block`` threads; with 0 blocks, do nothing."""
+    def launch(
+        self, name: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any, shared: int = 0
+    ) -> None:
+        """Queue a kernel on the current stream, with ``blocks`` blocks of ``block`` threads; with 0 blocks, do nothing.
+
+        ``shared``: bytes of shared memory of a block, beside those that the kernel declares.
+        """
         grid = (blocks,) if isinstance(blocks, int) else blocks
         if min(grid) > 0:
-            shape = (block,) if isinstance(block, int) else block
-            self.function(name)(grid, shape, tuple(_argument(a) for a in arguments))
+            shape, function = (block,) if isinstance(block, int) else block, self.function(name)
+            if shared > SHARED_UNASKED:
+                cupy.cuda.driver.funcSetAttribute(function.ptr, MOST_SHARED, shared)
+            function(grid, shape, tuple(_argument(a) for a in arguments), shared_mem=shared)
 
     def function(self, name: str) -> Any:
         """The kernel of this name."""

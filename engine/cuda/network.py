@@ -47,8 +47,8 @@ class DeviceNetwork(Network):
     (default: the first that fits). BudgetError where two rows and what is kept of all vertices do not fit, or all rows where they must; DeviceError for a graph of 2^32 vertices or more.
     """
 
-    device, flag, state_bytes = "cuda", "--gpu-memory", STATE_BYTES
-    xp = cupy
+    device, flag, state_bytes, xp = "cuda", "--gpu-memory", STATE_BYTES, cupy
+    spool: np.ndarray | None = None  # page-locked memory for what a measure keeps on the host
 
     def __init__(
         self,
@@ -293,7 +293,7 @@ class DeviceNetwork(Network):
                 other.close()
         if (host := self.__dict__.pop("host", None)) is not None:
             host.close()
-        self.__dict__.pop("host_copy", None)
+        self.__dict__.pop("host_copy", self.__dict__.pop("spool", None))
         self.let_go()
         for number, kernels in self.loaded.items():
             with cupy.cuda.Device(number):

@@ -257,4 +257,5 @@ def test_kernels_of_networks_and_benchmarks_compile(file, architecture, caplog, 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_kernels_that_count_for_each_vertex_compile(architecture, caplog, tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
-    check(Unit(("triangles.cu",), {"EACH": 1}, [], ()), architecture, caplog)
+    for file in ("triangles.cu", "dense.cu"):
+        check(Unit((file,), {"EACH": 1}, [], ()), architecture, caplog)

@@ -11,9 +11,11 @@ FIRST = device_or_skip()
 import cupy
 from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
+from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.analytics import bfs_shares, core, sssp_shares
+from csaw.engine.cuda.analytics.triangles_streamed import KEPT_BYTES
 from csaw.engine.cuda.device import open_device
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.evaluation.evaluate import evaluate, plan
@@ -57,12 +59,9 @@ def test_triangles_in_memory(name, others, tmp_path):
     network.close()
 
 
-@pytest.mark.parametrize(("hubs", "many", "long"), [(0, 8, 64), (100, 8, 64), (100, 2**40, 16), (3000, 48, 2**30)])
-def test_each_kernel_of_triangles_counts_its_share(hubs, many, long, tmp_path, monkeypatch):
-    from csaw.engine.cuda.analytics import triangles
-
-    for name, value in (("HUBS", hubs), ("MANY", many), ("LONG", long)):
-        monkeypatch.setattr(triangles, name, value)
+@pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
+def test_each_kernel_of_triangles_counts_its_share(hubs, many, long, dense, tmp_path, monkeypatch):
+    limit_kinds(monkeypatch, hubs, many, long, dense)
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
     found = on_several(store).compute("triangles")
@@ -75,7 +74,7 @@ def test_triangles_of_a_graph_that_is_streamed(residency, tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
     with pytest.raises(BudgetError) as refusal:
-        on_several(store, gpu_memory=in_blocks(store)[0]).compute("triangles")
+        on_several(store, gpu_memory=KEPT_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
     least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
     for gpu_memory in (least, least + 100_000, least + 1_000_000):
         network = on_several(store, gpu_memory=gpu_memory, residency=residency)
@@ -244,9 +243,9 @@ def test_sums_are_pushed_by_all_gpus_where_nothing_holds_the_other_direction(tmp
 
 
 def test_an_error_on_another_gpu_reaches_the_caller(tmp_path, monkeypatch):
-    from csaw.engine.cuda.analytics import triangles
+    from csaw.engine.cuda.analytics import triangle_counts
 
-    count, begun = triangles._count, []
+    count, begun = triangle_counts.count, []
 
     def fails(network, *arguments):
         begun.append(network)
@@ -254,7 +253,7 @@ def test_an_error_on_another_gpu_reaches_the_caller(tmp_path, monkeypatch):
             raise cupy.cuda.runtime.CUDARuntimeError(700)
         count(network, *arguments)
 
-    monkeypatch.setattr(triangles, "_count", fails)
+    monkeypatch.setattr(triangle_counts, "count", fails)
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
         on_several(STORES["larger"](tmp_path / "g.zarr")).compute("triangles")
     assert len(begun) == 1 + len(OTHERS)

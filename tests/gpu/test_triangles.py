@@ -8,8 +8,10 @@ gpu = device_or_skip()
 
 from helpers.graphs import random_store
 from helpers.networks import GRAPHS, same
+from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.cuda.analytics.triangles_streamed import KEPT_BYTES
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.measures.triangles import Triangles
 from csaw.partition.errors import BudgetError
@@ -32,25 +34,26 @@ def test_findings_are_those_of_the_host(name, tmp_path):
     network.close()
 
 
-@pytest.mark.parametrize(("hubs", "many", "long"), [(0, 8, 64), (100, 8, 64), (100, 2**40, 16), (3000, 48, 2**30)])
-def test_each_kernel_finds_all(hubs, many, long, tmp_path, monkeypatch):
-    from csaw.engine.cuda.analytics import triangles
-
-    for name, value in (("HUBS", hubs), ("MANY", many), ("LONG", long)):
-        monkeypatch.setattr(triangles, name, value)
+@pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
+def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
+    limit_kinds(monkeypatch, hubs, many, long, dense)
     for name in ("larger", "dense"):
         store = STORES[name](tmp_path / f"{name}.zarr")
         wanted = HostNetwork(store).compute("triangles")
-        found = DeviceNetwork(store, gpu).compute("triangles")
-        assert found[0] == wanted[0]
-        assert np.array_equal(found[1].get(), wanted[1])
+        for gpu_memory in (None, KEPT_BYTES * store.vertices + 2 * store.edges):
+            network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
+            found = network.compute("triangles")
+            assert found[0] == wanted[0]
+            assert np.array_equal(found[1].get(), wanted[1])
+            assert network.compute("triangles", each=False)[0] == wanted[0]
+            network.close()
 
 
 def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
     with pytest.raises(BudgetError) as refusal:
-        DeviceNetwork(store, gpu, gpu_memory=STATE_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
+        DeviceNetwork(store, gpu, gpu_memory=KEPT_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
     least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
     for gpu_memory in (least, least + 100_000, least + 1_000_000):
         network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)

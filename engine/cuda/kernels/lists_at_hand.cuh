@@ -1,5 +1,6 @@
 // Lists of neighbors that a block of count_hubs has at hand: see triangles.cu.
 #pragma once
+#include "ranked.cuh"
 
 constexpr int TILE = 512;  // higher neighbors whose lists a block looks up at a time
 
@@ -11,8 +12,8 @@ struct Lists {
     List at[TILE];
     u32 next[33];
 
-    // Looks up the lists of xs[0 .. count - 1], of which TILE at most; returns how many have an entry. All threads.
-    __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const i64* near_begin)
+    // Looks up the lists of xs[0 .. count - 1], of which TILE at most, but for those that dense.cu counts with y; returns how many have an entry. All threads.
+    __device__ __forceinline__ u32 take(const u32* xs, i64 count, i64 first, i64 last, const Ranked* ranked, u32 y)
     {
         __syncthreads();
         if (threadIdx.x < 33) next[threadIdx.x] = 0;
@@ -23,8 +24,9 @@ struct Lists {
             const i64 k = n * THREADS + threadIdx.x, x = k < count ? (i64)xs[k] - first : -1;
             own[n] = {0, (u32)x, 0};
             if (x < 0 || x >= last - first) continue;
-            own[n].near = near_begin[x];
-            own[n].size = (u32)(near_begin[x + 1] - own[n].near);
+            const uint4 head = __ldg((const uint4*)(ranked + x));
+            own[n].near = (i64)((u64)head.y << 32 | head.x);
+            own[n].size = y < head.w ? 0 : (head.z + 3) / 4;
         }
 #pragma unroll
         for (int n = 0; n < EACH_LOOKS; ++n) if (own[n].size) atomicAdd(&next[__clz(own[n].size)], 1u);

@@ -1,45 +1,28 @@
 // Triangles of rows whose vertices are ranked by degree: twin of engine/cpu/kernels/triangles.py.
 //
-// Ranks go by degree, the highest first. Of each triangle w < y < x by rank, the middle vertex y finds it: a block marks the lower neighbors of y in a bitmap in shared
-// memory, and reads the lower neighbors of every higher neighbor x, up to y. There are as many lookups as the oriented graph has wedges. Ranks below
-// `hubs` (at most 65,535) have an exact bitmap of 8 KB, and lists of 16 bits, four to a load; others have a small hashed bitmap, and are searched for where it says yes.
+// Ranks go by degree, the highest first; here a vertex is named by its rank. Of each triangle w < y < x, the middle vertex y finds it: a block marks the lower neighbors
+// of y in shared memory (marks.cuh), and reads the lower neighbors of every higher neighbor x, up to y. There are as many lookups as the oriented graph has wedges.
+// Hubs (at most 65,535) are marked in a bitmap of 8 KB, and read from lists of 16 bits, four to a load; others are marked in a hash table.
 //
-// Rows are split ones (oriented.cu). Those of vertices y and of vertices x may be of two parts of the graph, so that parts can pass by each other:
+// Lists of vertices y and of vertices x may be of two parts of the graph, so that parts can pass by each other:
 //
-//     first, indptr, rows, lower, close   a part: its first vertex; offsets, split rows; how many lower neighbors each has, and how many of them are hubs
-//     last, near_begin, near              of the part of x besides: its end, and the hubs in 16 bits, in units of four
-//     by_rank, by_vertex                  triangles of each vertex: those that it is the lowest of, by rank, and all others (only with EACH)
+//     first, last, ranked, near, far      a part: its vertices; their lists (ranked.cuh); what these hold
+//     higher_begin, higher, higher_words  of the part of y: where the higher neighbors of each begin, how many it has, all of them
+//     total, counts                       triangles, and those of each vertex (only with EACH)
+//
+// A launch takes the vertices y = from, from + step, and so on.
 
 #include "lists_at_hand.cuh"
+#include "marks.cuh"
 
-typedef unsigned long long count_t;
-constexpr int LANES = 8;       // threads that read a list together
-constexpr int MARKS = 2048;    // words of the bitmap of hubs
-constexpr int HASHED = 256;    // words of the hashed bitmap
-constexpr u32 COUNTED = 2048;  // lower neighbors whose triangles are counted in shared memory; of a longer list, those beyond go to global memory
-constexpr i64 CHUNK = 2048;    // higher neighbors of a task
-constexpr int FEW = 64;        // COUNTED of a warp
-
-__device__ inline u32 bit(const u32* marks, u32 w) { return marks[w >> 5] >> (w & 31) & 1; }
-
-// Sum over the threads of a warp, in its first.
-__device__ inline u32 warp_sum(u32 value)
-{
-    for (int gap = 16; gap; gap >>= 1) value += __shfl_down_sync(~0u, value, gap);
-    return value;
-}
-
-// Sum over the LANES threads that read a list, in the first of them.
-__device__ inline u32 list_sum(u32 value, u32 together)
-{
-    for (int gap = LANES / 2; gap; gap >>= 1) value += __shfl_down_sync(together, value, gap, LANES);
-    return value;
-}
-
-__device__ inline u32 lanes_together() { return ((1u << LANES) - 1) << (threadIdx.x % 32 / LANES * LANES); }
+constexpr i64 CHUNK = 2048;  // higher neighbors of a task
+constexpr u32 SLOTS = 2048;  // of the hash table of others
+constexpr int HASHED = 256;  // words of the hashed bitmap of a vertex with few neighbors,
+constexpr int FEW = 64;      // of which these are counted in shared memory
 
 // Place of w in a sorted list, or its length.
-__device__ inline u32 place_of(const u32* list, u32 length, u32 w)
+template <typename T>
+__device__ inline u32 place_of(const T* list, u32 length, u32 w)
 {
     u32 low = 0, high = length;
     while (low < high) {
@@ -50,170 +33,127 @@ __device__ inline u32 place_of(const u32* list, u32 length, u32 w)
     return low < length && list[low] == w ? low : length;
 }
 
-// Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of chosen[k]; `tasks` [middles + 1]: where the blocks of each y begin.
-extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const i64* chosen, const i64* tasks, const u32* rank,
-                                                             i64 first_y, const i64* indptr_y, const u32* rows_y, const u32* lower_y,
-                                                             i64 first_x, i64 last_x, const i64* near_begin, const uint2* near,
-                                                             count_t* total, count_t* by_rank, count_t* by_vertex)
+// What a block has counted of y. All threads.
+__device__ __forceinline__ void add_all(u32 hits, u32* sum, i64 y, count_t* total, count_t* counts)
+{
+    __syncwarp();
+    hits = warp_sum(hits);
+    if (threadIdx.x % 32 == 0 && hits) atomicAdd(sum, hits);
+    __syncthreads();
+    if (threadIdx.x == 0 && *sum) {
+        add(total, 0, *sum);
+        if (EACH) add(counts, y, *sum);
+    }
+}
+
+// What LANES threads have counted of x.
+__device__ __forceinline__ void add_list(u32 hits, u32 together, i64 x, count_t* counts)
+{
+    __syncwarp(together);
+    const u32 all = list_sum(hits, together);
+    if (threadIdx.x % LANES == 0 && all) add(counts, x, all);
+}
+
+// Triangles whose middle vertex y is a hub. A block for CHUNK of the higher neighbors of y = from + k step; `tasks` [middles + 1]: where the blocks of each k begin.
+extern "C" __global__ void __launch_bounds__(256) count_hubs(i64 middles, const i64* tasks, i64 from, i64 step,
+                                                             i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
+                                                             const i64* higher_begin, const u32* higher, const u32* higher_words,
+                                                             i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                             count_t* total, count_t* counts)
 {
     __shared__ Lists lists;
-    __shared__ u32 marks[MARKS], found[EACH ? COUNTED : 1], sum;
-    __shared__ unsigned short before[EACH ? MARKS : 1];  // lower neighbors of y before those of a word of marks
+    __shared__ Hubs<2048> hubs;
+    __shared__ u32 sum;
     i64 low = 0, high = middles;
     while (low < high) {
         const i64 middle = (low + high) / 2;
         if (tasks[middle + 1] <= (i64)blockIdx.x) low = middle + 1;
         else high = middle;
     }
-    const i64 y = chosen[low], begin = indptr_y[y], end = indptr_y[y + 1];
-    const u32 mine = rank[first_y + y], owned = lower_y[y];
-    const u32* const own = rows_y + begin;
-    for (int i = threadIdx.x; i < MARKS; i += blockDim.x) marks[i] = 0;
-    if (EACH) for (u32 i = threadIdx.x; i < COUNTED; i += blockDim.x) found[i] = 0;
+    const i64 mine = from + low * step, index = mine - first_y;
+    const Ranked y = row_of(ranked_y, index);
+    const near_t* const own = near_y + 4 * y.near;
+    hubs.clear();
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();
-    for (u32 i = threadIdx.x; i < owned; i += blockDim.x) {
-        const u32 w = own[i];
-        atomicOr(&marks[w >> 5], 1u << (w & 31));
-        if (EACH) if (i == 0 || own[i - 1] >> 5 != w >> 5) before[w >> 5] = (unsigned short)i;
-    }
+    hubs.mark(own, y.close);
     __syncthreads();
-    const i64 from = begin + owned + ((i64)blockIdx.x - tasks[low]) * CHUNK, to = min(from + CHUNK, end);
-    const int lane = threadIdx.x % LANES;
+    const u32* const xs = higher_words + higher_begin[index];
+    const i64 begin = (blockIdx.x - tasks[low]) * CHUNK, end = min(begin + CHUNK, (i64)higher[index]);
     const u32 together = lanes_together();
     u32 hits = 0;
-    for (i64 tile = from; tile < to; tile += TILE) {
-        const u32 count = lists.take(rows_y + tile, min(to - tile, (i64)TILE), first_x, last_x, near_begin);
+    for (i64 tile = begin; tile < end; tile += TILE) {
+        const u32 count = lists.take(xs + tile, min(end - tile, (i64)TILE), first_x, last_x, ranked_x, mine);
         for (u32 k = threadIdx.x / LANES; k < count; k += blockDim.x / LANES) {
             const List& list = lists.at[k];
-            const uint2* const end = near + list.near + list.size;
-            const uint2* at = near + list.near + lane;
-            u32 here = 0;
-            uint2 four = at < end ? __ldg(at) : make_uint2(~0u, ~0u);
-            while ((four.x & 0xFFFF) < mine) {  // no hub has the number that fills a unit
-                const u32 w0 = four.x & 0xFFFF, w1 = four.x >> 16, w2 = four.y & 0xFFFF, w3 = four.y >> 16;
-                const uint2 these = four;
-                at += LANES;
-                four = at < end ? __ldg(at) : make_uint2(~0u, ~0u);  // under way while these are looked up
-                const u32 bits = bit(marks, w0) | bit(marks, w1) << 1 | bit(marks, w2) << 2 | bit(marks, w3) << 3;
-                here += __popc(bits);
-                if (EACH)
-                    for (u32 left = bits; left; left &= left - 1) {
-                        const u32 which = __ffs(left) - 1, pair = which & 2 ? these.y : these.x, w = which & 1 ? pair >> 16 : pair & 0xFFFF;
-                        const u32 place = before[w >> 5] + __popc(marks[w >> 5] & ((1u << (w & 31)) - 1));
-                        if (place < COUNTED) atomicAdd(&found[place], 1u);
-                        else atomicAdd(&by_rank[w], 1ull);
-                    }
-            }
+            const uint2* const at = near_x + list.near;
+            const u32 here = hubs.look_up(at + threadIdx.x % LANES, at + list.size, mine, counts);
             hits += here;
-            if (EACH) {
-                __syncwarp(together);
-                const u32 all = list_sum(here, together);
-                if (lane == 0 && all) atomicAdd(&by_vertex[first_x + list.x], (count_t)all);
-            }
+            if (EACH) add_list(here, together, first_x + list.x, counts);
         }
     }
-    __syncwarp();
-    hits = warp_sum(hits);
-    if (threadIdx.x % 32 == 0 && hits) atomicAdd(&sum, hits);
-    __syncthreads();
-    if (threadIdx.x == 0 && sum) {
-        atomicAdd(total, (count_t)sum);
-        if (EACH) atomicAdd(&by_vertex[first_y + y], (count_t)sum);
-    }
-    if (EACH)
-        for (u32 i = threadIdx.x; i < min(owned, COUNTED); i += blockDim.x)
-            if (found[i]) atomicAdd(&by_rank[own[i]], (count_t)found[i]);
+    add_all(hits, &sum, mine, total, counts);
+    if (EACH) hubs.finish(own, y.close, counts, false);
 }
 
-// Triangles whose middle vertex y is none of the hubs, for vertices with many higher neighbors. Blocks take the next of chosen[0 .. middles - 1] from `ticket`.
-extern "C" __global__ void __launch_bounds__(128) count_middle(i64 middles, const i64* chosen, count_t* ticket, const u32* rank,
-                                                               i64 first_y, const i64* indptr_y, const u32* rows_y, const u32* lower_y, const u32* close_y,
-                                                               i64 first_x, i64 last_x, const i64* indptr_x, const u32* rows_x, const u32* lower_x, const u32* close_x, const i64* near_begin, const uint2* near,
-                                                               count_t* total, count_t* by_rank, count_t* by_vertex)
+// Triangles whose middle vertex y is none of the hubs, for vertices with many neighbors. Blocks take the next y from `ticket`, before `until`.
+extern "C" __global__ void __launch_bounds__(256) count_middle(count_t* ticket, i64 from, i64 until, i64 step,
+                                                               i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
+                                                               const i64* higher_begin, const u32* higher, const u32* higher_words,
+                                                               i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                               count_t* total, count_t* counts)
 {
-    __shared__ u32 marks[MARKS], hashed[HASHED], found[EACH ? COUNTED : 1], sum;
+    __shared__ Hubs<1024> hubs;
+    __shared__ Others<SLOTS> others;
+    __shared__ u32 sum;
     __shared__ i64 next;
-    for (int i = threadIdx.x; i < MARKS; i += blockDim.x) marks[i] = 0;
-    for (int i = threadIdx.x; i < HASHED; i += blockDim.x) hashed[i] = 0;
-    if (EACH) for (u32 i = threadIdx.x; i < COUNTED; i += blockDim.x) found[i] = 0;
-    const int lane = threadIdx.x % LANES;
-    const u32 together = lanes_together();
+    hubs.clear();
+    others.clear();
+    const u32 together = lanes_together(), lane = threadIdx.x % LANES, lists = blockDim.x / LANES;
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0) {
-            next = (i64)atomicAdd(ticket, 1ull);
+            next = from + (i64)atomicAdd(ticket, 1ull) * step;
             sum = 0;
         }
         __syncthreads();
-        if (next >= middles) break;
-        const i64 y = chosen[next], begin = indptr_y[y], end = indptr_y[y + 1];
-        const u32 mine = rank[first_y + y], owned = lower_y[y], hub = close_y[y];
-        const u32* const own = rows_y + begin;
-        for (u32 i = threadIdx.x; i < owned; i += blockDim.x) {
-            const u32 w = own[i];
-            if (i < hub) atomicOr(&marks[w >> 5], 1u << (w & 31));
-            else atomicOr(&hashed[(w >> 5) % HASHED], 1u << (w & 31));
-        }
-        __syncthreads();
+        const i64 mine = next, index = mine - first_y;
+        if (mine >= until) break;
+        const Ranked y = row_of(ranked_y, index);
+        const u32 count = higher[index];
+        if (y.close + y.wide == 0 || count == 0) continue;
+        const near_t* const own = near_y + 4 * y.near;
+        const u32* const xs = higher_words + higher_begin[index];
+        hubs.mark(own, y.close);
         u32 hits = 0;
-        const auto hit = [&](u32 w, u32 place) {
-            hits += 1;
-            if (EACH) {
-                if (place < COUNTED) atomicAdd(&found[place], 1u);
-                else atomicAdd(&by_rank[w], 1ull);
+        for (u32 part = 0; part == 0 || part < y.wide; part += SLOTS / 2) {
+            others.mark(far_y + y.far + part, min(y.wide - part, SLOTS / 2));
+            __syncthreads();
+            for (u32 k = threadIdx.x / LANES; k < count; k += lists) {
+                const i64 at = xs[k];
+                if (at < first_x || at >= last_x) continue;
+                const Ranked x = row_of(ranked_x, at - first_x);
+                const uint2* const near = near_x + x.near;
+                u32 here = part == 0 && y.close ? hubs.look_up(near + lane, near + (x.close + 3) / 4, 0xFFFF, counts) : 0;
+                if (y.wide) here += others.look_up(far_x + x.far, x.wide, mine);
+                hits += here;
+                if (EACH) add_list(here, together, at, counts);
             }
-        };
-        for (i64 k = begin + owned + threadIdx.x / LANES; k < end; k += blockDim.x / LANES) {
-            const i64 x = (i64)rows_y[k] - first_x;
-            if (x < 0 || x >= last_x - first_x) continue;
-            const u32 earlier = hits;
-            for (i64 j = near_begin[x] + lane; j < near_begin[x + 1]; j += LANES) {
-                const uint2 four = __ldg(near + j);
-                const u32 ws[4] = {four.x & 0xFFFF, four.x >> 16, four.y & 0xFFFF, four.y >> 16};
-                for (int n = 0; n < 4; ++n)
-                    if (bit(marks, ws[n])) hit(ws[n], EACH ? place_of(own, hub, ws[n]) : 0);
-            }
-            const u32* const list = rows_x + indptr_x[x];
-            for (u32 j = close_x[x] + lane; j < lower_x[x]; j += LANES) {
-                const u32 w = list[j];
-                if (w >= mine) break;
-                if (hashed[(w >> 5) % HASHED] >> (w & 31) & 1) {
-                    const u32 place = place_of(own + hub, owned - hub, w);
-                    if (place < owned - hub) hit(w, hub + place);
-                }
-            }
-            if (EACH) {
-                __syncwarp(together);
-                const u32 all = list_sum(hits - earlier, together);
-                if (lane == 0 && all) atomicAdd(&by_vertex[first_x + x], (count_t)all);
-            }
+            __syncthreads();
+            if (y.wide) others.finish(counts);
+            __syncthreads();
         }
-        __syncwarp();
-        hits = warp_sum(hits);
-        if (threadIdx.x % 32 == 0 && hits) atomicAdd(&sum, hits);
-        __syncthreads();
-        if (threadIdx.x == 0 && sum) {
-            atomicAdd(total, (count_t)sum);
-            if (EACH) atomicAdd(&by_vertex[first_y + y], (count_t)sum);
-        }
-        for (u32 i = threadIdx.x; i < owned; i += blockDim.x) {
-            const u32 w = own[i];
-            if (i < hub) marks[w >> 5] = 0;
-            else hashed[(w >> 5) % HASHED] = 0;
-            if (EACH) if (i < COUNTED && found[i]) {
-                atomicAdd(&by_rank[w], (count_t)found[i]);
-                found[i] = 0;
-            }
-        }
+        add_all(hits, &sum, mine, total, counts);
+        hubs.finish(own, y.close, counts, true);
     }
 }
 
 // As count_middle, for vertices with few neighbors. A warp a vertex.
-extern "C" __global__ void __launch_bounds__(256) count_few(i64 middles, const i64* chosen, const u32* rank,
-                                                            i64 first_y, const i64* indptr_y, const u32* rows_y, const u32* lower_y,
-                                                            i64 first_x, i64 last_x, const i64* indptr_x, const u32* rows_x, const u32* lower_x,
-                                                            count_t* total, count_t* by_rank, count_t* by_vertex)
+extern "C" __global__ void __launch_bounds__(256) count_few(i64 from, i64 until, i64 step,
+                                                            i64 first_y, const Ranked* ranked_y, const near_t* near_y, const u32* far_y,
+                                                            const i64* higher_begin, const u32* higher, const u32* higher_words,
+                                                            i64 first_x, i64 last_x, const Ranked* ranked_x, const uint2* near_x, const u32* far_x,
+                                                            count_t* total, count_t* counts)
 {
     __shared__ u32 all_hashed[8][HASHED], all_found[8][EACH ? FEW : 1];
     u32 *const hashed = all_hashed[threadIdx.x / 32], *const found = all_found[threadIdx.x / 32];
@@ -224,46 +164,54 @@ extern "C" __global__ void __launch_bounds__(256) count_few(i64 middles, const i
     __syncwarp();
     count_t counted = 0;
     const i64 warps = (i64)gridDim.x * blockDim.x / 32;
-    for (i64 n = ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; n < middles; n += warps) {
-        const i64 y = chosen[n], begin = indptr_y[y], end = indptr_y[y + 1];
-        const u32 mine = rank[first_y + y], owned = lower_y[y];
-        const u32* const own = rows_y + begin;
-        if (owned == 0 || begin + owned == end) continue;
-        for (u32 i = in_warp; i < owned; i += 32) atomicOr(&hashed[(own[i] >> 5) % HASHED], 1u << (own[i] & 31));
+    for (i64 mine = from + ((i64)blockIdx.x * blockDim.x + threadIdx.x) / 32 * step; mine < until; mine += warps * step) {
+        const u32 count = higher[mine - first_y];
+        if (count == 0) continue;
+        const Ranked y = row_of(ranked_y, mine - first_y);
+        const u32 owned = y.close + y.wide;
+        if (owned == 0) continue;
+        const near_t* const own = near_y + 4 * y.near;
+        const u32 *const own_far = far_y + y.far, *const xs = higher_words + higher_begin[mine - first_y];
+        const auto hash_of = [&](u32 w) { return hashed + (w >> 5) % HASHED; };
+        const auto owned_at = [&](u32 i) -> u32 { return i < y.close ? own[i] : own_far[i - y.close]; };
+        for (u32 i = in_warp; i < owned; i += 32) atomicOr(hash_of(owned_at(i)), 1u << (owned_at(i) & 31));
         __syncwarp();
         u32 hits = 0;
-        for (i64 k = begin + owned + in_warp / LANES; k < end; k += 32 / LANES) {
-            const i64 x = (i64)rows_y[k] - first_x;
-            if (x < 0 || x >= last_x - first_x) continue;
-            const u32* const list = rows_x + indptr_x[x];
-            u32 here = 0;
-            for (u32 j = lane; j < lower_x[x]; j += LANES) {
-                const u32 w = list[j];
-                if (w >= mine) break;
-                if (!(hashed[(w >> 5) % HASHED] >> (w & 31) & 1)) continue;
-                const u32 place = place_of(own, owned, w);
-                if (place == owned) continue;
-                here += 1;
-                if (EACH) {
-                    if (place < FEW) atomicAdd(&found[place], 1u);
-                    else atomicAdd(&by_rank[w], 1ull);
-                }
-            }
-            hits += here;
+        const auto look_up = [&](u32 w, bool near) {
+            if (!(*hash_of(w) >> (w & 31) & 1)) return;
+            const u32 place = near ? place_of(own, y.close, w) : place_of(own_far, y.wide, w);
+            if (place == (near ? y.close : y.wide)) return;
+            hits += 1;
             if (EACH) {
-                __syncwarp(together);
-                const u32 all = list_sum(here, together);
-                if (lane == 0 && all) atomicAdd(&by_vertex[first_x + x], (count_t)all);
+                const u32 at = near ? place : y.close + place;
+                if (at < FEW) atomicAdd(&found[at], 1u);
+                else add(counts, w, 1);
             }
+        };
+        for (u32 k = in_warp / LANES; k < count; k += 32 / LANES) {
+            const i64 at = xs[k];
+            if (at < first_x || at >= last_x) continue;
+            const Ranked x = row_of(ranked_x, at - first_x);
+            const u32 earlier = hits;
+            for (u32 j = lane; j < (x.close + 3) / 4; j += LANES) {
+                const Four four(__ldg(near_x + x.near + j));
+                for (int n = 0; n < 4; ++n) look_up(four.w[n], true);
+            }
+            for (u32 j = lane; j < x.wide; j += LANES) {
+                const u32 w = far_x[x.far + j];
+                if (w >= mine) break;
+                look_up(w, false);
+            }
+            if (EACH) add_list(hits - earlier, together, at, counts);
         }
         __syncwarp();
         hits = warp_sum(hits);
         counted += hits;
-        if (EACH) if (in_warp == 0 && hits) atomicAdd(&by_vertex[first_y + y], (count_t)hits);
+        if (EACH) if (in_warp == 0 && hits) add(counts, mine, hits);
         for (u32 i = in_warp; i < owned; i += 32) {
-            hashed[(own[i] >> 5) % HASHED] = 0;
+            *hash_of(owned_at(i)) = 0;
             if (EACH) if (i < FEW && found[i]) {
-                atomicAdd(&by_rank[own[i]], (count_t)found[i]);
+                add(counts, owned_at(i), found[i]);
                 found[i] = 0;
             }
         }
