@@ -26,10 +26,8 @@ from csaw.partition.errors import BudgetError
 
 KEPT_BYTES = 24  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
 BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
-LEAST_ROWS, LEAST_ROOM = (
-    2,
-    1 << 20,
-)  # rows of the longest length, for which a block must have room; and bytes, as segments of few lists are slow
+LEAST_ROWS = 2  # of the longest length, for which a block must have room
+LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
 HIGHER_BYTES = 20  # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
 DENSE_SHARE = 16  # the dense parts take at most one part of this many
