@@ -51,7 +51,7 @@ def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device:
 
 @dataclass(frozen=True)
 class Parts(Sequence[tuple[int, int]]):
-    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last. They are computed when asked for: a stream may have billions of epochs.
+    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last. They are computed when asked for: a stream may have millions of epochs.
 
     The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the last of which may have fewer, and process ``rank``
     of ``world`` has its share of each one, so that all processes are in the same epoch.

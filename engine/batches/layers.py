@@ -141,9 +141,8 @@ class Layers(Traversals):
     def _early(self, pools: Candidates, times: Array) -> Array:
         """A few candidates, in order, with those that come first in each instance among them: those before a time, which is later where they are too few."""
         xp, size, count = self.xp, self.sizes[self.depth], self.xp.diff(pools.begin)
-        total = xp.maximum(pools.total, 1).astype(
-            np.float64
-        )  # those of all times before t are at most t * total, on average
+        # Of candidates whose sums add up to ``total``, at most t * total come before time t, on the average.
+        total = xp.maximum(pools.total, 1).astype(np.float64)
         until = xp.where(count > size, SPARE * size / total, np.inf)
         while True:
             early = xp.flatnonzero(times <= until[pools.local])

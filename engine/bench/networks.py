@@ -1,7 +1,7 @@
 """What suites that measure networks share: the network of a graph, seconds of repeats, the rate of memory, and a graph as peers take it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any
@@ -46,6 +46,19 @@ def beside_one(row: Row, one: Row | None) -> Row:
     if one is None or not {"seconds"} <= one.keys() & row.keys():
         return {}
     return {"note": f"{one['seconds'] / row['seconds']:.2f} x one GPU"}
+
+
+def of_one(work: str, works: Iterable[str]) -> str:
+    """The one of ``works`` that several GPUs do in ``work``, whose name begins with its name."""
+    return next(one for one in works if work.startswith(one))
+
+
+def with_ratios(rows: Iterable[Row], works: Iterable[str]) -> Iterator[Row]:
+    """The rows in their order, those of several GPUs beside those of one, which come before them."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        found[row["work"]], one = row, of_one(row["work"], works)
+        yield row | (beside_one(row, found.get(one)) if one != row["work"] else {})
 
 
 def timed(call: Callable[[], Any], repeats: int, wait: Callable[[], Any] = lambda: None) -> list[float]:

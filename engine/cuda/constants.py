@@ -16,6 +16,8 @@ MOST_PARTS = 1024  # of the items of a mini-batch,
 PART_SLOTS = 2048  # places in the hash table of each for keys of four bytes,
 PART_KEYS = 1536  # keys that it has at most on average,
 PART_TILE = 4096  # and items that a block moves to their parts; half as many of each for keys of eight
+PUSH_PIECE = 1024  # entries that a block pushes along at a time
+WAYS_PIECE = 512  # of a row that are summed together in betweenness: PIECE of engine/cpu/kernels/betweenness.py
 GROUP_BUCKETS = 1024  # ranges of edges that parents are grouped by
 GROUP_BLOCK = 1024  # threads of a block that groups parents,
 GROUP_TILE = 16  # and parents of each
@@ -24,7 +26,7 @@ OFFSET_BITS = 40  # bits of an edge's offset; the number of its piece is above t
 
 SHARED = {
     "HUB_BLOCK": HUB_BLOCK, "WALK_BLOCK": WALK_BLOCK, "TREE_BLOCK": TREE_BLOCK, "STAGED_PARENTS": STAGED_PARENTS, "CHUNK_CELLS": CHUNK_CELLS,
-    "MOST_PARTS": MOST_PARTS, "PART_SLOTS": PART_SLOTS, "PART_TILE": PART_TILE,
+    "WAYS_PIECE": WAYS_PIECE, "PUSH_PIECE": PUSH_PIECE, "MOST_PARTS": MOST_PARTS, "PART_SLOTS": PART_SLOTS, "PART_TILE": PART_TILE,
     "GROUP_BUCKETS": GROUP_BUCKETS, "GROUP_BLOCK": GROUP_BLOCK, "GROUP_TILE": GROUP_TILE, "NEAR_BITS": NEAR_BITS, "OFFSET_BITS": OFFSET_BITS,
     "SELECT_UNIFORM": Method.UNIFORM.code, "SELECT_KEYS": Method.KEYS.code, "BIPARTITE": Collision.BIPARTITE.code, "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": CODES["contiguous"], "LINEAR": CODES["linear"],

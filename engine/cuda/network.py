@@ -34,7 +34,7 @@ DERIVED_BYTES = 40  # for each edge while other directions are made by sorting
 WARPS = 1 << 16  # of a launch over rows
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS = (
-    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "level_ranges", "long_rows", "stream", "_elsewhere",
+    "undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares", "level_ranges", "long_rows", "spool", "stream", "_elsewhere",
 )  # fmt: skip
 """What a network knows of its own rows alone."""
 
@@ -293,8 +293,8 @@ class DeviceNetwork(Network):
                 other.close()
         if (host := self.__dict__.pop("host", None)) is not None:
             host.close()
-        self.__dict__.pop("host_copy", self.__dict__.pop("spool", None))
         self.let_go()
+        vars(self).pop("host_copy", None)
         for number, kernels in self.loaded.items():
             with cupy.cuda.Device(number):
                 kernels.clear()

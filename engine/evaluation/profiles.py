@@ -12,7 +12,7 @@ from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, 
 from csaw.engine.unfinished import DAMAGED, Unfinished, write
 from csaw.partition.compile import cache_dir
 
-VERSION = 1
+VERSION = 2
 """Raised when findings change, so that those of before are not taken."""
 
 KINDS = {kind.__name__: kind for kind in (Number, Distribution, Curve, Column)}

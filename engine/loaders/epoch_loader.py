@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from copy import copy
 from typing import Any, Generic, TypeVar
 
-from csaw.engine.loaders.ahead import Ahead
-from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch
+from csaw.engine.loaders.ahead import Ahead, ahead
+from csaw.engine.loaders.mini_batches import checked_epoch
+from csaw.engine.loaders.tensors import after_default_streams
 
 Made = TypeVar("Made")
 
@@ -16,11 +16,15 @@ EARLY = 8  # mini-batches of an epoch that are left when the next one is begun
 
 
 class EpochLoader(ABC, Generic[Made]):
-    """``drawn`` has what this process draws of each epoch: mini-batches ``first`` to ``last`` - 1."""
+    """``drawn`` draws the mini-batches ``first`` to ``last`` - 1 of an epoch: its ``draw`` yields lists of them, and it has so many ``epochs``.
+
+    One thread draws the next list while another one finishes the mini-batches of the last, in order and only those of a ``for`` loop, because that calls what users give. Before
+    the last mini-batches of an epoch the next one is begun: its first list is drawn, and stays in memory until it is asked for or the loader is closed or dropped.
+    """
 
     drawn: Any
     _epoch = 0
-    _begun: tuple[int, Ahead[Any]] | None = None  # the number of the next epoch, and its mini-batches
+    _begun: tuple[int, Ahead[list[Any]]] | None = None  # the number of the next epoch, and its lists
 
     def __len__(self) -> int:
         """Number of mini-batches of this process in an epoch."""
@@ -31,25 +35,32 @@ class EpochLoader(ABC, Generic[Made]):
         return self._handed_out(epoch)
 
     def _handed_out(self, epoch: int) -> Generator[Made, None, None]:
-        """The mini-batches of an epoch. Before the last ones, the next epoch is begun, so that its first ones are there when it is asked for."""
-        with closing(self._begun_or_new(epoch)) as made:
+        with closing(self._begun_or_new(epoch)) as lists, closing(ahead(self._made(lists), AHEAD)) as made:
             for number, one in enumerate(made):
-                if number == max(0, len(self) - EARLY) and self._epoch == epoch + 1 < EPOCHS:
-                    self._begun = self._epoch, self._begin(self._epoch)
+                if number == max(0, len(self) - EARLY) and self._epoch == epoch + 1 < self.drawn.epochs:
+                    self._leave_begun()
+                    self._begun = self._epoch, self._draw(self._epoch)
+                after_default_streams()
                 yield one
 
-    def _begun_or_new(self, epoch: int) -> Ahead[Made]:
-        (number, made), self._begun = self._begun or (epoch, None), None
-        if made is not None and number != epoch:
-            made.close()
-            made = None
-        return made or self._begin(epoch)
+    def _begun_or_new(self, epoch: int) -> Ahead[list[Any]]:
+        if self._begun and self._begun[0] == epoch:
+            lists, self._begun = self._begun[1], None
+            return lists
+        self._leave_begun()
+        return self._draw(epoch)
 
-    def _begin(self, epoch: int) -> Ahead[Made]:
-        """Begin to make the mini-batches of an epoch. Threads hold a copy, so that nothing is left where the loader is dropped."""
-        maker = copy(self)
-        maker._begun = None
-        return Ahead(maker._made(epoch), AHEAD)
+    def _draw(self, epoch: int) -> Ahead[list[Any]]:
+        return Ahead(self.drawn.draw(epoch), 1)
+
+    def _leave_begun(self) -> None:
+        if self._begun:
+            self._begun[1].close()
+            self._begun = None
+
+    def _made(self, lists: Ahead[list[Any]]) -> Generator[Made, None, None]:
+        for several in lists:
+            yield from map(self._finished, several)
 
     @property
     def epoch(self) -> int:
@@ -58,15 +69,13 @@ class EpochLoader(ABC, Generic[Made]):
 
     @epoch.setter
     def epoch(self, number: int) -> None:
-        self._epoch = checked_epoch(number)
+        self._epoch = checked_epoch(number, self.drawn.epochs)
 
     def close(self) -> None:
         """Give back the graph, threads and devices."""
-        if self._begun:
-            self._begun[1].close()
-            self._begun = None
+        self._leave_begun()
         self.drawn.close()
 
     @abstractmethod
-    def _made(self, epoch: int) -> Generator[Made, None, None]:
-        """The mini-batches of an epoch, in order."""
+    def _finished(self, drawn: Any) -> Made:
+        """The mini-batch that the caller gets for one that was drawn."""

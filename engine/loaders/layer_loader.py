@@ -1,18 +1,16 @@
 """Layers of vertices and the matrices between them, for graph convolutional networks that train by LADIES or FastGCN."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.loaders.ahead import ahead
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
-from csaw.engine.loaders.layers import EpochLayers, Layers, cut
+from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
@@ -68,7 +66,8 @@ class LayerLoader(EpochLoader[Layers]):
         of_store = isinstance(data, GraphStore | str | Path)
         self.graph = graph_of(data, weight_attr, self_loops=not of_store if self_loops is None else self_loops)
         self.transform = transform
-        self.row_normalized = sampler != "fastgcn" if row_normalized is None else row_normalized
+        if row_normalized is None:
+            row_normalized = sampler != "fastgcn"
         self.features = self._held("features", getattr(data, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(data, "y", None) if labels is None else labels)
         asked = {
@@ -79,22 +78,10 @@ class LayerLoader(EpochLoader[Layers]):
             "weighted": weight_attr is not None,
         }
         self.drawn = EpochLayers(self.graph.store, sampler, _nodes_of(input_nodes), batch_size=batch_size, shuffle=shuffle, drop_last=drop_last,
-                                 share=share_of(rank, world), on_device=self.graph.stays_on_device, **asked | options)  # fmt: skip
+                                 share=share_of(rank, world), on_device=self.graph.stays_on_device, row_normalized=row_normalized, **asked | options)  # fmt: skip
 
     def _held(self, name: str, values: Any) -> Any:
         return None if values is None else as_tensor(name, values, self.graph.store.vertices)
-
-    def _made(self, epoch: int) -> Generator[Layers, None, None]:
-        with closing(ahead(self._cut(epoch), 1)) as drawn:
-            for several in drawn:
-                yield from map(self._finished, several)
-
-    def _cut(self, epoch: int) -> Generator[list[Layers], None, None]:
-        """The mini-batches of each batch of an epoch."""
-        vertices, layers = self.graph.store.vertices, self.drawn.layers
-        with closing(self.drawn.draw(epoch)) as batches:
-            for batch, seeds in batches:
-                yield list(cut(batch, seeds, layers, vertices, row_normalized=self.row_normalized))
 
     def _finished(self, one: Layers) -> Layers:
         """A mini-batch on the device of the data, with features and labels."""

@@ -1,5 +1,6 @@
 """Layers of vertices for training: those of an epoch, drawn ahead, and the matrices between them (Zou et al., NeurIPS 2019; Chen et al., ICLR 2018)."""
 
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ from csaw.partition.shown import quoted
 
 torch = needed("torch")
 
+# PyTorch 2.11 and some versions after it warn that sparse tensors are not checked, even where the argument says so; the switch that ends that is one for all threads.
+WARNS = (2, 11) <= tuple(map(int, torch.__version__.split(".")[:2])) < (2, 15)
+SWITCHING = threading.Lock()
 OWN = {"frontier_size", "ids", "instances", "sources"}  # options that follow from arguments of the loader
 VERTEX_BYTES = 24  # of a vertex of a layer in a stored sample, at most
 UNITS = 2.0**36  # of the largest value of a sum: 2^26 values stay below 2^62
@@ -73,11 +77,12 @@ class EpochLayers:
     """The samples of layers of epoch after epoch; the next ones are drawn while the caller works on the last.
 
     ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all processes that divide each epoch. ``options``: those of the sampler and of a
-    run. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
+    run. ``row_normalized``: whether rows of matrices are divided by their sums. ``epochs``: how many there are. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``:
+    those of this process.
     """
 
     def __init__(self, store: GraphStore, sampler: str, nodes: np.ndarray | None, *, batch_size: int, shuffle: bool, drop_last: bool,
-                 share: tuple[int, int], on_device: bool, **options: Any) -> None:  # fmt: skip
+                 share: tuple[int, int], on_device: bool, row_normalized: bool, **options: Any) -> None:  # fmt: skip
         for name in OWN & options.keys():
             raise OptionError(f"{name}: input_nodes and batch_size decide it; leave it out")
         if not issubclass(registry.find(sampler), LayerEntries):
@@ -90,21 +95,23 @@ class EpochLayers:
             raise OptionError(f"drop_last: there are {count} seeds, fewer than batch_size {batch_size}, and no mini-batch is left; lower batch_size")  # fmt: skip
         seeds = SeedOrder(count, min(batch_size, max(count, 1)), shuffle, drop_last, int(options.get("seed", 0)))
         self.per_epoch = seeds.batches_per_epoch
-        most = LARGEST_SAMPLE // (
-            VERTEX_BYTES * (1 + sum(options["layer_sizes"]))
-        )  # no request may ask for a larger sample
-        job = prepare(store, sampler, measure=True, **options | sources, ids="dense", frontier_size=seeds.size, instances=min(max(1, self.per_epoch) * EPOCHS, most))  # fmt: skip
+        # No request may ask for a sample that is larger than any disk, so there are fewer epochs of large layers.
+        most = LARGEST_SAMPLE // (VERTEX_BYTES * (1 + sum(max(0, size) for size in options["layer_sizes"])))
+        instances = max(1, min(max(1, self.per_epoch) * EPOCHS, most))
+        job = prepare(store, sampler, measure=True, **options | sources, ids="dense", frontier_size=seeds.size, instances=instances)  # fmt: skip
+        self.epochs = instances // max(1, self.per_epoch)
         self.first, self.last = span_of(self.per_epoch, *share)
         self.sources = SeedsInTurn(job.sources, seeds)
-        self.layers = len(job.plan.sizes)
+        self.layers, self.vertices, self.row_normalized = len(job.plan.sizes), store.vertices, row_normalized
         self.stream = Stream(replace(job, sources=self.sources), on_device=on_device)
 
-    def draw(self, epoch: int) -> Generator[tuple[FinishedBatch, list[np.ndarray]], None, None]:
-        """Yield the batches of this process in an epoch, in order, each with the seeds of its instances. OptionError unless it is a number from 0 to EPOCHS - 1."""
-        begin = checked_epoch(epoch) * self.per_epoch
+    def draw(self, epoch: int) -> Generator[list[Layers], None, None]:
+        """Yield the mini-batches of this process in an epoch, in order, those that were drawn together in a list. OptionError where there is no such epoch."""
+        begin = checked_epoch(epoch, self.epochs) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
-                yield batch, self.sources.of(batch.first, batch.first + batch.instances)
+                seeds = self.sources.of(batch.first, batch.first + batch.instances)
+                yield list(cut(batch, seeds, self.layers, self.vertices, row_normalized=self.row_normalized))
 
     def close(self) -> None:
         self.stream.close()
@@ -149,7 +156,10 @@ class Levels:
 def cut(
     batch: FinishedBatch, seeds: list[np.ndarray], layers: int, vertices: int, *, row_normalized: bool
 ) -> Iterator[Layers]:
-    """The mini-batches of a batch, with the ``seeds`` and the number of ``layers`` of each: all made together, because each operation waits for a GPU. ``vertices``: those of the graph."""
+    """The mini-batches of a batch, with the ``seeds`` and the number of ``layers`` of each. ``vertices``: those of the graph.
+
+    All are made together, because a GPU is waited for several times, and their tensors are views: who keeps one keeps the memory of all.
+    """
     arrays = batch.on_device()
     src, dst, picked = (vertices_of(arrays[name], vertices) for name in ("src", "dst", "vertices"))
     weight, first = float32_of(arrays["weight"]), (layers + 1) * torch.arange(len(seeds), device=src.device)
@@ -183,9 +193,9 @@ def entries(row: Any, column: Any, values: Any, columns: int) -> tuple[Any, Any,
 
 
 def _sparse(at: Any, values: Any, shape: Any) -> Any:
-    with torch.sparse.check_sparse_tensor_invariants(
-        False
-    ):  # PyTorch 2.11 and 2.12 warn in spite of the argument that says so
+    if not WARNS:
+        return torch.sparse_coo_tensor(at, values, shape, is_coalesced=True, check_invariants=False)
+    with SWITCHING, torch.sparse.check_sparse_tensor_invariants(False):
         return torch.sparse_coo_tensor(at, values, shape, is_coalesced=True, check_invariants=False)
 
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from csaw.engine.backend import ALL
 from csaw.engine.contracts import Array
-from csaw.engine.loaders.ahead import ahead
-from csaw.engine.loaders.tensors import span_of, tensors_of
+from csaw.engine.loaders.tensors import after_default_streams, span_of, tensors_of
 from csaw.engine.run import Job, open_backend, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.schedule.device_threads import DeviceThread, aside
@@ -22,9 +21,7 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 Arrays = dict[str, Array]
-EPOCHS = (
-    1 << 20
-)  # most passes over one stream: so many of 10^8 mini-batches are as many instances as a request may have
+EPOCHS = 1 << 20  # most passes over one stream
 IN_FLIGHT = 8  # mini-batches drawn together: threads share them, and the first one waits for all
 COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "col": "edge_counts", "e_id": "edge_counts", "input_id": "seed_counts", "y": "seed_counts", "probability": "seed_counts"}  # fmt: skip
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
@@ -54,10 +51,10 @@ def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
     return {name: part.reshape(array.shape) for (name, array), part in zip(arrays.items(), parts, strict=True)}
 
 
-def checked_epoch(epoch: Any) -> int:
-    """The number of an epoch. OptionError unless it is an integer from 0 to EPOCHS - 1."""
-    if type(epoch) is not int or not 0 <= epoch < EPOCHS:
-        raise OptionError(f"epoch: expected an integer from 0 to {EPOCHS - 1}, found {quoted(epoch)}")
+def checked_epoch(epoch: Any, epochs: int) -> int:
+    """The number of one of so many ``epochs``. OptionError unless it is an integer from 0 to ``epochs`` - 1."""
+    if type(epoch) is not int or not 0 <= epoch < epochs:
+        raise OptionError(f"epoch: expected an integer from 0 to {epochs - 1}, found {quoted(epoch)}")
     return epoch
 
 
@@ -65,8 +62,10 @@ class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
     ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all processes that divide each epoch. ``options``: those of the
-    algorithm minibatch and of a run. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
+    algorithm minibatch and of a run. ``epochs``: how many there are. ``per_epoch``: mini-batches of an epoch, of all processes together. ``first``, ``last``: those of this process.
     """
+
+    epochs = EPOCHS
 
     def __init__(
         self, store: GraphStore, nodes: np.ndarray | None, *, share: tuple[int, int], on_device: bool, **options: Any
@@ -81,14 +80,9 @@ class EpochBatches:
         self.first, self.last = span_of(self.per_epoch, *share)
         self.stream = Stream(job, on_device=on_device)
 
-    def draw(self, epoch: int) -> Generator[Arrays, None, None]:
-        """Yield the arrays of each mini-batch of this process in an epoch, in order. OptionError unless it is a number from 0 to EPOCHS - 1."""
-        with closing(ahead(self._cut(checked_epoch(epoch) * self.per_epoch), 1)) as drawn:
-            for several in drawn:
-                yield from several
-
-    def _cut(self, begin: int) -> Generator[list[Arrays], None, None]:
-        """The mini-batches of each batch of the epoch that begins with number ``begin``."""
+    def draw(self, epoch: int) -> Generator[list[Arrays], None, None]:
+        """Yield the mini-batches of this process in an epoch, in order, those that were drawn together in a list: views of the arrays of all of them. OptionError where there is no such epoch."""
+        begin = checked_epoch(epoch, self.epochs) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
                 yield list(cut(tensors_of(batch.arrays(), self.stream.job.store.vertices)))
@@ -127,7 +121,9 @@ class SeededBatches:
             dropped = weakref.finalize(self, aside, partial(_close, thread, here))
             dropped.atexit = False  # threads end before
             self._opened[here] = thread, dropped
-        return self._opened[here][0].do(self._drawn, number, seeds).result()
+        arrays = self._opened[here][0].do(self._drawn, number, seeds).result()
+        after_default_streams()
+        return arrays
 
     def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
         sources = np.stack([seeds, np.arange(seeds.size)], axis=-1)[None]

@@ -1,7 +1,6 @@
 """Mini-batches for graph neural networks, as PyTorch Geometric's NeighborLoader gives them (Hamilton et al., NeurIPS 2017)."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,7 +72,7 @@ class NeighborLoader(EpochLoader[Any]):
             raise OptionError(f"{name}: {REFUSED[name]}")
         self.graph = graph_of(data, weight_attr)
         self.transform = transform
-        self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
+        self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
         self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
         permuted = SimpleNamespace(edge_permutation=self.graph.order)
@@ -87,17 +86,12 @@ class NeighborLoader(EpochLoader[Any]):
         rows = getattr(self.graph.store, of)
         return {name: as_tensor(name, values, rows) for name, values in (arrays or {}).items()}
 
-    def _made(self, epoch: int) -> Generator[Any, None, None]:
-        with closing(self.drawn.draw(epoch)) as batches:
-            for arrays in batches:
-                yield self._batch_of(arrays)
-
-    def _batch_of(self, arrays: Arrays) -> Any:
+    def _finished(self, arrays: Arrays) -> Any:
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
         out.metadata = (position if known is None else known[position], None)
-        out = self.finished(out)
+        out = self.with_edges(out)
         if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)

@@ -17,7 +17,7 @@ EDGES = ("row", "col", "e_id", "batch")  # signed integers of mini-batches that 
 
 
 def tensors_of(arrays: dict[str, Array], vertices: int) -> dict[str, Any]:
-    """The arrays of a batch of mini-batches, with those that a model reads as int64 tensors: once for all of them, because each conversion takes longer than a slice. ``vertices``: as below."""
+    """The arrays of a batch of mini-batches, with those that a model reads as int64 tensors: once for all of them, because each conversion takes longer than a slice. ``vertices``: those of the graph."""
     return arrays | {name: int64_of(arrays[name]) for name in EDGES if name in arrays} | {"n_id": vertices_of(arrays["n_id"], vertices)}  # fmt: skip
 
 
@@ -52,12 +52,21 @@ def float32_of(array: Array) -> Any:
 
 def _given_back(copy: Any) -> Any:
     """A copy of an array, which is done before the array's memory is used again: on the default stream, on which csaw draws, that follows of itself. A model that trains there is not waited for."""
-    import cupy
-
     copying = needed("torch").cuda.current_stream(copy.device)
-    if copying.cuda_stream or cupy.cuda.get_current_stream().ptr:
+    if copying.cuda_stream:
         copying.synchronize()
     return copy
+
+
+def after_default_streams() -> None:
+    """Let what the caller does on its current streams come after what csaw's threads have done on the default ones, where tensors are made. The host does not wait."""
+    cuda = needed("torch").cuda
+    if not cuda.is_initialized():
+        return
+    for number in range(cuda.device_count()):
+        current, default = cuda.current_stream(number), cuda.default_stream(number)
+        if current != default:
+            current.wait_stream(default)
 
 
 def share_of(rank: int | None, world: int | None) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from csaw.engine.bench.networks import beside_one, with_gpus
+from csaw.engine.bench.networks import beside_one, of_one, with_gpus, with_ratios
 from csaw.engine.bench.suites import ranking, traversal
 
 
@@ -23,4 +23,6 @@ def test_a_ratio_is_of_the_same_work():
     assert beside_one({"seconds": 2.0}, None) == beside_one({"not_measured": ""}, {"seconds": 1.0}) == {}
     for suite in (ranking, traversal):
         for work in suite.OF_VERTEX:
-            assert suite._alone(work) == suite._alone(f"{work}, 2 GPUs") == suite._alone(f"{work}, 2 GPUs, x") == work
+            assert {of_one(f"{work}{more}", suite.OF_VERTEX) for more in ("", ", 2 GPUs", ", 2 GPUs, x")} == {work}
+    rows = [{"work": "a", "seconds": 3.0}, {"work": "b", "seconds": 8.0}, {"work": "b, 2 GPUs", "seconds": 4.0}]
+    assert list(with_ratios(rows, ["a", "b"])) == [*rows[:2], rows[2] | {"note": "2.00 x one GPU"}]

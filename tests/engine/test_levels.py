@@ -21,7 +21,7 @@ class Played:
 
     def __init__(self, rows, back, own, ranges):
         self.rows, self.back, (self.first, self.last), self.ranges = rows, back, own, ranges
-        self.distance, self.visited, self.front, self.queue, self.waits = {}, set(), set(), [], set()
+        self.distance, self.visited, self.front, self.queue, self.waits = {}, set(), set(), [], {}
         self.lists, self.counts, self.asked = [[] for _ in ranges], None, []
 
     def own(self, whole):
@@ -40,9 +40,16 @@ class Played:
         self.distance = {}
 
     def wait_for(self, other):
-        self.waits.add(other)
+        self.waits[other] = other.steps
+
+    def __setattr__(self, name, value):
+        """What others read of it, they have to wait for anew."""
+        object.__setattr__(self, name, value)
+        if name in ("front", "following", "visited"):
+            object.__setattr__(self, "steps", vars(self).get("steps", 0) + 1)
 
     def fetch(self, other, what, *, whole):
+        assert self.waits[other] == other.steps
         span = other.own(whole)
         setattr(self, what, (getattr(self, what) - span) | (getattr(other, what) & span))
 
@@ -97,7 +104,7 @@ class Played:
         self.take(sender.lists[owner], level)
 
     def take_bits(self, sender, level, *, whole):
-        assert sender in self.waits
+        assert self.waits[sender] == sender.steps
         self.take(sender.following & self.own(whole), level)
 
     def take(self, sent, level):

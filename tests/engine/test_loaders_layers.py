@@ -218,3 +218,19 @@ def test_an_epoch_may_have_many_mini_batches(store):
     asked = [loader.drawn.stream.job.plan.request.instances for loader in (few, many)]
     assert asked[1] < asked[0] == store.vertices << 20
     assert next(iter(few)).batch_size == 1
+
+
+@pytest.mark.parametrize("sizes", [[-1], [5, -6], [-5]])
+def test_sizes_of_layers_below_0_are_refused(store, sizes):
+    with pytest.raises(OptionError, match="layer-sizes"):
+        loader_of(store, sizes)
+
+
+def test_an_epoch_that_is_none_is_named(store):
+    loader = loader_of(store, (1 << 20, 1 << 20), batch_size=1)
+    loader.epoch = loader.drawn.epochs - 1
+    with pytest.raises(
+        OptionError,
+        match=f"^epoch: expected an integer from 0 to {loader.drawn.epochs - 1}, found {loader.drawn.epochs}$",
+    ):
+        loader.epoch = loader.drawn.epochs

@@ -283,6 +283,25 @@ def test_the_next_epoch_is_begun_while_the_model_trains(data):
         assert all(same(a, b) for a, b in zip(loader, other, strict=True))
 
 
+def test_a_transform_is_called_by_one_thread_at_a_time_in_order(data):
+    """Also while the next epoch is begun: only for mini-batches that a loop asks for, or would next."""
+
+    def transform(batch):
+        running.append(batch)
+        time.sleep(0.002)
+        most.append(len(running))
+        running.remove(batch)
+        called.append(batch.input_id.tolist())
+        return batch
+
+    running, most, called, given = [], [], [], []
+    loader = loader_of(data, shuffle=True, transform=transform)
+    for _ in range(3):
+        given += [batch.input_id.tolist() for batch in loader]
+    assert called == given
+    assert {*most} == {1}
+
+
 def test_a_loop_may_be_left_at_any_point(data):
     before = threading.active_count()
     loader = loader_of(data, batch_size=1)

@@ -82,3 +82,17 @@ def test_layers_are_those_of_the_cpu_on_the_device_that_drew_them(store, sampler
                 torch.equal(one.to_dense(), other.to_dense().cpu()) for one, other in zip(a.adjs, b.adjs, strict=True)
             )
             assert torch.allclose((a.adjs[0] @ a.x), (b.adjs[0] @ b.x).cpu(), rtol=1e-5)
+
+
+def test_a_model_on_a_stream_of_its_own_reads_what_is_there(store):
+    """Tensors are made on the default stream, which is kept busy here while they are handed out."""
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed: pip install 'csaw[pyg]'")
+    from csaw.engine.loaders import NeighborLoader
+
+    x = np.random.default_rng(0).random((500, 4))
+    options = {"batch_size": 32, "shuffle": True, "seed": 2}
+    host, there = (NeighborLoader(store, [4, 3], features={"x": x}, device=device, **options) for device in ("cpu", "cuda"))  # fmt: skip
+    torch.cuda._sleep(1 << 28)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for a, b in zip(host, there, strict=True):
+            assert all(torch.equal(a[name], b[name].cpu()) for name in FIELDS)

@@ -81,7 +81,7 @@ def test_betweenness_has_the_same_bits(tmp_path, directed):
 
 
 def test_betweenness_of_long_rows_has_the_same_bits(tmp_path):
-    store = two_hubs(tmp_path / "g.zarr")
+    store = two_hubs(tmp_path / "g.zarr", leaves=1301, others=900)
     host, sources = HostNetwork(store), np.array([0, 2, 700, 1301])
     for device in device_networks(store):
         found = on_host(device.compute("betweenness", sources=sources))

@@ -105,6 +105,11 @@ def stores(folder, *, directed, weighted=False):
     yield WideStore(made)
 
 
-def two_hubs(folder, leaves=1300):
-    """Two vertices with the same neighbors, whose rows are longer than a piece that betweenness sums: K(2, leaves)."""
-    return store_of(folder, [(hub, 2 + leaf, 1) for hub in (0, 1) for leaf in range(leaves)], directed=False)
+def two_hubs(folder, leaves=1300, others=0):
+    """Two vertices with the same neighbors, whose rows are longer than a piece that betweenness sums: K(2, leaves), and so many edges between random leaves."""
+    more = (2 + np.random.default_rng(7).integers(0, leaves, (others, 2))).tolist()
+    return store_of(
+        folder,
+        [(hub, 2 + leaf, 1) for hub in (0, 1) for leaf in range(leaves)] + [(u, v, 1) for u, v in more],
+        directed=False,
+    )

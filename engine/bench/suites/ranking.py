@@ -12,7 +12,7 @@ from csaw.engine.bench import ranking_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import beside_one, copy_rate, network_of, timed, waiting, with_gpus
+from csaw.engine.bench.networks import copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
 from csaw.engine.measure import find
 
 CLAIM = (
@@ -29,12 +29,10 @@ def rows(context: Context) -> Iterator[Row]:
     bandwidth = copy_rate(context)
     for graph in context.graphs():
         network = network_of(context, graph)
-        found: dict[str, Row] = {}
-        for work, call in (_works(network) | _works_of_several(context, network)).items():
-            if context.only in work:
-                found[work] = _row(context, network, work, call, bandwidth)
-                beside = beside_one(found[work], found.get(_alone(work))) if _alone(work) != work else {}
-                yield context.on(graph) | found[work] | beside
+        works = _works(network) | _works_of_several(context, network)
+        rows = (_row(context, network, work, call, bandwidth) for work, call in works.items() if context.only in work)
+        for row in with_ratios(rows, OF_VERTEX):
+            yield context.on(graph) | row
         network.close()
         if not context.on_gpu:
             yield from _peers(context, graph)
@@ -61,15 +59,12 @@ def _works_of_several(context: Context, network: Any) -> dict[str, Callable[[], 
     return {f"{work}, {len(context.devices)} GPUs": call for work, call in _works(several).items()}
 
 
-def _alone(work: str) -> str:
-    """The name of the same work on one device."""
-    return next(one for one in OF_VERTEX if work.startswith(one))
-
-
 def _row(context: Context, network: Any, work: str, call: Callable[[], int], bandwidth: float) -> Row:
     turns = call()
     seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[_alone(work)] * network.vertices) / bandwidth
+    least = (
+        network.id_dtype.itemsize * network.edges + OF_VERTEX[of_one(work, OF_VERTEX)] * network.vertices
+    ) / bandwidth
     row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
     if work == ITERATION:
         goal = GOALS[network.device]

@@ -17,7 +17,7 @@ from csaw.engine.bench import traversal_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.networks import beside_one, copy_rate, network_of, timed, waiting, with_gpus
+from csaw.engine.bench.networks import copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
 from csaw.engine.schedule.levels import Exchange
 
 CLAIM = "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times the time of GAP at scale 20)"
@@ -39,12 +39,10 @@ def rows(context: Context) -> Iterator[Row]:
     for graph in context.graphs():
         network = network_of(context, graph)
         sources = _sources(network)
-        found: dict[str, Row] = {}
-        for work, call in (_works(network, sources) | _works_of_several(context, network, sources)).items():
-            if context.only in work:
-                found[work] = _row(context, network, work, call, bandwidth)
-                beside = beside_one(found[work], found.get(_alone(work))) if _alone(work) != work else {}
-                yield context.on(graph) | found[work] | beside
+        works = _works(network, sources) | _works_of_several(context, network, sources)
+        rows = (_row(context, network, work, call, bandwidth) for work, call in works.items() if context.only in work)
+        for row in with_ratios(rows, OF_VERTEX):
+            yield context.on(graph) | row
         network.close()
         if not context.on_gpu:
             yield from _peers(context, graph, sources)
@@ -92,15 +90,12 @@ def _works_of_several(context: Context, network: Any, sources: list[int]) -> dic
     return works
 
 
-def _alone(work: str) -> str:
-    """The name of the same work on one device."""
-    return next(one for one in OF_VERTEX if work.startswith(one))
-
-
 def _row(context: Context, network: Any, work: str, call: Callable[[], Any], bandwidth: float) -> Row:
-    turns = SOURCES if _alone(work).endswith("a source") else 1
+    turns = SOURCES if of_one(work, OF_VERTEX).endswith("a source") else 1
     seconds = sorted(taken / turns for taken in timed(call, context.repeats, waiting(context)))
-    least = (network.id_dtype.itemsize * network.edges + OF_VERTEX[_alone(work)] * network.vertices) / bandwidth
+    least = (
+        network.id_dtype.itemsize * network.edges + OF_VERTEX[of_one(work, OF_VERTEX)] * network.vertices
+    ) / bandwidth
     row: Row = {"work": work, "seconds": seconds[len(seconds) // 2], "limits": {"the bytes that must move": least}}
     row |= figure([_edges(network) / taken for taken in seconds])
     return row | ({"goal": GOALS[network.device], "met": row["rate"] >= GOALS[network.device]} if work == BFS else {})

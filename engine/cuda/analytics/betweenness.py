@@ -5,8 +5,8 @@ import numpy as np
 
 from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.betweenness import level_blocks
-from csaw.engine.cpu.kernels.betweenness import PIECE
 from csaw.engine.cuda.analytics.bfs import alone
+from csaw.engine.cuda.constants import WAYS_PIECE
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import here, in_order
 from csaw.engine.cuda.structs import struct
@@ -83,7 +83,7 @@ class _Pieces:
     def __init__(self, network: DeviceNetwork, order: Array, begins: Array) -> None:
         degrees = network.degrees[order]
         self.at = cupy.zeros(order.size + 1, np.int64)
-        cupy.cumsum(cupy.where(degrees > PIECE, (degrees + PIECE - 1) // PIECE, 0), out=self.at[1:])
+        cupy.cumsum(cupy.where(degrees > WAYS_PIECE, (degrees + WAYS_PIECE - 1) // WAYS_PIECE, 0), out=self.at[1:])
         self.of_levels = None if not network.resident else self.at[begins].get().tolist()
 
     def before(self, level: int, first: int, last: int) -> tuple[int, int]:

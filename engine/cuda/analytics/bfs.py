@@ -19,7 +19,7 @@ def shared(network: DeviceNetwork) -> bool:
 def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
     """int32 [V]: edges on a shortest way from ``source`` to each vertex, along directions; -1 where there is none.
 
-    State: 16 bytes a vertex and three bitmaps. A graph that does not fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share
+    State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share
     the large levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes, and tell each other by this means.
     """
     if not (network.resident and (shared(network) or (exchange and network.others))):

@@ -7,8 +7,8 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.analytics.search_state import PIECE, SearchState, course_of
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.analytics.search_state import SearchState, course_of
+from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Seat, copy_range, seated
@@ -93,7 +93,7 @@ class _Share:
             ends, queue = state.ends(self.first, part.size), state.queue[self.first :]
             given = (part.entries, part.size, queue, ends, rows.indptr, rows.indices, level, self.number, self.gpus)
             found = (self.bounds, state.visited, state.distance, state.next_queue, state.counters.there)
-            self.kernels.over("push_share", -(-part.entries // PIECE) * BLOCK, *given, *found)
+            self.kernels.over("push_share", -(-part.entries // PUSH_PIECE) * BLOCK, *given, *found)
         state.counters.ask()
         state.queue, state.next_queue = state.next_queue, state.queue
 

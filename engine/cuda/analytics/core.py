@@ -15,7 +15,8 @@ LARGE = 500_000_000  # entries of rows from where on several GPUs are quicker: t
 
 
 def shared(network: DeviceNetwork) -> bool:
-    """Whether several GPUs share it: the passes take far longer than copying the rows."""
+    """Whether several GPUs share it: the passes take far longer than copying the rows. Of a directed network, as far as is known before its undirected one is made."""
+    network = vars(network).get("undirected", network)
     return bool(network.others) and network.resident and network.edges >= LARGE
 
 

@@ -6,13 +6,12 @@ import cupy
 import numpy as np
 
 from csaw.engine.contracts import Array
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Counters
 from csaw.engine.schedule.levels import WORD, Course, Found
 
 PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: from where on a GPU pulls, and pushes again
-PIECE = 1024  # entries that a block pushes along at a time: PIECE of frontier.cuh
 FEW = 4096  # vertices of a frontier, and entries of their rows, that one block pushes along, level after level: a launch takes as long
 LEVELS, FEW_THREADS = 256, 1024  # that it goes on for at most, and its threads
 
@@ -62,7 +61,7 @@ class SearchState:
     def push(self, now: Found, level: int) -> None:
         rows, ends = self.rows, self.ends(0, now.size)
         given = (self.queue, ends, rows.indptr, rows.indices, level, self.visited, self.distance, self.next_queue)
-        self._count("push", -(-now.entries // PIECE) * BLOCK, now.entries, now.size, *given)
+        self._count("push", -(-now.entries // PUSH_PIECE) * BLOCK, now.entries, now.size, *given)
         self.queue, self.next_queue = self.next_queue, self.queue
 
     @cached_property

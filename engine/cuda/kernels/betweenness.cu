@@ -1,7 +1,5 @@
 // Numbers of shortest ways and what depends on them: twin of engine/cpu/kernels/betweenness.py. A warp serves a row, and a piece of a long one; sums have the order that is said there.
 
-const i64 PIECE = 512;
-
 // The sum of value(i) over begin .. end - 1, in the first thread.
 template <typename F>
 __device__ __forceinline__ double warp_sum(i64 begin, i64 end, F value)
@@ -48,8 +46,8 @@ extern "C" __global__ void sum_pieces(i64 pieces, i64 count, LevelRows rows, con
             if (rows.at[middle + 1] - rows.before > piece) high = middle;
             else low = middle + 1;
         }
-        const i64 v = rows.order[low], begin = rows.indptr[v - rows.first] + PIECE * (piece - (rows.at[low] - rows.before));
-        const double sum = part_sum(rows, begin, min(begin + PIECE, rows.indptr[v - rows.first + 1]), distance, level, values);
+        const i64 v = rows.order[low], begin = rows.indptr[v - rows.first] + WAYS_PIECE * (piece - (rows.at[low] - rows.before));
+        const double sum = part_sum(rows, begin, min(begin + WAYS_PIECE, rows.indptr[v - rows.first + 1]), distance, level, values);
         if (threadIdx.x % 32 == 0) sums[piece] = sum;
     }
 }

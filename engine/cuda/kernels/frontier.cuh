@@ -2,8 +2,6 @@
 #pragma once
 #include "warp_rows.cuh"
 
-const int PIECE = 1024;  // entries that a block goes through at a time
-
 __device__ __forceinline__ void add_over_warp(i64 amount, unsigned long long* total)
 {
     for (int step = 16; step; step /= 2) amount += __shfl_down_sync(WHOLE_WARP, amount, step);
@@ -27,8 +25,8 @@ template <typename F>
 __device__ __forceinline__ void push_along(i64 entries, i64 size, const u32* queue, const i64* ends, const i64* indptr, const u32* indices, u32* visited, unsigned long long* total, F reach)
 {
     __shared__ i64 range[2];
-    for (i64 begin = (i64)blockIdx.x * PIECE; begin < entries; begin += (i64)gridDim.x * PIECE) {
-        const i64 stop = min(begin + PIECE, entries);
+    for (i64 begin = (i64)blockIdx.x * PUSH_PIECE; begin < entries; begin += (i64)gridDim.x * PUSH_PIECE) {
+        const i64 stop = min(begin + PUSH_PIECE, entries);
         __syncthreads();
         if (threadIdx.x < 2) range[threadIdx.x] = row_of(threadIdx.x ? stop - 1 : begin, 0, size - 1, ends);
         __syncthreads();
