@@ -27,25 +27,23 @@ def by_level(distance, order, begins):
 
 
 @inner(nogil=True)
-def _row_sum(begin, end, indices, distance, level, values, lanes):
-    """The sum of ``values`` over the neighbors of a row that are at ``level``. ``lanes`` [2, LANES]: scratch."""
-    if end - begin <= PIECE:
-        return _piece_sum(begin, end, indices, distance, level, values, lanes[0])
-    lanes[1] = 0.0
+def _row_sum(begin, end, indices, distance, level, values, lanes, pieces):
+    """The sum of ``values`` over the neighbors of a row that are at ``level``. ``lanes``, ``pieces`` [LANES]: scratch."""
+    several, sum_of_piece = end - begin > PIECE, 0.0
+    if several:
+        pieces[:] = 0.0
     for piece in range((end - begin + PIECE - 1) // PIECE):
         low = begin + piece * PIECE
-        lanes[1, piece % LANES] += _piece_sum(low, min(low + PIECE, end), indices, distance, level, values, lanes[0])
-    return _added(lanes[1], LANES)
-
-
-@inner(nogil=True)
-def _piece_sum(begin, end, indices, distance, level, values, lanes):
-    lanes[:] = 0.0
-    for i in range(begin, end):
-        u = indices[i]
-        if distance[u] == level:
-            lanes[(i - begin) % LANES] += values[u]
-    return _added(lanes, min(end - begin, LANES))
+        high = min(low + PIECE, end)
+        lanes[:] = 0.0
+        for i in range(low, high):
+            u = indices[i]
+            if distance[u] == level:
+                lanes[(i - low) % LANES] += values[u]
+        sum_of_piece = _added(lanes, min(high - low, LANES))
+        if several:
+            pieces[piece % LANES] += sum_of_piece
+    return _added(pieces, LANES) if several else sum_of_piece
 
 
 @inner(nogil=True)
@@ -62,10 +60,10 @@ def _added(lanes, width):
 @njit(nogil=True)
 def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
     """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer. Rows are those backward. Returns 0."""
-    lanes = np.empty((2, LANES))
+    lanes, pieces = np.empty(LANES), np.empty(LANES)
     for i in range(low, high):
         v = order[i]
-        ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes)
+        ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes, pieces)
     return 0
 
 
@@ -75,11 +73,11 @@ def depend(low, high, order, first, indptr, indices, distance, level, ways, pass
 
     passed[v] = (1 + dependency of v) / ways[v]. The source, at level 0, gets nothing. Returns 0.
     """
-    lanes = np.empty((2, LANES))
+    lanes, pieces = np.empty(LANES), np.empty(LANES)
     for i in range(low, high):
         v = order[i]
         dependency = ways[v] * _row_sum(
-            indptr[v - first], indptr[v - first + 1], indices, distance, level + 1, passed, lanes
+            indptr[v - first], indptr[v - first + 1], indices, distance, level + 1, passed, lanes, pieces
         )
         passed[v] = (1.0 + dependency) / ways[v]
         if level:
