@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.engine.batches.fixed import scaled, shifts
-from csaw.engine.batches.traversals import fresh
+from csaw.engine.batches.traversals import begins, counts, fresh
 from csaw.engine.contracts import Array
 
 if TYPE_CHECKING:
@@ -23,19 +23,6 @@ class Candidates:
     sums: Array
     begin: Array  # int64 [instances + 1]: the first candidate of each instance
     total: Array  # int64 [instances]: the sum over each instance
-
-    def find(self, xp: Array, pools: Array, target: Array) -> Array:
-        """The candidate of instance pools[i] whose share of the sums has target[i, j]."""
-        low, high = (
-            xp.broadcast_to(end[:, None], target.shape).copy() for end in (self.begin[pools], self.begin[pools + 1] - 1)
-        )
-        first = self.begin[pools]
-        before = (self.upto[first] - self.sums[first])[:, None]
-        for _ in range(int(xp.diff(self.begin).max()).bit_length() if pools.size else 0):
-            middle = (low + high) >> 1
-            beyond = self.upto[middle] - before > target
-            low, high = xp.where(beyond, low, middle + 1), xp.where(beyond, middle, high)
-        return low
 
 
 class Kept(NamedTuple):
@@ -71,7 +58,7 @@ class LayerEdges:
         xp = self.xp
         owner, vertex, sums = self._sums()
         upto = xp.cumsum(sums)
-        begin = xp.searchsorted(owner, xp.arange(self.instances + 1))
+        begin = begins(xp, owner, self.instances)
         ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
         return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
 
@@ -80,9 +67,7 @@ class LayerEdges:
         xp = self.xp
         largest = xp.zeros(self.instances, np.float64)
         xp.maximum.at(largest, self.local, self.bias)
-        units = scaled(
-            xp, self.bias, shifts(xp, largest, xp.bincount(self.local, minlength=self.instances))[self.local]
-        )
+        units = scaled(xp, self.bias, shifts(xp, largest, counts(xp, self.local, self.instances))[self.local])
         key = self.local * self.vertices + self.dst
         order = xp.argsort(key, kind="stable")
         key, upto = key[order], xp.cumsum(units[order])

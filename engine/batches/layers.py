@@ -16,7 +16,7 @@ import numpy as np
 from csaw.engine.backend import Backend
 from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
-from csaw.engine.batches.traversals import Traversals, counts, distinct
+from csaw.engine.batches.traversals import Traversals, begins, counts, distinct
 from csaw.engine.contracts import Array
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
@@ -119,7 +119,14 @@ class Layers(Traversals):
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
         """The candidate of instance live[i] whose share of the sums has target[i, j]."""
-        return pools.find(self.xp, live, target)
+        xp, first = self.xp, pools.begin[live]
+        low, high = (xp.broadcast_to(end[:, None], target.shape).copy() for end in (first, pools.begin[live + 1] - 1))
+        before = (pools.upto[first] - pools.sums[first])[:, None]
+        for _ in range(int(xp.diff(pools.begin).max()).bit_length() if live.size else 0):
+            middle = (low + high) >> 1
+            beyond = pools.upto[middle] - before > target
+            low, high = xp.where(beyond, low, middle + 1), xp.where(beyond, middle, high)
+        return low
 
     def _numbers(self, live: Array, bound: Array) -> Array:
         """int64 [n, size of the layer]: independent random numbers below ``bound`` of the instances ``live``."""
@@ -135,8 +142,7 @@ class Layers(Traversals):
         early = self._early(pools, times)
         order = early[xp.lexsort((times[early], local[early]))]  # of equal times, the lower number
         owner = local[order]
-        before = xp.searchsorted(owner, xp.arange(self.instances))
-        return order[xp.arange(order.size) - before[owner] < self.sizes[self.depth]]
+        return order[xp.arange(order.size) - begins(xp, owner, self.instances)[owner] < self.sizes[self.depth]]
 
     def _early(self, pools: Candidates, times: Array) -> Array:
         """A few candidates, in order, with those that come first in each instance among them: those before a time, which is later where they are too few."""

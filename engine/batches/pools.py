@@ -9,7 +9,7 @@ because no draw depends on which edge a number stands for.
 import numpy as np
 
 from csaw.engine.backend import Backend
-from csaw.engine.batches.traversals import Traversals, fresh
+from csaw.engine.batches.traversals import Traversals, begins, fresh
 from csaw.engine.contracts import Array
 from csaw.engine.plan.selection import tries
 
@@ -41,7 +41,7 @@ class Pools(Traversals):
         """Number the pools of a frontier: an instance has ``pool`` edges from number ``base`` on, and entry e has the numbers upto[e] .. upto[e + 1] - 1."""
         xp, degree = self.xp, self.backend.graph.degrees(vertex)
         self.upto = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(degree)])
-        bounds = xp.searchsorted(local, xp.arange(self.instances + 1))
+        bounds = begins(xp, local, self.instances)
         self.base = self.upto[bounds[:-1]]
         self.pool = self.upto[bounds[1:]] - self.base
         self.pool_slot = xp.concatenate([slot, xp.zeros(1, np.int64)])[bounds[:-1]]
@@ -98,7 +98,7 @@ class Pools(Traversals):
         cell = possible[xp.lexsort((self.turn[possible], self.cell_local[possible]))]
         local = self.cell_local[cell]
         enough = xp.bincount(local, minlength=self.instances) >= self.size
-        rank = xp.arange(local.size) - xp.searchsorted(local, xp.arange(self.instances))[local]
+        rank = xp.arange(local.size) - begins(xp, local, self.instances)[local]
         keep = cell[enough[local] & (rank < self.size)]
         self.picks.append((self.cell_local[keep], self.cell_vertex[keep], self.out[keep].astype(np.int64)))
         self.listed = xp.sort(xp.concatenate([self.listed, self.tried[~enough[self.tried]]]))

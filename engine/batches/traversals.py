@@ -209,7 +209,7 @@ class Traversals:
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, cell = entry[order], cell[order]
         local = self.local[entry]
-        first = xp.searchsorted(local, xp.arange(self.instances))
+        first = begins(xp, local, self.instances)
         keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
         return entry[keep], cell[keep]
 
@@ -279,7 +279,12 @@ class Unending(tuple):
 
 def counts(xp: Any, local: Array, instances: int) -> Array:
     """int64 [instances]: how many elements each has of ``local``, their instances in order. On a GPU, bincount waits where many are of the same instance."""
-    return xp.diff(xp.searchsorted(local, xp.arange(instances + 1)))
+    return xp.diff(begins(xp, local, instances))
+
+
+def begins(xp: Any, local: Array, instances: int) -> Array:
+    """int64 [instances + 1]: where the elements of each begin in ``local``, their instances in order."""
+    return xp.searchsorted(local, xp.arange(instances + 1))
 
 
 def distinct(xp: Array, local: Array, vertex: Array, vertices: int) -> tuple[Array, Array]:

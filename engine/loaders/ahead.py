@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -34,9 +33,3 @@ class Ahead(Generic[Item]):
         except RuntimeError:  # Python is about to end, and has ended the thread
             self.items.close()
         self.thread.shutdown()
-
-
-def ahead(items: Generator[Item, None, None], most: int) -> Generator[Item, None, None]:
-    """Yield ``items`` as :class:`Ahead` has them, from the first one asked for until this is closed."""
-    with closing(Ahead(items, most)) as made:
-        yield from made

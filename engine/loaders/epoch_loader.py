@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
-from csaw.engine.loaders.ahead import Ahead, ahead
+from csaw.engine.loaders.ahead import Ahead
 from csaw.engine.loaders.mini_batches import checked_epoch
 from csaw.engine.loaders.tensors import after_default_streams
 
@@ -35,7 +35,7 @@ class EpochLoader(ABC, Generic[Made]):
         return self._handed_out(epoch)
 
     def _handed_out(self, epoch: int) -> Generator[Made, None, None]:
-        with closing(self._begun_or_new(epoch)) as lists, closing(ahead(self._made(lists), AHEAD)) as made:
+        with closing(self._begun_or_new(epoch)) as lists, closing(Ahead(self._made(lists), AHEAD)) as made:
             for number, one in enumerate(made):
                 if number == max(0, len(self) - EARLY) and self._epoch == epoch + 1 < self.drawn.epochs:
                     self._leave_begun()

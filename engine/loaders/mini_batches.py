@@ -28,9 +28,9 @@ COUNTS = {"n_id": "node_counts", "batch": "node_counts", "row": "edge_counts", "
 ON_HOST = (*sorted(set(COUNTS.values())), "hop_nodes", "hop_edges", "input_id")
 
 
-def cut(arrays: Arrays) -> Iterator[Arrays]:
-    """The arrays of each mini-batch of a batch, as views, without the counts; ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory."""
-    arrays = arrays | on_host({name: arrays[name] for name in ON_HOST})
+def cut(arrays: Arrays, vertices: int) -> Iterator[Arrays]:
+    """The arrays of each mini-batch of a batch, as views, without the counts: as ``tensors_of`` makes them, ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory."""
+    arrays = tensors_of(arrays, vertices) | on_host({name: arrays[name] for name in ON_HOST})
     ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(COUNTS.values())}
     hops = {name: arrays[name].tolist() for name in ("hop_nodes", "hop_edges")}
     for number in range(arrays["node_counts"].size):
@@ -85,7 +85,7 @@ class EpochBatches:
         begin = checked_epoch(epoch, self.epochs) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:  # type: ignore[type-var]
             for batch in batches:
-                yield list(cut(tensors_of(batch.arrays(), self.stream.job.store.vertices)))
+                yield list(cut(batch.arrays(), self.stream.job.store.vertices))
 
     def close(self) -> None:
         self.stream.close()
@@ -131,7 +131,7 @@ class SeededBatches:
         batches.run(batch)
         batches.backend.wait()
         drawn = batch.on_device() if self.on_device else batch.arrays(ALL)
-        [arrays] = cut(tensors_of(drawn, self.job.store.vertices))
+        [arrays] = cut(drawn, self.job.store.vertices)
         return arrays
 
     def close(self) -> None:

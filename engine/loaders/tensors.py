@@ -11,8 +11,6 @@ from csaw.partition.errors import OptionError
 from csaw.partition.shown import quoted
 
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
-
-
 EDGES = ("row", "col", "e_id", "batch")  # signed integers of mini-batches that a model reads on its device, beside n_id
 
 

@@ -34,6 +34,15 @@ def test_findings_are_those_of_the_host(name, tmp_path):
     network.close()
 
 
+def check_counts(store, gpu_memory, wanted):
+    network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
+    found = network.compute("triangles")
+    assert found[0] == wanted[0]
+    assert np.array_equal(found[1].get(), wanted[1])
+    assert network.compute("triangles", each=False)[0] == wanted[0]
+    network.close()
+
+
 @pytest.mark.parametrize(("hubs", "many", "long", "dense"), KINDS_OF_VERTICES)
 def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
     limit_kinds(monkeypatch, hubs, many, long, dense)
@@ -41,12 +50,7 @@ def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
         store = STORES[name](tmp_path / f"{name}.zarr")
         wanted = HostNetwork(store).compute("triangles")
         for gpu_memory in (None, KEPT_BYTES * store.vertices + 2 * store.edges):
-            network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
-            found = network.compute("triangles")
-            assert found[0] == wanted[0]
-            assert np.array_equal(found[1].get(), wanted[1])
-            assert network.compute("triangles", each=False)[0] == wanted[0]
-            network.close()
+            check_counts(store, gpu_memory, wanted)
 
 
 def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
@@ -56,12 +60,7 @@ def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
         DeviceNetwork(store, gpu, gpu_memory=KEPT_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
     least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
     for gpu_memory in (least, least + 100_000, least + 1_000_000):
-        network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory)
-        found = network.compute("triangles")
-        assert found[0] == wanted[0]
-        assert np.array_equal(found[1].get(), wanted[1])
-        assert network.compute("triangles", each=False)[0] == wanted[0]
-        network.close()
+        check_counts(store, gpu_memory, wanted)
 
 
 def test_a_streamed_graph_stays_within_the_memory_of_the_gpu(tmp_path):

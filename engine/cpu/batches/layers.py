@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.engine.batches.layer_edges import LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
+from csaw.engine.batches.traversals import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
 
 
@@ -14,22 +15,18 @@ class HostLayerEdges(LayerEdges):
     """As LayerEdges, in the same order."""
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        ends, bits = self._ends(self.local), max(self.vertices - 1, 1).bit_length()
+        ends, bits = begins(np, self.local, self.instances), max(self.vertices - 1, 1).bit_length()
         found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits))
         vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
         return np.repeat(np.arange(self.instances), [one.size for one, _ in found]), vertex, sums
 
     def _matched(self, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        draws, edges = self._ends(layer.local), self._ends(self.local)
+        draws, edges = begins(np, layer.local, self.instances), begins(np, self.local, self.instances)
         found = self._of_instances(
             lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], self.dst)
         )
         kept, draw, times = np.concatenate([np.zeros((3, 0), np.int64), *found], axis=1)
         return kept, draw, times
-
-    def _ends(self, local: np.ndarray) -> np.ndarray:
-        """int64 [instances + 1]: where each instance begins in ``local``, which rises."""
-        return np.searchsorted(local, np.arange(self.instances + 1))
 
     def _of_instances(self, task: Callable[[int], Any]) -> list[Any]:
         """``task(instance)`` of each, by threads."""

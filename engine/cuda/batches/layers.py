@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.batches.fixed import shifts
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
+from csaw.engine.batches.traversals import begins
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
@@ -27,9 +28,8 @@ class DeviceLayerEdges(LayerEdges):
         self.kernels: Kernels = batch.backend.kernels  # type: ignore[attr-defined]
         self.instances, self.vertices = batch.instances, batch.backend.store.vertices
         self.width = words(self.vertices)
-        begin = cupy.searchsorted(batch.local, cupy.arange(self.instances + 1))
         self.row_ends = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(batch.capacity)])
-        self.ends = self.row_ends[begin]
+        self.ends = self.row_ends[begins(cupy, batch.local, self.instances)]
 
     def _over(self, kernel: str, *arguments: Array) -> None:
         """Run a kernel over all cells, which takes the bits of all instances first."""
