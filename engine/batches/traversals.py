@@ -209,8 +209,7 @@ class Traversals:
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, cell = entry[order], cell[order]
         local = self.local[entry]
-        first = begins(xp, local, self.instances)
-        keep = xp.arange(local.size) - first[local] < self.sizes[self.depth]
+        keep = xp.arange(local.size) - begins(xp, local, self.instances)[local] < self.sizes[self.depth]
         return entry[keep], cell[keep]
 
     def _new_slots(self, local: Array) -> Array:
