@@ -1,8 +1,11 @@
 """What all tests begin with."""
 
+import faulthandler
 import gc
 import logging
+import os
 import signal
+import threading
 from collections import Counter
 
 import pytest
@@ -10,6 +13,9 @@ import pytest
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+LONG_SECONDS = 60  # a test that takes longer is named, with the stacks of its threads
+TERMINAL = pytest.StashKey()
 
 gc.set_threshold(100_000)  # as the command does: most of the time of these tests is Numba's compiler
 
@@ -26,6 +32,46 @@ def pytest_collection_modifyitems(items):
         if cases[name] % mark.args[0]:
             item.add_marker(pytest.mark.slow("other cases of the same kind run by default"))
         cases[name] += 1
+
+
+def pytest_configure(config):
+    """Have failures printed when they happen: a run that is cut off has no summary."""
+    config.stash[TERMINAL] = os.fdopen(os.dup(2), "w", buffering=1)  # before pytest captures what tests write
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(Failures(config), "failures")
+
+
+class Failures:
+    """Prints the name and the error of each failure at once."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def pytest_runtest_logreport(self, report):
+        """Write the end of a failed report to the terminal."""
+        if report.failed:
+            terminal = self.config.pluginmanager.getplugin("terminalreporter")
+            terminal.ensure_newline()
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
+            terminal.write_line("\n".join(report.longreprtext.splitlines()[-12:]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Name a test that takes long, and say where it is."""
+    timer = threading.Timer(LONG_SECONDS, _tell_long, (item.nodeid, item.config.stash[TERMINAL]))
+    timer.daemon = True
+    timer.start()
+    try:
+        return (yield)
+    finally:
+        timer.cancel()
+
+
+def _tell_long(name, terminal):
+    """Write the name of a test, and the stacks of all threads, to the terminal."""
+    print(f"{name} takes more than {LONG_SECONDS} s:", file=terminal, flush=True)
+    faulthandler.dump_traceback(terminal, all_threads=True)
 
 
 @pytest.fixture(autouse=True)
