@@ -8,11 +8,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
 from helpers.graphs import random_store
 
+from csaw.engine import kernel_time
 from csaw.engine.kernel_time import Stopwatch, compiled, compiles, finds, stand_aside
 from csaw.engine.run import execute, prepare
 from csaw.engine.schedule.loop import Batches
@@ -21,31 +23,41 @@ STAGES = ("kernels_seconds", "loading_seconds", "sampling_seconds", "waiting_sec
 STREAMED = {"residency": "disk", "memory": 1_000_000, "device": "cpu"}
 
 
-def test_sampling_leaves_out_what_is_compiled_meanwhile_and_stages_add_up(tmp_path, monkeypatch):
-    @numba.njit
-    def doubled(number):
-        return 2 * number
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test moves: its first item is the time in seconds."""
+    now = [0.0]
+    monkeypatch.setattr(kernel_time, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    return now
 
+
+def test_sampling_leaves_out_what_is_compiled_meanwhile_and_stages_add_up(tmp_path, monkeypatch, clock):
     draw = Batches.run
-    monkeypatch.setattr(Batches, "run", lambda self, batch: (doubled(1), draw(self, batch))[1])
+
+    def run(self, batch):
+        clock[0] += 10
+        with compiles("doubled"):
+            clock[0] += 1000
+        return draw(self, batch)
+
+    monkeypatch.setattr(Batches, "run", run)
     job = prepare(random_store(tmp_path / "g.zarr"), "deepwalk", walk_length=5, device="cpu")
-    first, second = (execute(job, tmp_path / f"{turn}.zarr") for turn in range(2))
-    assert first["compiled"]["doubled"] == 1
-    assert first["kernels_seconds"] > first["compiling_seconds"] > 0
-    assert first["seps_sampling"] == pytest.approx(first["sampled_edges"] / first["sampling_seconds"], rel=1e-2)
-    assert first["sampling_seconds"] < second["sampling_seconds"] + first["compiling_seconds"] / 2
-    assert second["compiling_seconds"] == 0
-    assert second["compiled"] == {}
-    for results in (first, second):
-        assert results["run_seconds"] * 0.3 < sum(results[stage] for stage in STAGES) <= results["run_seconds"]
+    results = execute(job, tmp_path / "s.zarr")
+    batches = results["compiled"]["doubled"]
+    assert batches > 0
+    assert results["compiling_seconds"] == results["kernels_seconds"] == 1000 * batches
+    assert results["sampling_seconds"] == 10 * batches
+    assert results["seps_sampling"] == pytest.approx(results["sampled_edges"] / (10 * batches))
+    assert sum(results[stage] for stage in STAGES) == results["run_seconds"] == 1010 * batches
 
 
-@pytest.mark.slow(reason="compares seconds of fresh processes, which other work on the machine changes")
 @pytest.mark.parametrize("algo", ["deepwalk", "neighbor"])
-def test_a_first_run_in_a_fresh_process_samples_as_fast_as_the_second(tmp_path, algo):
+def test_a_second_process_compiles_nothing(tmp_path, algo):
     random_store(tmp_path / "g.zarr", vertices=2000, edges=40_000, partitions=4)
-    code = "import json, sys; from csaw.engine.run import execute, prepare; options = json.loads(sys.argv[3]); " \
-           "print(json.dumps(execute(prepare('g.zarr', sys.argv[1], **options), sys.argv[2])))"  # fmt: skip
+    code = (
+        "import json, sys; from csaw.engine.run import execute, prepare; options = json.loads(sys.argv[3]); "
+        "print(json.dumps(execute(prepare('g.zarr', sys.argv[1], **options), sys.argv[2])))"
+    )
     environment = os.environ | {
         "CSAW_CACHE_DIR": str(tmp_path / "cache"),
         "PYTHONPATH": str(Path("tests/_src").resolve()),
@@ -53,13 +65,15 @@ def test_a_first_run_in_a_fresh_process_samples_as_fast_as_the_second(tmp_path, 
 
     def run(out):
         command = [sys.executable, "-c", code, algo, out, json.dumps(STREAMED)]
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     first, second = run("1.zarr"), run("2.zarr")
-    assert first["compiling_seconds"] > 1
-    assert second["compiling_seconds"] < 0.01
-    assert first["sampling_seconds"] < second["sampling_seconds"] + 0.1 * first["compiling_seconds"]
+    assert first["compiled"]
+    assert first["compiling_seconds"] > 0
+    assert second["compiled"] == {}
+    assert second["compiling_seconds"] == 0
 
 
 def test_a_function_that_numba_compiles_is_named_and_timed():
@@ -68,13 +82,10 @@ def test_a_function_that_numba_compiles_is_named_and_timed():
         return 2 * number
 
     before, watch = compiled(), Stopwatch()
-    clock = time.perf_counter()
     assert doubled(4) == 8
-    seconds = time.perf_counter() - clock
     lapse = watch.read()
     assert compiled() - before == {"doubled": 1}
     assert 0 < lapse.compiling <= lapse.drawing <= lapse.whole
-    assert lapse.drawn < seconds / 2
     watch = Stopwatch()
     doubled(5)
     assert watch.read().anywhere == 0

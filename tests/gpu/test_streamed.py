@@ -4,13 +4,11 @@ import re
 
 import pytest
 from helpers.cases import OPTIONS
-from helpers.gpu import device_or_skip, every_case, on_cpu
+from helpers.gpu import brief, device_or_skip, every_case, on_cpu
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
 
-from csaw.engine import registry
-from csaw.engine.algorithm import Walk
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
 from csaw.partition import write_graph
@@ -29,6 +27,7 @@ from csaw.engine.cuda.graphs import single_rows as cuda_rows
 @every_case
 def test_streamed_partitions_give_the_sample_of_a_resident_graph(tmp_path, algo, options, partitions, residency):
     options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
+    options = brief(algo, options)
     store = random_store(tmp_path / "g.zarr", vertices=400, edges=6000, partitions=partitions)
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
     policy = Policy(in_place=residency == "in place")
@@ -66,7 +65,7 @@ SPLIT = [
 def test_one_partition_in_pieces_for_any_budget(tmp_path, algo, options, compression, residency):
     graph = random_store(tmp_path / "g.zarr", vertices=400, edges=6000).load()
     store = write_graph(tmp_path / "h.zarr", graph.indptr, graph.indices, graph.weights, directed=False, partitions=1, compression=compression)  # fmt: skip
-    options = OPTIONS.get(algo, {}) | options | {"seed": 5, "instances": 60}
+    options = brief(algo, OPTIONS.get(algo, {}) | options | {"seed": 5, "instances": 60}, steps=12)
     expected = arrays_of(store, tmp_path / "s.zarr", algo, **on_cpu(options))
     given = {"device": "cuda", "residency": residency, "ids": "dense", "in_flight": 20, **options}
     given["policy"] = Policy(in_place=False)
@@ -99,7 +98,7 @@ def test_rows_that_are_brought_alone_give_the_same(tmp_path, monkeypatch, algo, 
     pin_row_bytes(monkeypatch, 1e-9)
     monkeypatch.setattr(cuda_rows, "STAGED", 100)
     options = {name: value for name, value in options.items() if name not in ("layout", "transit_parallel")}
-    options |= {"instances": 20} | ({"walk_length": 8} if issubclass(registry.find(algo), Walk) else {})
+    options = brief(algo, options | {"instances": 20}, steps=8) | {"instances": 20}
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
     given = {"device": "cuda", "seed": 5, "in_flight": 8, "residency": "disk", "ids": "dense", **options}
@@ -165,7 +164,7 @@ def test_rows_make_way_for_others(tmp_path, monkeypatch):
     monkeypatch.setattr(cuda_rows.DeviceRows, "most", 5)
     store = random_store(tmp_path / "g.zarr", vertices=2000, edges=60_000, partitions=9)
     for algo, options in (("deepwalk", {}), ("node2vec", {"weighted": False}), ("node2vec", {"p": 0.3, "q": 3.0})):
-        options = options | {"seed": 5, "instances": 40, "walk_length": 30}
+        options = options | {"seed": 5, "instances": 20, "walk_length": 15}
         expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
         given = {"device": "cuda", "residency": "disk", "ids": "dense", **options}
         results = execute(

@@ -52,7 +52,7 @@ def compared(tmp_path, store, algo, **options):
     """Compare all ways on a GPU with the CPU."""
     expected = arrays_of(store, tmp_path / "c.zarr", algo, seed=5, **options)
     for way in WAYS:
-        if way.get("in_flight") != 1 or options["instances"] < 1000:
+        if options["instances"] < 1000 or "in_flight" not in way:  # many walkers in few-walker batches take minutes
             assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options, **way))
 
 

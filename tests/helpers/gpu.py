@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from csaw.engine import registry
+from csaw.engine.algorithm import Walk
 from csaw.engine.cuda.device import Device, open_device
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.partition.errors import CsawError
@@ -152,6 +153,14 @@ def device_or_skip() -> Device:
         return open_device()
     except CsawError as error:
         pytest.skip(str(error), allow_module_level=True)
+
+
+def brief(algo, options, steps=20):
+    """The options with walks of few steps, for runs that bring partitions or rows at each of them."""
+    limited = issubclass(registry.find(algo), Walk) and algo != "ppr"
+    if limit := options.get("walk_length", 80 if limited else None):
+        options = options | {"walk_length": min(limit, steps)}
+    return options | ({"instances": 60} if options.get("termination_prob", 1) < 0.1 else {})
 
 
 def on_cpu(options):
