@@ -42,18 +42,45 @@ def pytest_configure(config):
 
 
 class Failures:
-    """Prints the name and the error of each failure at once."""
+    """Prints the name and the error of each failure at once, and lets only a GPU or a network be missing where CSAW_TEST_ALL is set."""
 
     def __init__(self, config):
         self.config = config
+        self.skipped, self.missing = 0, []
 
     def pytest_runtest_logreport(self, report):
-        """Write the end of a failed report to the terminal."""
+        """Write the end of a failed report to the terminal, and note what is skipped."""
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self._note(report)
         if report.failed:
             terminal = self.config.pluginmanager.getplugin("terminalreporter")
             terminal.ensure_newline()
             terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
             terminal.write_line("\n".join(report.longreprtext.splitlines()[-12:]))
+
+    def pytest_collectreport(self, report):
+        """Note a file that is skipped as a whole."""
+        if report.skipped:
+            self._note(report)
+
+    def _note(self, report):
+        self.skipped += 1
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        if not (report.nodeid.startswith("tests/gpu/") or "GPU" in reason or "network" in reason):
+            self.missing.append(f"{report.nodeid}: {reason}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        """Fail where CSAW_TEST_ALL is set and something else than a GPU or a network was missing."""
+        if self.missing and "CSAW_TEST_ALL" in os.environ and not session.exitstatus:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Say how much was skipped, and what should not have been."""
+        for line in self.missing:
+            terminalreporter.write_line(f"SKIPPED, though it needs neither a GPU nor a network: {line}")
+        others = f"all but {len(self.missing)} of them" if self.missing else "all of them"
+        terminalreporter.write_line(f"{self.skipped} tests or files skipped, {others} for want of a GPU or a network")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -81,7 +81,7 @@ def _of_traversal(
                 width = min(width, max(MEETINGS * store.vertices - entries, 0))
             entries += width
         neighbors = met_row(store)
-    return entries, widest, listed
+    return entries, widest, min(listed, store.edges)  # the rows of different vertices
 
 
 def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: float, each: int) -> int:

@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
 from helpers.graphs import random_store
+from helpers.small_samples import python
 
 from csaw.cli.main import cli
 from csaw.engine import sample
@@ -83,7 +83,4 @@ def test_the_list_of_measures(stores):
 
 def test_help_imports_no_compiler():
     code = "import sys; from csaw.cli.main import cli; cli.main(['evaluate', '--help'], standalone_mode=False); print([m for m in ('numba', 'zarr', 'cupy', 'scipy') if m in sys.modules])"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-        == "[]"
-    )
+    assert subprocess.run(**python(code), capture_output=True, text=True, check=True).stdout.splitlines()[-1] == "[]"

@@ -91,7 +91,7 @@ def test_capitals_do_not_matter_and_unknown_names_list_the_known():
         known("web-Goggle")
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("name", WHOLE)
 def test_files_have_the_published_counts(tmp_path, name):
     entry = known(name)

@@ -4,7 +4,6 @@ import csv
 import gzip
 import json
 import subprocess
-import sys
 import xml.etree.ElementTree as xml
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from helpers import slow
+from helpers.small_samples import python
 
 from csaw.cli.export import export as command
 from csaw.engine.export import export, formats
@@ -230,7 +230,7 @@ def test_networkx_reads_the_graphml(tmp_path):
 def test_an_export_without_text_loads_no_compiler(tmp_path, suffix):
     path = stored(tmp_path, "walks", IDS["small"])
     said = f"import sys; from csaw.engine.export import export; export({str(path)!r}, {str(tmp_path / 'out')!r} + '.{suffix}'); print('numba' in sys.modules)"  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    done = subprocess.run(**python(said), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 

@@ -52,14 +52,14 @@ def entries(store):
     )
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize(("file", "vertices", "edges", "options"), PUBLISHED, ids=[p[0] for p in PUBLISHED])
 def test_published_counts(tmp_path, file, vertices, edges, options):
     store = ingest(f"{DATA}/{file}", tmp_path / "g.zarr", IngestOptions(**options))
     assert (store.vertices, store.edges) == (vertices, edges)
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 def test_every_irregular_file_ends_well_or_in_a_clear_error(tmp_path):
     for file in sorted(Path(DATA, "irregular").iterdir()):
         refused = ""

@@ -50,7 +50,7 @@ def test_strong_components_of_an_undirected_graph_are_not_reported(tmp_path):
     assert not any("strong" in name for name in Components().findings(HostNetwork(store)))
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_largest_components_are_the_published_ones(tmp_path, name):
     store = ingest(Path(DATA, name), tmp_path / "g.zarr", IngestOptions(directed=True))

@@ -277,7 +277,7 @@ def test_a_triangle_counted_twice_is_seen(tmp_path, monkeypatch):
     assert HostNetwork(store).compute("triangles", each=False)[0] != expected
 
 
-@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs")
+@pytest.mark.skipif(not DATA, reason="CSAW_TEST_DATA names no folder of graphs, which only a network has")
 @pytest.mark.parametrize("file", PUBLISHED)
 def test_published_counts(file, tmp_path):
     ingest(Path(DATA) / file, tmp_path / "g.zarr", IngestOptions())
