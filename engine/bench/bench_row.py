@@ -63,7 +63,7 @@ def by_row(times: dict[str, float], met: Callable[[float], bool], said: str) -> 
     low, high = (f"{end(times.values()):.3g}" for end in (min, max))
     missed = "; ".join(f"{name} ({value:.3g})" for name, value in times.items() if not met(value))
     range_ = low if low == high else f"{low} to {high}"
-    return Verdict(not missed, f"{range_} {said}{f' (not enough: {missed})' if missed else ''}")
+    return Verdict(not missed, f"{range_} {said}{f' (it fails for {missed})' if missed else ''}")
 
 
 def all_of(verdicts: list[Verdict]) -> Verdict:

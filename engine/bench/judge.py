@@ -8,7 +8,8 @@ def judged(suite: str, rows: list[Row], device: str) -> Row:
     """The row of a suite's verdict. ``device``: the machine that its other rows were measured on."""
     module = suites.load(suite)
     verdict = module.verdict(measured(rows, suite=suite))
-    machines = "".join(f"; {one.whose}: on {one.machine}, here on {device}" for one in published(suite))
+    others = published(suite) if verdict.holds is not None else ()
+    machines = "".join(f"; {one.whose}: on {one.machine}, here on {device}" for one in others)
     return {"suite": suite, "claim": module.CLAIM, "holds": verdict.holds, "found": f"{verdict.found}{machines}"}
 
 

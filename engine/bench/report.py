@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from csaw.engine.bench import baseline, plots
+from csaw.engine.bench import baseline, files, plots
 from csaw.engine.bench.bench_row import (
     MACHINE,
     Row,
@@ -23,6 +23,7 @@ from csaw.engine.bench.bench_row import (
     short,
     spread,
 )
+from csaw.engine.bench.judge import judged_again
 from csaw.engine.bench.show import HOLDS, machine
 from csaw.partition.errors import FormatError
 
@@ -121,8 +122,10 @@ def _graph(graph: str, rows: list[Row]) -> list[str]:
 
 
 def main(page: Path) -> None:
-    """Write the page's tables and draw its plots."""
+    """Judge the runs' claims as suites do today, write the page's tables, and draw its plots."""
     folder, text = page.with_suffix(""), page.read_text()
+    for run in dict.fromkeys(run for run, _ in parts(text)):
+        files.write_rows(judged_again(_run(folder, run)), folder / f"{run}.json")
     page.write_text(filled(text, folder))
     for run, suite in parts(text):
         rows = _run(folder, run)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.bench import GRAPH, bench
+from helpers.bench_works import printed, replace_clocks
 
 from csaw.cli.main import cli
 from csaw.engine import sample
@@ -29,7 +30,7 @@ SUITES = [
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, name):
+def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, monkeypatch, name):
     code, said, rows = bench(GRAPH, "--quick", "--suite", name, folder=tmp_path)
     assert code == 0, said
     assert rows[0]["suite"] == MACHINE
@@ -47,6 +48,10 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
     figures = measured(mine)
     assert len({key(row) for row in figures}) == len(figures), "a figure is known by its suite, graph and work"
     assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
+    assert not verdict["found"].startswith("the suite failed")
+    replace_clocks(monkeypatch, tmp_path)
+    works = [(row["suite"], row.get("graph", ""), row["work"]) for row in mine if row.get("peer", "csaw") == "csaw"]
+    assert sorted(works) == sorted(printed(rows[0]["command"], rows[0]["threads"])), "test_bench_docs.py asks for these"
 
 
 @pytest.mark.parametrize("memory", [None, "120KiB"])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.bench import shares
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import PARTITION_BYTES, copied, room_for
@@ -256,8 +256,5 @@ def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, times_of="reading alone")
     if not found:
         return Verdict(None, "nothing was measured")
-    worst = min(found, key=lambda row: row["times"])
-    return Verdict(
-        worst["times"] >= 1 / MOST_TIMES,
-        f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}",
-    )
+    times = {name: 1 / row["times"] for name, row in named(found).items()}
+    return by_row(times, lambda ratio: ratio <= MOST_TIMES, f"times what reading alone takes, for {'; '.join(times)}")

@@ -141,7 +141,7 @@ def _step(rows: list[Row], way: str, least: float) -> Verdict:
     """Whether every work with this policy has at least ``least`` times the rate of its baseline."""
     times = {name: row["times"] for name, row in named(rows).items() if row.get("way") == way and "times" in row}
     if not times:
-        return Verdict(None, f"{way}: not measured beside the baseline")
+        return Verdict(None, f"{way.removeprefix('and ')} was not measured beside the baseline")
     return by_row(times, lambda found: found >= least, f"times the baseline with {way.removeprefix('and ')}")
 
 

@@ -193,5 +193,4 @@ def verdict(rows: list[Row]) -> Verdict:
     if not beside:
         return Verdict(None, "no peer was measured")
     times = {name: 1 / row["times"] for name, row in named(rows).items() if row in beside}
-    peers = ", ".join(dict.fromkeys(row["peer"] for row in beside))
-    return by_row(times, lambda ratio: ratio > 1, f"times as fast as {peers}, in {len(times)} rows")
+    return by_row(times, lambda ratio: ratio > 1, f"times the rate of {'; '.join(times)}")
