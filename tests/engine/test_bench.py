@@ -16,6 +16,7 @@ from csaw.engine.bench import peer_law, peer_process, suites
 from csaw.engine.bench.bench_row import MACHINE, key, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
+from csaw.engine.bench.suites import peers
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
 
@@ -24,6 +25,7 @@ SLOW = {
     "journey": "starts thirty processes",
     "scale-out": "starts clusters of one worker and of two",
 }
+OTHERS = peers.NAMES[1:]  # which of them are installed is this machine's affair
 SUITES = [
     pytest.param(name, marks=pytest.mark.slow(reason=SLOW[name])) if name in SLOW else name for name in suites.names()
 ]
@@ -51,7 +53,9 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
     assert not verdict["found"].startswith("the suite failed")
     replace_clocks(monkeypatch, tmp_path)
     works = [(row["suite"], row.get("graph", ""), row["work"]) for row in mine if row.get("peer", "csaw") == "csaw"]
-    assert sorted(works) == sorted(printed(rows[0]["command"], rows[0]["threads"])), "test_bench_docs.py asks for these"
+    asked = printed(rows[0]["command"], rows[0]["threads"])
+    works, asked = ([key for key in keys if key[2].rpartition(", ")[2] not in OTHERS] for keys in (works, asked))
+    assert sorted(works) == sorted(asked), "this is how test_bench_docs.py knows the works of a command"
 
 
 @pytest.mark.parametrize("memory", [None, "120KiB"])
