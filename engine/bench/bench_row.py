@@ -4,7 +4,7 @@ Every row has ``suite``. Beside that
 
     a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
                     gathers/s), repeats, and columns of the suite's own
-                    goal is the rate to be reached, met says whether it was; limits has the seconds of the least that
+                    goal is the rate to be reached, goal_of says whose if it is another's, met whether it was; limits has the seconds of the least that
                     the work can take, by name
     a gap           work, graph, not_measured: the reason
     a verdict       claim, holds (true, false, null if it cannot be decided), found

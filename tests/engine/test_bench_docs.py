@@ -1,6 +1,7 @@
 """The page of benchmarks has what its commands print, and verdicts that follow from its rows."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,12 @@ def test_a_claim_about_others_figures_says_their_machine_and_this_one(name):
         for verdict in [one for one in rows if one["suite"] == name and one.get("holds") is not None]:
             for one in published(name):
                 assert f"{one.whose}: on {one.machine}, here on {rows[0]['device']}" in verdict["found"], run
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md", "docs/comparison.md", "docs/tuning.md"])
+def test_a_line_that_names_an_older_gpu_names_the_one_beside_it(page):
+    lines = (DOCS.parents[1] / page).read_text().splitlines()
+    assert not [line for line in lines if re.search("V100|A100|P100", line) and not re.search("H200|EPYC", line)]
 
 
 def test_a_rate_beside_gsamplers_names_both_machines():
