@@ -116,7 +116,7 @@ def _graph(graph: str, rows: list[Row]) -> list[str]:
         lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]
     reasons = dict.fromkeys(row["not_measured"] for row in rows if "not_measured" in row)
     for reason in reasons:
-        works = ", ".join(row["work"] for row in rows if row.get("not_measured") == reason)
+        works = "; ".join(row["work"] for row in rows if row.get("not_measured") == reason)
         lines += ["", f"Not measured: {works}: {reason}."]
     return lines
 

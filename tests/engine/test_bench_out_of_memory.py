@@ -8,6 +8,7 @@ from csaw.engine import devices
 from csaw.engine.bench import shares
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.parted import in_partitions
+from csaw.engine.bench.suites import from_disk
 from csaw.engine.bench.suites import out_of_memory as suite
 from csaw.engine.cuda.device import Device
 
@@ -29,23 +30,56 @@ def test_the_budget_of_each_work_has_room_for_half_of_the_graph(tmp_path, monkey
             assert plan.capacity / graph_bytes == pytest.approx(0.5, abs=0.05), work.name
 
 
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_the_budget_of_a_run_from_disk_has_room_for_an_eighth_of_the_graph(tmp_path, monkeypatch, on_gpu):
+    monkeypatch.setattr(devices, "opened", lambda numbers: (GPU,))
+    context = Context([], devices=(GPU,) if on_gpu else ())
+    store = in_partitions(
+        generate("rmat:scale=14,edge_factor=8", tmp_path / "made.zarr"), from_disk.PARTITIONS, tmp_path
+    )
+    for work in (*from_disk.WORKS, from_disk.FEW):
+        options = from_disk._budgets(context, store, context.shrunk(work))
+        plan = shares.job_of(context, store, context.shrunk(work), **options).plan
+        edge = plan.needs.edge
+        graph_bytes = store.edges * (edge.kept if on_gpu else edge.in_partition(plan.graph_layout))
+        assert plan.capacity / graph_bytes == pytest.approx(1 / from_disk.SHARE, abs=0.02), work.name
+        if on_gpu:
+            assert options["memory"] == pytest.approx(2 * store.edges * edge.stored / from_disk.SHARE, rel=0.05)
+
+
 def test_a_run_that_moved_nothing_is_a_failure_of_the_suite(tmp_path, monkeypatch):
     line = [GRAPH, "--quick", "--suite", "out-of-memory", "--only", "2 x 2 by degree, baseline"]
     plenty = {"residency": "disk", "memory": 1 << 30}
     monkeypatch.setattr(shares, "share_options", lambda *_: plenty)
     _, said, rows = bench(*line, folder=tmp_path)
     assert rows[-1]["holds"] is False
-    assert rows[-1]["found"].startswith("the suite failed: its graph was in memory, as nothing was moved for 2 x 2 by degree, baseline")  # fmt: skip
+    assert rows[-1]["found"].startswith(
+        "the suite failed: its graph was in memory, as nothing was moved for 2 x 2 by degree, baseline"
+    )
     assert rows[-1]["found"] in said
 
 
 def of(work, way, **columns):
-    return row(f"{work}, {way}", 1.0, suite="out-of-memory", way=way, **{"transfers": 4, "transfer_bytes": 10, "in_place": 0} | columns)  # fmt: skip
+    return row(
+        f"{work}, {way}",
+        1.0,
+        suite="out-of-memory",
+        way=way,
+        **{"transfers": 4, "transfer_bytes": 10, "in_place": 0} | columns,
+    )
 
 
 def steps(work, times=4.0, after=2):
-    ways = [of(work, "baseline"), of(work, "batching", times=times), of(work, "and workload-aware", times=times, transfers=after)]  # fmt: skip
-    return [*ways, of(work, "and balancing", times=times), of(work, "and in place", transfers=0, transfer_bytes=0, in_place=3)]  # fmt: skip
+    ways = [
+        of(work, "baseline"),
+        of(work, "batching", times=times),
+        of(work, "and workload-aware", times=times, transfers=after),
+    ]
+    return [
+        *ways,
+        of(work, "and balancing", times=times),
+        of(work, "and in place", transfers=0, transfer_bytes=0, in_place=3),
+    ]
 
 
 def test_rows_read_in_place_are_not_nothing():
