@@ -59,11 +59,12 @@ def key(row: Row) -> tuple[str, str, str]:
 
 
 def by_row(times: dict[str, float], met: Callable[[float], bool], said: str) -> Verdict:
-    """Whether the figure of every row meets a claim: their range, what they are (``said``), and the rows that do not meet it, by name."""
+    """Whether the figure of every row meets a claim: their range, what they are (``said``), and the rows that do not meet it, or the only one, by name."""
     low, high = (f"{end(times.values()):.3g}" for end in (min, max))
     missed = "; ".join(f"{name} ({value:.3g})" for name, value in times.items() if not met(value))
-    range_ = low if low == high else f"{low} to {high}"
-    return Verdict(not missed, f"{range_} {said}{f' (it fails for {missed})' if missed else ''}")
+    if len(times) == 1:
+        return Verdict(not missed, f"{low} {said} ({next(iter(times))})")
+    return Verdict(not missed, f"{low} to {high} {said}{f' (it fails for {missed})' if missed else ''}")
 
 
 def all_of(verdicts: list[Verdict]) -> Verdict:

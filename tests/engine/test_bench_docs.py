@@ -60,7 +60,7 @@ def test_verdicts_are_those_that_the_suites_give_of_the_rows_today(run):
 def test_a_claim_is_judged_row_by_row_and_names_the_rows_that_fail():
     found = by_row({"a": 1.2, "b": 0.9, "c": 0.95}, lambda times: times > 1, "times the rate")
     assert found == (False, "0.9 to 1.2 times the rate (it fails for b (0.9); c (0.95))")
-    assert by_row({"a": 2.0}, lambda times: times > 1, "times") == (True, "2 times")
+    assert by_row({"a": 2.0}, lambda times: times > 1, "times") == (True, "2 times (a)")
     holds = {True: Verdict(True, "x"), False: Verdict(False, "y"), None: Verdict(None, "z")}
     assert all_of([holds[True], holds[None]]) == (None, "x; z")
     assert all_of([holds[True], holds[None], holds[False]]).holds is False
@@ -109,6 +109,7 @@ def test_the_slowest_way_of_a_comparison_is_named():
 @pytest.mark.parametrize("name", suites.names())
 def test_a_claim_about_others_figures_says_their_machine_and_this_one(name):
     claim, whose = suites.load(name).CLAIM, [one.whose for one in published(name)]
+    assert all(re.search("V100|EPYC", one.machine) for one in published(name))
     assert [other for other in OTHERS if other in claim] == [
         other for other in OTHERS if any(other in one for one in whose)
     ]

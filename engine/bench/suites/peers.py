@@ -193,4 +193,6 @@ def verdict(rows: list[Row]) -> Verdict:
     if not beside:
         return Verdict(None, "no peer was measured")
     times = {name: 1 / row["times"] for name, row in named(rows).items() if row in beside}
-    return by_row(times, lambda ratio: ratio > 1, f"times the rate of {'; '.join(times)}")
+    return by_row(
+        times, lambda ratio: ratio > 1, f"times the rate of the peer in each of these rows: {'; '.join(times)}"
+    )
