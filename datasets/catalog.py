@@ -1,7 +1,8 @@
-"""Graphs of the SNAP and SuiteSparse collections, among them those of the C-SAW, NextDoor and Gunrock papers: their addresses and published counts.
+"""Graphs of the SNAP and SuiteSparse collections: their addresses and published counts.
 
-Gunrock's are those of its papers on several GPUs and on triangle counting. The collections publish no checksums and no sizes. RECORDED has what at least two
-projects that fetched a file on their own have recorded alike; of the other files both are unknown, and check.py compares them with the published counts.
+Among them are the graphs of the C-SAW and NextDoor papers that are published as text, and some of Gunrock's papers on several GPUs and on triangle counting.
+The collections publish no checksums and no sizes. RECORDED has what at least two projects that fetched a file on their own have recorded alike; of the other
+files both are unknown, and check.py compares them with the published counts.
 """
 
 from dataclasses import dataclass, replace

@@ -4,7 +4,7 @@ Every row has ``suite``. Beside that
 
     a figure        work, graph (if there is one), rate, slowest, fastest, unit (what is counted a second: edges/s, bytes/s,
                     gathers/s), repeats, and columns of the suite's own
-                    goal is the rate to be reached, met says whether it was; limits has the seconds of the least that
+                    goal is the rate to be reached, goal_of says whose if it is another's, met whether it was; limits has the seconds of the least that
                     the work can take, by name
     a gap           work, graph, not_measured: the reason
     a verdict       claim, holds (true, false, null if it cannot be decided), found
@@ -12,6 +12,7 @@ Every row has ``suite``. Beside that
 """
 
 import statistics
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]
@@ -29,6 +30,13 @@ class Verdict(NamedTuple):
     found: str
 
 
+class Published(NamedTuple):
+    """A figure that others have measured and a claim is about: whose it is, and their machine."""
+
+    whose: str
+    machine: str
+
+
 def figure(rates: list[float], unit: str = "edges/s") -> Row:
     """The median of some rates with their spread; every figure of a benchmark is a rate, so more is better."""
     return {"rate": statistics.median(rates), "slowest": min(rates), "fastest": max(rates), "unit": unit, "repeats": len(rates)}  # fmt: skip
@@ -39,9 +47,31 @@ def measured(rows: list[Row], **having: Any) -> list[Row]:
     return [row for row in rows if "rate" in row and all(row.get(name) == value for name, value in having.items())]
 
 
+def named(rows: list[Row]) -> dict[str, Row]:
+    """The rows by the names of their works; of several graphs with that of the graph."""
+    several = len({row.get("graph") for row in rows}) > 1
+    return {f"{row['work']} on {row['graph']}" if several else row["work"]: row for row in rows}
+
+
 def key(row: Row) -> tuple[str, str, str]:
     """(suite, graph, work), which identify a figure in every run."""
     return row["suite"], row.get("graph", ""), row["work"]
+
+
+def by_row(times: dict[str, float], met: Callable[[float], bool], said: str) -> Verdict:
+    """Whether the figure of every row meets a claim: their range, what they are (``said``), and the rows that do not meet it, or the only one, by name."""
+    low, high = (f"{end(times.values()):.3g}" for end in (min, max))
+    missed = "; ".join(f"{name} ({value:.3g})" for name, value in times.items() if not met(value))
+    if len(times) == 1:
+        return Verdict(not missed, f"{low} {said} ({next(iter(times))})")
+    return Verdict(not missed, f"{low} to {high} {said}{f' (it fails for {missed})' if missed else ''}")
+
+
+def all_of(verdicts: list[Verdict]) -> Verdict:
+    """The parts of a claim as one verdict: it holds if all of them do, and cannot be decided without one."""
+    undecided = any(verdict.holds is None for verdict in verdicts)
+    holds = False if any(verdict.holds is False for verdict in verdicts) else None if undecided else True
+    return Verdict(holds, "; ".join(verdict.found for verdict in verdicts))
 
 
 def short(rate: float, unit: str = "") -> str:

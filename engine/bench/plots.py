@@ -109,7 +109,8 @@ def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
     else:
         said.append("one run each")
     if any(row.get("goal") for row in found):
-        said.append("upright marks: goals")
+        others = dict.fromkeys(row["goal_of"] for row in found if "goal_of" in row)
+        said.append(", ".join(["upright marks: goals", *others]))
     if in_seconds(found) and any(row.get("limits") for row in found):
         said.append("orange marks: the slowest limit")
     if any(map(plot_bars.is_peer, found)):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from csaw.engine.bench import baseline, plots
+from csaw.engine.bench import baseline, files, plots
 from csaw.engine.bench.bench_row import (
     MACHINE,
     Row,
@@ -23,6 +23,7 @@ from csaw.engine.bench.bench_row import (
     short,
     spread,
 )
+from csaw.engine.bench.judge import judged_again
 from csaw.engine.bench.show import HOLDS, machine
 from csaw.partition.errors import FormatError
 
@@ -115,14 +116,16 @@ def _graph(graph: str, rows: list[Row]) -> list[str]:
         lines += ["| " + " | ".join(cell(row) for cell in heads.values()) + " |" for row in figures]
     reasons = dict.fromkeys(row["not_measured"] for row in rows if "not_measured" in row)
     for reason in reasons:
-        works = ", ".join(row["work"] for row in rows if row.get("not_measured") == reason)
+        works = "; ".join(row["work"] for row in rows if row.get("not_measured") == reason)
         lines += ["", f"Not measured: {works}: {reason}."]
     return lines
 
 
 def main(page: Path) -> None:
-    """Write the page's tables and draw its plots."""
+    """Judge the runs' claims as suites do today, write the page's tables, and draw its plots."""
     folder, text = page.with_suffix(""), page.read_text()
+    for run in dict.fromkeys(run for run, _ in parts(text)):
+        files.write_rows(judged_again(_run(folder, run)), folder / f"{run}.json")
     page.write_text(filled(text, folder))
     for run, suite in parts(text):
         rows = _run(folder, run)

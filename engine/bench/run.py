@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import Row, measured
+from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.context import PAPER, Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
+from csaw.engine.bench.judge import judged
 from csaw.engine.bench.machine import about
 from csaw.engine.devices import AUTO, first_gpu, place
 from csaw.partition.errors import OptionError
@@ -43,7 +44,8 @@ def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: s
 
 def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]:
     """Yield bench rows as they are measured, then a verdict for each suite."""
-    yield about(context.device, context.threads, command)
+    machine = about(context.device, context.threads, command)
+    yield machine
     yield from context.limits
     found = False
     for name in wanted:
@@ -53,8 +55,7 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             yield rows[-1]
         if rows:
             found = True
-            verdict = suite.verdict(measured(rows))
-            yield {"suite": name, "claim": suite.CLAIM, "holds": verdict.holds, "found": verdict.found}
+            yield judged(name, rows, machine["device"])
     if not found:
         raise OptionError(
             f"--only {context.only}: no work of {', '.join(wanted)} has that in its name; run without --only to see the names"

@@ -98,10 +98,12 @@ def _shares(context: Context, store: GraphStore, work: Work) -> dict[str, dict[s
     return ways | {title: share_options(context, store, work, share) for title, share in shares(context).items()}
 
 
-def share_options(context: Context, store: GraphStore, work: Work, share: float, residency: str = "") -> dict[str, Any]:
-    """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances be in flight."""
+def share_options(
+    context: Context, store: GraphStore, work: Work, share: float, residency: str = "", in_flight: int | None = None
+) -> dict[str, Any]:
+    """Options whose budget lets a share of the partitions be loaded at once, on a GPU from host memory, and all instances, or ``in_flight``, be in flight."""
     where, memory = ("streamed", "gpu_memory") if context.on_gpu else ("disk", "memory")
-    given = {"residency": residency or where, "in_flight": work.instances}
+    given = {"residency": residency or where, "in_flight": in_flight or work.instances}
     plan = job_of(context, store, work, **given).plan
     count = max(plan.needs.partitions_at_once, round(share * len(store.partitions)))
     budget_bytes = room_for(plan, store, count)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.bench import GRAPH, bench
+from helpers.bench_works import printed, replace_clocks
 
 from csaw.cli.main import cli
 from csaw.engine import sample
@@ -15,6 +16,7 @@ from csaw.engine.bench import peer_law, peer_process, suites
 from csaw.engine.bench.bench_row import MACHINE, key, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
+from csaw.engine.bench.suites import peers
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
 
@@ -23,13 +25,14 @@ SLOW = {
     "journey": "starts thirty processes",
     "scale-out": "starts clusters of one worker and of two",
 }
+OTHERS = peers.NAMES[1:]  # which of them are installed is this machine's affair
 SUITES = [
     pytest.param(name, marks=pytest.mark.slow(reason=SLOW[name])) if name in SLOW else name for name in suites.names()
 ]
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, name):
+def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, monkeypatch, name):
     code, said, rows = bench(GRAPH, "--quick", "--suite", name, folder=tmp_path)
     assert code == 0, said
     assert rows[0]["suite"] == MACHINE
@@ -47,6 +50,12 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
     figures = measured(mine)
     assert len({key(row) for row in figures}) == len(figures), "a figure is known by its suite, graph and work"
     assert not [path for path in tmp_path.iterdir() if path.name != "rows.json"], "nothing stays in --out"
+    assert not verdict["found"].startswith("the suite failed")
+    replace_clocks(monkeypatch, tmp_path)
+    works = [(row["suite"], row.get("graph", ""), row["work"]) for row in mine if row.get("peer", "csaw") == "csaw"]
+    asked = printed(rows[0]["command"], rows[0]["threads"])
+    works, asked = ([key for key in keys if key[2].rpartition(", ")[2] not in OTHERS] for keys in (works, asked))
+    assert sorted(works) == sorted(asked), "this is how test_bench_docs.py knows the works of a command"
 
 
 @pytest.mark.parametrize("memory", [None, "120KiB"])

@@ -12,21 +12,21 @@ def row(work=layers.GSAMPLER.name, vertices=2_449_029, edges=123_718_280, rate=1
 
 def test_the_published_rate_is_that_of_an_epoch():
     assert layers.EPOCH_BATCHES == 385
-    assert pytest.approx(308) == layers.PUBLISHED
+    assert pytest.approx(308) == layers.RATE
 
 
 @pytest.mark.parametrize(("rate", "met"), [(1000.0, True), (900.0, False)])
 def test_a_rate_is_judged_by_three_times_the_published_one(rate, met):
     one = row(rate=rate)
-    one |= layers._beside_published(one)
+    one |= layers._beside_published(one, "a GPU")
     assert one["times"] == pytest.approx(rate / 308)
     assert one["goal"] == pytest.approx(924)
-    assert layers.verdict([one]) == (met, f"{rate:,.0f} a second on g")
+    assert layers.verdict([one]) == (met, f"{rate:,.0f} a second on g{'' if met else ', too few'}")
 
 
 @pytest.mark.parametrize("other", [{"work": layers.WORKS[1].name}, {"vertices": 5_000_000}, {"edges": 60_000_000}])
 def test_other_works_and_graphs_of_other_sizes_are_not_compared(other):
-    assert layers._beside_published(row(**other)) == {}
+    assert layers._beside_published(row(**other), "a GPU") == {}
     assert layers.verdict([row(**other)]).holds is None
 
 

@@ -107,6 +107,13 @@ def test_a_plot_has_values_goals_the_ceiling_the_machine_and_one_unit():
     assert light == {plot_style.INK, plot_style.MUTED, plot_style.GRID, plot_style.CSAW, plot_style.LIMIT}
 
 
+def test_a_plot_whose_goal_is_anothers_names_both_machines():
+    rows = [row("LADIES", 1e3, suite="layers", unit="samples/s", goal=924.0, goal_of="3 times a rate on an old GPU")]
+    caption = " ".join(drawn([*MACHINE_ROWS, *rows], "layers")[1])
+    assert "a GPU · csaw 0.1" in caption
+    assert "upright marks: goals, 3 times a rate on an old GPU" in caption
+
+
 def test_peers_have_a_color_of_their_own_and_works_of_a_kind_a_heading():
     rows = [row("uniform walk, csaw", 9e7, peer="csaw", suite="peers"), row("uniform walk, dgl", 1e5, peer="dgl", suite="peers"),
             row("node2vec, csaw", 5e7, peer="csaw", suite="peers"), row("node2vec, dgl", 1e7, peer="dgl", suite="peers")]  # fmt: skip

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.bench import shares
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
-from csaw.engine.bench.parted import PARTITION_BYTES, copied, room_for
+from csaw.engine.bench.parted import PARTITION_BYTES, copied
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import Job, execute, prepare
@@ -225,22 +225,19 @@ def _bytes_from_disk() -> int:
     return int(next(line for line in lines if line.startswith("read_bytes")).split()[1])
 
 
-def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, int]:
+def _budgets(context: Context, store: GraphStore, work: Work) -> dict[str, Any]:
     """Budgets such that a share of the partitions can be in host memory, and on a GPU; or the given ones."""
     if context.gpu_memory and not context.on_gpu:
         raise OptionError("--gpu-memory: this run uses no GPU; give the budget of the CPU with --memory")
     if context.memory and (context.gpu_memory or not context.on_gpu):
         return {"memory": context.memory} | ({"gpu_memory": context.gpu_memory} if context.gpu_memory else {})
-    plan = prepare(
-        store, work.algo, device=context.kind, instances=work.instances, residency="disk", **work.options
-    ).plan
-    fit = max(2, len(store.partitions) // SHARE)
-    room = room_for(plan, store, fit)
+    plan = shares.job_of(context, store, work, residency="disk").plan
+    found = shares.share_options(context, store, work, 1 / SHARE, "disk", plan.batch)
     if not context.on_gpu:
-        return {"in_flight": plan.batch, "memory": room}
-    partition = store.largest_partition * plan.needs.edge.stored
-    host = 2 * fit * partition  # half of it is for partitions
-    return {"in_flight": plan.batch, "gpu_memory": context.gpu_memory or room, "memory": context.memory or host}
+        return found
+    given = {"gpu_memory": context.gpu_memory} if context.gpu_memory else {}
+    host = 2 * store.edges * plan.needs.edge.stored // SHARE  # half of it is for partitions
+    return found | given | {"memory": context.memory or host}
 
 
 def _forget(folder: Path) -> None:
@@ -256,8 +253,5 @@ def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, times_of="reading alone")
     if not found:
         return Verdict(None, "nothing was measured")
-    worst = min(found, key=lambda row: row["times"])
-    return Verdict(
-        worst["times"] >= 1 / MOST_TIMES,
-        f"{1 / worst['times']:.2f} times what reading alone takes, for {worst['work']}",
-    )
+    times = {name: 1 / row["times"] for name, row in named(found).items()}
+    return by_row(times, lambda ratio: ratio <= MOST_TIMES, "times what reading alone takes")

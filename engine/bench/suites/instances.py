@@ -6,12 +6,13 @@ With ``--parameters csaw``, neighbor size 2 and depth 2.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from csaw.engine.bench.bench_row import Row, Verdict
+from csaw.engine.bench.bench_row import Published, Row, Verdict
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.suites.neighbor_size import BY_SUMS, DEPTH, SIZES, more_is_faster
 from csaw.engine.bench.suites.neighbors import BIASED
 
 CLAIM = "time grows more slowly than the number of instances (C-SAW, figure 16 b)"
+PUBLISHED = (Published("C-SAW, figure 16 b", "one NVIDIA V100"),)
 X = "instances"
 FEWEST, QUICK = 2000, 25
 

@@ -25,7 +25,7 @@ WORKS = (
     BIASED,
     FOREST_FIRE,
     Work("layer, 10 of the frontier's", "layer", 2000, {"depth": 2, "neighbor_size": 10, "weighted": False}),
-    Work("layer, 1000 a layer, 2000 in all (NextDoor)", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
+    Work("layer, 1000 a layer, 2 layers", "layer", 100, {"depth": 2, "neighbor_size": 1000, "weighted": False}),
     SNOWBALL,
     Work("random edges, 100 of the graph's", "random-edge", 2000, {"neighbor_size": 100, "weighted": False}),
 )  # fmt: skip

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
@@ -57,8 +57,5 @@ def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, work=WHOLE)
     if not found:
         return Verdict(None, f"{WHOLE} was not measured")
-    worst = min(found, key=lambda row: row["of_slower"])
-    return Verdict(
-        worst["of_slower"] >= NEAR_SHARE,
-        f"{100 * worst['of_plain_write']:.0f} % of a plain write, {100 * worst['of_slower']:.0f} % of the slower of writing and sampling alone",
-    )
+    shares = {name: row["of_slower"] for name, row in named(found).items()}
+    return by_row(shares, lambda share: share >= NEAR_SHARE, "of the rate of the slower of a plain write and sampling")

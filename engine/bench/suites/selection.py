@@ -6,10 +6,9 @@ unbiased neighbors, forest fire, and layer sampling, in one way alone: csaw merg
 ``--parameters csaw`` larger neighbors and snowballs stand in place of the layers.
 """
 
-from collections.abc import Iterator
-from statistics import geometric_mean
+from collections.abc import Callable, Iterator
 
-from csaw.engine.bench.bench_row import Row, Verdict, measured
+from csaw.engine.bench.bench_row import Published, Row, Verdict, all_of, by_row, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE, SNOWBALL
@@ -18,6 +17,7 @@ from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.methods import Collision
 
 CLAIM = "bipartite region search is faster than repeated and than updated sampling, with fewer iterations than repeated sampling, and a bitmap takes fewer searches than a list (C-SAW, figures 10 to 12)"
+PUBLISHED = (Published("C-SAW, figures 10 to 12", "one NVIDIA V100"),)
 BASE, BEST = "repeated", "bipartite"
 LIST = f"{BEST}, linear"
 WAYS = {collision: {"collision": collision} for collision in Collision} | {
@@ -61,31 +61,32 @@ def _compared(context: Context, graph: Graph, work: Work) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
+    parts = [
+        _beside(rows, BASE, lambda best, other: best["rate"] / other["rate"], f"times the rate of {BASE}"),
+        _beside(rows, BASE, lambda best, other: _ratio(other, best, "iterations"), "times fewer iterations"),
+        _beside(rows, "updated", lambda best, other: best["rate"] / other["rate"], "times the rate of updated"),
+        _beside(rows, LIST, lambda best, other: _ratio(other, best, "searches"), "times fewer searches than a list"),
+    ]
+    found = [part for part in parts if part is not None]
+    if not found:
+        return Verdict(None, f"{BEST} was not measured beside another")
+    verdict = all_of(found)
+    return Verdict(verdict.holds, f"{BEST} has {verdict.found}")
+
+
+def _beside(rows: list[Row], other: str, times: Callable[[Row, Row], float], said: str) -> Verdict | None:
+    """Whether the best way exceeds another in each work, by ``times`` of both rows; None if no work has both."""
     best = {_case(row): row for row in measured(rows, way=BEST)}
-    said, holds = [], True
-    for other in (*Collision, LIST):
-        pairs = [(best[_case(row)], row) for row in measured(rows, way=other) if other != BEST and _case(row) in best]
-        if not pairs:
-            continue
-        if other == LIST:
-            fewer = sum(row["searches_an_edge"] for _, row in pairs) / sum(
-                mine["searches_an_edge"] for mine, _ in pairs
-            )
-            said.append(f"{fewer:.2f} times fewer searches than a list")
-            holds &= fewer > 1
-            continue
-        times = geometric_mean(mine["rate"] / row["rate"] for mine, row in pairs)
-        said.append(f"{times:.2f} times the rate of {other}")
-        holds &= times > 1
-        if other == BASE:
-            fewer = geometric_mean(row["iterations_an_edge"] / mine["iterations_an_edge"] for mine, row in pairs)
-            said[-1] += f" with {fewer:.2f} times fewer iterations"
-            holds &= fewer > 1
-    return (
-        Verdict(holds, f"{BEST} has {', '.join(said)}")
-        if said
-        else Verdict(None, f"{BEST} was not measured beside another")
-    )
+    found = {
+        name.replace(f", {other}", ""): times(best[_case(row)], row)
+        for name, row in named(rows).items()
+        if row.get("way") == other and _case(row) in best
+    }
+    return by_row(found, lambda ratio: ratio > 1, said) if found else None
+
+
+def _ratio(one: Row, other: Row, what: str) -> float:
+    return one[f"{what}_an_edge"] / other[f"{what}_an_edge"]
 
 
 def _case(row: Row) -> tuple[str, str]:

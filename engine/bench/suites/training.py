@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from csaw.engine.bench import training_child
-from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, figure, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
@@ -145,5 +145,5 @@ def verdict(rows: list[Row]) -> Verdict:
     found = measured(rows, work=TOOLS["csaw"].works[1])
     if not found:
         return Verdict(None, "no epoch was measured")
-    share = max(row["waiting_share"] for row in found)
-    return Verdict(share < LEAST_SHARE, f"{100 * share:.1f} % of csaw's epoch")
+    shares = {name: row["waiting_share"] for name, row in named(found).items()}
+    return by_row(shares, lambda share: share < LEAST_SHARE, "of an epoch is waiting")

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from statistics import geometric_mean
 
-from csaw.engine.bench.bench_row import Row, Verdict, measured
+from csaw.engine.bench.bench_row import Published, Row, Verdict, by_row, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.suites.neighbors import DISTINCT, REPLACED
 
 CLAIM = "transit-parallel sampling, its grouping included, is faster than sample-parallel sampling (NextDoor, figures 7 and 8)"
+PUBLISHED = (Published("NextDoor, figures 7 and 8", "one NVIDIA V100"),)
 WAYS = {"off": "sample-parallel", "on": "transit-parallel"}
 FEWER = (100_000, 400_000)  # sources: with fewer picks per edge of the graph, they share fewer rows
 WORKS = (
@@ -45,12 +45,11 @@ def rows(context: Context) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> Verdict:
-    times = {(r["graph"], r["work"]): r["times"] for r in rows if r["work"].endswith(WAYS["on"]) and "times" in r}
+    times = {
+        name.removesuffix(f", {WAYS['on']}"): row["times"]
+        for name, row in named(rows).items()
+        if row["work"].endswith(WAYS["on"]) and "times" in row
+    }
     if not times:
         return Verdict(None, "both ways were not measured")
-    best, worst = (choose(times.items(), key=lambda item: item[1]) for choose in (max, min))
-    mean = geometric_mean(times.values())
-    return Verdict(
-        worst[1] > 1,
-        f"{mean:.2f} times the rate on average, {best[1]:.2f} for {best[0][1]}, {worst[1]:.2f} for {worst[0][1]}",
-    )
+    return by_row(times, lambda ratio: ratio > 1, f"times the rate of {WAYS['off']}")

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from csaw.engine.bench.bench_row import Row, Verdict, measured, share_text
+from csaw.engine.bench.bench_row import Row, Verdict, by_row, measured, named
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.machine import CHAINED, CHAINS
 from csaw.engine.bench.work import Work
@@ -59,6 +59,5 @@ def of_ceiling(found: list[Row], name: str) -> Verdict:
     """Whether a work reaches half of the gather ceiling on every graph."""
     if not found:
         return Verdict(None, f"{name} was not measured")
-    least = min(row["of_ceiling"] for row in found)
-    said = share_text(least, "the gather ceiling")
-    return Verdict(least >= HALF, f"{name} reaches {'at least ' if len(found) > 1 else ''}{said}")
+    shares = {title: row["of_ceiling"] for title, row in named(found).items()}
+    return by_row(shares, lambda share: share >= HALF, "times the gather ceiling")

@@ -1,0 +1,111 @@
+"""The suite out-of-memory measures graphs of which half fits, and says so when it does not."""
+
+import pytest
+from helpers.bench import GRAPH, bench, row
+
+from csaw.datasets.generate import generate
+from csaw.engine import devices
+from csaw.engine.bench import shares
+from csaw.engine.bench.context import Context
+from csaw.engine.bench.parted import in_partitions
+from csaw.engine.bench.suites import from_disk
+from csaw.engine.bench.suites import out_of_memory as suite
+from csaw.engine.cuda.device import Device
+
+GPU = Device(0, "none", "sm_90", 132, 1 << 38)
+
+
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_the_budget_of_each_work_has_room_for_half_of_the_graph(tmp_path, monkeypatch, on_gpu):
+    monkeypatch.setattr(devices, "opened", lambda numbers: (GPU,))
+    context = Context([], devices=(GPU,) if on_gpu else (), instances=100)
+    made = generate("rmat:scale=14,edge_factor=4", tmp_path / "made.zarr")
+    store = in_partitions(made, suite.PARTITIONS, tmp_path)
+    for work in {work.name: context.shrunk(work) for work in (*suite.OF_PAPER, *suite.WORKS, suite.STREAMED)}.values():
+        options = shares.share_options(context, store, work, suite.FIT / suite.PARTITIONS)
+        for policy in (suite.ON_GPU if on_gpu else suite.ON_CPU).values():
+            plan = shares.job_of(context, store, work, policy=policy, **options).plan
+            edge = plan.needs.edge
+            graph_bytes = store.edges * (edge.kept if on_gpu else edge.in_partition(plan.graph_layout))
+            assert plan.capacity / graph_bytes == pytest.approx(0.5, abs=0.05), work.name
+
+
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_the_budget_of_a_run_from_disk_has_room_for_an_eighth_of_the_graph(tmp_path, monkeypatch, on_gpu):
+    monkeypatch.setattr(devices, "opened", lambda numbers: (GPU,))
+    context = Context([], devices=(GPU,) if on_gpu else ())
+    store = in_partitions(
+        generate("rmat:scale=14,edge_factor=8", tmp_path / "made.zarr"), from_disk.PARTITIONS, tmp_path
+    )
+    for work in (*from_disk.WORKS, from_disk.FEW):
+        options = from_disk._budgets(context, store, context.shrunk(work))
+        plan = shares.job_of(context, store, context.shrunk(work), **options).plan
+        edge = plan.needs.edge
+        graph_bytes = store.edges * (edge.kept if on_gpu else edge.in_partition(plan.graph_layout))
+        assert plan.capacity / graph_bytes == pytest.approx(1 / from_disk.SHARE, abs=0.02), work.name
+        if on_gpu:
+            assert options["memory"] == pytest.approx(2 * store.edges * edge.stored / from_disk.SHARE, rel=0.05)
+
+
+def test_a_run_that_moved_nothing_is_a_failure_of_the_suite(tmp_path, monkeypatch):
+    line = [GRAPH, "--quick", "--suite", "out-of-memory", "--only", "2 x 2 by degree, baseline"]
+    plenty = {"residency": "disk", "memory": 1 << 30}
+    monkeypatch.setattr(shares, "share_options", lambda *_: plenty)
+    _, said, rows = bench(*line, folder=tmp_path)
+    assert rows[-1]["holds"] is False
+    assert rows[-1]["found"].startswith(
+        "the suite failed: its graph was in memory, as nothing was moved for 2 x 2 by degree, baseline"
+    )
+    assert rows[-1]["found"] in said
+
+
+def of(work, way, **columns):
+    return row(
+        f"{work}, {way}",
+        1.0,
+        suite="out-of-memory",
+        way=way,
+        **{"transfers": 4, "transfer_bytes": 10, "in_place": 0} | columns,
+    )
+
+
+def steps(work, times=4.0, after=2):
+    ways = [
+        of(work, "baseline"),
+        of(work, "batching", times=times),
+        of(work, "and workload-aware", times=times, transfers=after),
+    ]
+    return [
+        *ways,
+        of(work, "and balancing", times=times),
+        of(work, "and in place", transfers=0, transfer_bytes=0, in_place=3),
+    ]
+
+
+def test_rows_read_in_place_are_not_nothing():
+    holds, found = suite.verdict(steps("a"))
+    assert holds is True
+    assert found.split("; ") == [
+        "4 times the baseline with batching (a, batching)",
+        "4 times the baseline with workload-aware (a, and workload-aware)",
+        "4 times the baseline with balancing (a, and balancing)",
+        "2 times fewer transfers with scheduling (a)",
+    ]
+    still = steps("a")
+    still[1] |= {"transfer_bytes": 0, "transfers": 0}
+    assert suite.verdict(still) == (
+        False,
+        "the suite failed: its graph was in memory, as nothing was moved for a, batching",
+    )
+
+
+def test_works_that_fail_are_named_and_no_pair_of_transfers_is_dropped():
+    holds, found = suite.verdict([*steps("a"), *steps("b", times=2.5, after=8)])
+    assert holds is False
+    assert "2.5 to 4 times the baseline with batching; " in found
+    assert "2.5 to 4 times the baseline with balancing (it fails for b, and balancing (2.5))" in found
+    assert "0.5 to 2 times fewer transfers with scheduling (it fails for b (0.5))" in found
+    holds, found = suite.verdict([*steps("a"), *(row for row in steps("b") if row["way"] != "batching")])
+    assert holds is None
+    assert "transfers of b with only one of batching and scheduling" in found
+    assert suite.verdict([row("a, all in memory", 1.0)]).holds is None

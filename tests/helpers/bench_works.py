@@ -1,0 +1,211 @@
+"""The works that a command of ``csaw bench`` prints, without measuring any: suites run as they are, on a tiny graph, and each clock is replaced by a constant.
+
+``PYTHONPATH=tests/_src:tests python -m helpers.bench_works docs/benchmarks/*.json`` brings the JSON of earlier runs in step with what suites print today.
+"""
+
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from copy import copy
+from pathlib import Path
+from types import SimpleNamespace as Fake
+
+import numpy as np
+import pytest
+
+from csaw.cli.bench import bench
+from csaw.engine import devices
+from csaw.engine.bench import context, files, run, shares
+from csaw.engine.bench.bench_row import MACHINE, figure
+from csaw.engine.bench.graphs import Graph, Named
+from csaw.engine.bench.machine import COPIES
+from csaw.engine.bench.suites import (
+    from_disk,
+    ingest,
+    journey,
+    load,
+    out_of_memory,
+    overview,
+    peers,
+    ranking,
+    scale_out,
+    scaling,
+    training,
+    traversal,
+    triangles,
+)
+from csaw.engine.bench.worker_turns import Turn
+from csaw.engine.cuda.device import Device
+from csaw.partition import open_graph, write_graph
+
+ANY = {
+    "seconds": 1.0,
+    "edges": 1,
+    "instances": 1,
+    "transfers": 1,
+    "transfer_bytes": 1,
+    "in_place": 0,
+    "kernel_seconds": 1.0,
+    "bytes_written": 1,
+    "seps_run": 1.0,
+    "run_seconds": 1.0,
+    "sampling_seconds": 1.0,
+    "process_seconds": 1.0,
+    "peak_mib": 1,
+    "alone": 1.0,
+    "waiting": 0.0,
+    "efficiency": 1.0,
+    "rate": 1.0,
+}
+SINCE = "the suite has it since after this run"
+LIMITS = [figure([1.0], "gathers/s") | {"work": "gathers"}, figure([1.0], "bytes/s") | {"work": COPIES}]
+
+
+def printed(command: str, threads: int) -> list[tuple[str, str, str]]:
+    """(suite, graph, work) of each row that a command prints, figures and gaps alike."""
+    given = bench.make_context("bench", shlex.split(command)[2:]).params
+    options = {name: value for name, value in given.items() if name not in ("listing", "json_file", "plot", "baseline")}
+    wanted = run.chosen(options.pop("suite"))
+    opened = run.open_context(**options | {"threads": threads})
+    opened.__dict__["limits"] = LIMITS if opened.on_gpu else LIMITS[:1]
+    return [(name, row.get("graph", ""), row["work"]) for name in wanted for row in load(name).rows(opened)]
+
+
+def in_step(rows: list[dict]) -> list[dict]:
+    """The rows of a run with one for each work that its command prints today: a gap for what the suite had not yet, nothing for what it has no more."""
+    found = {
+        (row["suite"], row.get("graph", ""), row["work"]): row
+        for row in rows
+        if "work" in row and row["suite"] != MACHINE
+    }
+    now = printed(rows[0]["command"], rows[0]["threads"])
+    kept = [row for row in rows if row["suite"] == MACHINE]
+    for suite in dict.fromkeys(suite for suite, *_ in now):
+        keys = [key for key in now if key[0] == suite]
+        kept += [
+            found.get(key) or {**dict(zip(("suite", "graph", "work"), key, strict=True)), "not_measured": SINCE}
+            for key in keys
+        ]
+        kept += [row for row in rows if row["suite"] == suite and "claim" in row]
+    return kept
+
+
+def replace_clocks(monkeypatch, folder) -> None:
+    """Have nothing measured, opened on a GPU, or started as a process."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(folder / "cache"))
+    monkeypatch.setattr(
+        devices, "opened", lambda numbers: tuple(Device(n, "a GPU", "sm_90", 132, 1 << 37) for n in numbers)
+    )
+    monkeypatch.setattr(run, "first_gpu", tuple)
+    monkeypatch.setattr(Named, "open", lambda one, gpu: Graph(one.label, _tiny(str(one.source), folder)))
+    for module, names in _constants(folder).items():
+        for name, value in names.items():
+            monkeypatch.setattr(module, name, value)
+
+
+def _tiny(source: str, folder):
+    """A store of four vertices, directed and weighted as the graph is."""
+    directed, weighted = "undirected=0" in source, "weights=" in source
+    path = folder / f"tiny-{directed}-{weighted}.zarr"
+    if not path.exists():
+        indices = np.array([1, 2, 0, 2, 0, 1, 3, 2])
+        weights = np.ones(8, np.float32) if weighted else None
+        write_graph(path, np.array([0, 2, 4, 7, 8]), indices, weights, directed=directed)
+    return open_graph(path)
+
+
+def _row(work: str) -> dict:
+    return ANY | {"work": work} | figure([1.0])
+
+
+def _in_turns(store, works, **how) -> list[dict]:
+    return [_row(work.name) for work in works]
+
+
+def _always(value) -> Callable:
+    return lambda *_, **__: value
+
+
+def _constants(folder) -> dict[object, dict[str, object]]:
+    """What stands in place of measuring, by module and name."""
+    measures = {module: _of_networks() for module in (triangles, traversal, ranking)}
+    measures[triangles]["_candidates"] = _always(1)
+    workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
+    job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
+    return measures | {
+        context: {"in_turns": _in_turns},
+        shares: {
+            "share_options": _always({}),
+            "job_of": _always(job),
+            "beside_least": _always({}),
+            "read_rates": _always([1.0]),
+        },
+        out_of_memory: {"in_partitions": lambda store, count, folder: store},
+        from_disk: {
+            "_on_disk": lambda store, folder: from_disk.ColdStore(store),
+            "_planned": _always(None),
+            "_runs": _always([ANY]),
+            "_budgets": _always({}),
+            "_row": lambda context, graph, store, work, out: context.on(graph) | _row(work.name),
+        },
+        overview: {"prepare": _always(None), "execute": _always(ANY), "plain_write": _always(1.0)},
+        scaling: {"in_turns": _in_turns, "on_gpus": lambda store, work, devices, repeats: _row(work.name)},
+        training: {"_run": _always([ANY, ANY])},
+        scale_out: {
+            "started": _always(nullcontext(workers)),
+            "_expected": _always({}),
+            "_tasks": _always(_row(scale_out.TASK)),
+            "_turns": lambda context, workers, runs: {name: [Turn(1.0, 1.0, 1)] for name in runs},
+        },
+        peers: {
+            "_pythons": lambda context: {
+                name: "" for name in peers.NAMES if name == peers.FIRST or name in context.peers
+            },
+            "_write": _always(None),
+            "_check_law": _always(None),
+            "open_graph": lambda path: _tiny("", folder),
+            "Child": _always(Fake(ask=_always(ANY), end=_always(None))),
+        },
+        journey: {"turn": _always({}), "_row": lambda context, stage, turns: _row(stage)},
+        ingest: {"write_text": _always(1), "_once": lambda tool, python, file: ANY},
+    }
+
+
+def _of_networks() -> dict[str, object]:
+    return {
+        "network_of": lambda context, graph: _Network(graph.store, context.on_gpu),
+        "copy_rate": _always(1.0),
+        "_peers": _always([]),
+        "_row": lambda context, network, work, call, *_: _row(work),
+        "with_gpus": lambda network, others: copy(network),
+    }
+
+
+class _Network:
+    """A network in memory of which nothing is computed."""
+
+    resident, id_dtype = True, np.dtype(np.uint32)
+
+    def __init__(self, store, on_gpu: bool) -> None:
+        self.device, self.undirected = "cuda" if on_gpu else "cpu", self
+        self.edges, self.vertices, self.weighted, self.directed = (
+            store.edges,
+            store.vertices,
+            store.weighted,
+            store.directed,
+        )
+        degrees = np.ones(store.vertices, np.int64)
+        self.degrees = Fake(get=lambda: degrees) if on_gpu else degrees
+        self.compute = self.among = self.close = _always(None)
+
+
+if __name__ == "__main__":
+    runs = [Path(name).resolve() for name in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        replace_clocks(patch, Path(place))
+        for file in runs:
+            files.write_rows(in_step(json.loads(file.read_text())), file)
