@@ -67,6 +67,11 @@ def _of_measures() -> list[click.Parameter]:
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @click.option(
+    "--algo",
+    metavar="FILE.py:CLASS",
+    help="File and class of the algorithm of virtual samples, where csaw does not ship it: no code runs because a store names it.",
+)
+@click.option(
     "--cluster",
     metavar="CLUSTER",
     help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
@@ -82,6 +87,7 @@ def evaluate(
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
+    algo: str | None,
     cluster: str | None,
     dry_run: bool,
     as_json: bool,
@@ -118,7 +124,7 @@ def evaluate(
         console.print_json(planned) if as_json else print_plan(planned)
         return
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
+        found = run(resolve(graph), samples, progress=progress, algo=algo, **dict(given(wanted)))
     if save:
         saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:

@@ -12,7 +12,7 @@ alone: powers are computed with floats, and nothing else makes a number much lon
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from csaw.engine.hook_language import EXACT, FOREIGN, divides_by_zero, rounded_apart
@@ -22,9 +22,8 @@ from csaw.partition.shown import quoted
 WHERE = "--edge-bias"
 LONGEST, DEEPEST = 1000, 100  # most characters of an expression, and most levels of its syntax
 FIELDS = ("src", "dst", "prev", "depth", "instance", "source", "weight", "src_degree", "dst_degree", "vertices")
-ALIASES = {"id": "src", "degree": "src_degree"}  # names of fields at a vertex
 CALLS = ("is_neighbor", "column", "path", "random", "random_vertex")
-FUNCTIONS = {
+FUNCTIONS: dict[str, Sequence[int]] = {
     "abs": (1,),
     "int": (1,),
     "float": (1,),
@@ -35,9 +34,8 @@ FUNCTIONS = {
     "max": range(2, LONGEST),
 }
 """What may be called by its name, with the numbers of arguments that it takes."""
-MATH = dict.fromkeys(
-    ("exp", "log", "log2", "log10", *(name for name in EXACT if hasattr(math, name))), (1,)
-) | dict.fromkeys(("pow", "fmod", "copysign", "ldexp"), (2,))
+MATH: dict[str, Sequence[int]] = {name: (1,) for name in ("exp", "log", "log2", "log10", *EXACT) if hasattr(math, name)}
+MATH |= dict.fromkeys(("pow", "fmod", "copysign", "ldexp"), (2,))
 NUMBERS = ("pi", "e", "tau", "inf", "nan")
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)
 SHIFTS = (ast.LShift, ast.RShift)
@@ -173,13 +171,12 @@ class _Allowed(ast.NodeVisitor):
             _refuse(node)
         given, function = node.args, node.func
         if isinstance(function, ast.Attribute) and _name(function.value) == "e" and function.attr in CALLS:
-            named = function.attr == "column" and given and isinstance(given[0], ast.Constant)
-            self._visit_all(given[1:] if named else given)
+            self._visit_all(given[1:] if function.attr == "column" and given and _is_text(given[0]) else given)
             return
         if isinstance(function, ast.Attribute) and _name(function.value) == "math":
             if function.attr not in MATH and callable(getattr(math, function.attr, None)):
                 raise OptionError(rounded_apart(WHERE, function.attr))
-            takes = MATH.get(function.attr, ())
+            takes: Sequence[int] = MATH.get(function.attr, ())
         else:
             takes = FUNCTIONS.get(_name(function), ())
         if len(given) not in takes:
@@ -198,6 +195,10 @@ def no_field(view: str, name: str) -> str:
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 class _Powers(ast.NodeTransformer):

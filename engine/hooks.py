@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from csaw.engine.algorithm import LARGEST, Algorithm, Traversal, Walk
-from csaw.engine.expression import ALIASES, no_field
+from csaw.engine.expression import no_field
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
@@ -180,7 +180,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.value, ast.Name) and node.value.id == self.me:
             return self._option(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id == self.view:
-            return self._field(ALIASES.get(node.attr, node.attr))
+            return self._field({"id": "src", "degree": "src_degree"}.get(node.attr, node.attr))
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _option(self, name: str) -> ast.expr:

@@ -118,7 +118,7 @@ class VirtualSamples(OnDemand):
         for name in checksums:
             check.check_file(path, name, checksums)
         self.job = _job_of(path, attributes, checksums, graph, algo, options)
-        self.algo = algo
+        self.algo = algo and str(Path(algo).absolute())
         self.stream = Stream(self.job)
         super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
         self.checksums = checksums
