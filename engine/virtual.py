@@ -17,7 +17,7 @@ import numpy as np
 from csaw.engine.given_columns import IDS
 from csaw.engine.given_sources import LABELS
 from csaw.engine.plan.request import Request
-from csaw.engine.recorded import named, parameters
+from csaw.engine.recorded import built, named, parameters
 from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
@@ -167,6 +167,7 @@ def _job_of(
             f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it ({quoted(wanted.get('version'))}); use that version, or sample again"
         )
     request = _request_of(path, wanted)
+    built(path, request, algo)  # so that an error names the store
     name = named(path, request, algo)
     store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
     given = {one: request[one] for one in ASKED if request.get(one) is not None}

@@ -53,6 +53,7 @@ def own_file(path: Path, variable: str = VARIABLE) -> bool:
 
 def write_own(path: Path, data: bytes) -> None:
     """Write a file as a whole, for this user alone."""
+    _make(path.parent)
     draft = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -63,6 +64,7 @@ def write_own(path: Path, data: bytes) -> None:
         raise
 
 
+@cache  # once in a process: a run asks for each of its kernels
 def _own(folder: Path, variable: str) -> Path:
     place = Path(os.path.abspath(folder))
     try:
