@@ -92,7 +92,7 @@ def power(x: float, y: float) -> float:
     try:
         return math.pow(x, y)
     except OverflowError:
-        return -math.inf if x < 0 and y % 2 == 1 else math.inf
+        return -math.inf if x < 0 and float(y) % 2 == 1 else math.inf  # kernels compute with floats
     except ValueError:
         return math.inf if x == 0 else math.nan
 
