@@ -114,19 +114,20 @@ def evaluate(
 
     if plot:
         plots.check()
-    columns = save[0].split(",") if save else []
     if save:
         saved.check_name(Path(save[1]), overwrite=overwrite)
-        wanted["measures"] = wanted["measures"] or ",".join(columns)
-    run = _runner(cluster, dry_run)
+        wanted["measures"] = wanted["measures"] or save[0]
+    run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        found = run(resolve(graph), samples, progress=progress, algo=algo, **dict(given(wanted)))
+        found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
-        saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
+        saved.save_columns(
+            saved.columns_of(found.by_measure, save[0].split(",")), found.store, save[1], overwrite=overwrite
+        )
     if plot:
         plots.write(found, plot)
     if as_json:

@@ -112,11 +112,7 @@ def sample(
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), dry_run=dry_run, as_json=as_json, **how)
         return
     with console.progress("preparing", enabled=not dry_run) as shown:
-        job = (
-            _virtual_job(virtual_from, wanted, _named(algo))
-            if virtual_from
-            else _job(graph, algo, wanted, measure=not dry_run)
-        )
+        job = _virtual_job(virtual_from, wanted) if virtual_from else _job(graph, algo, wanted, measure=not dry_run)
         if dry_run:
             _print_plan(graph, job, as_json)
             return
@@ -164,17 +160,18 @@ def _job(graph: str, algo: str, wanted: dict[str, Any], *, measure: bool) -> Any
     return prepare(resolve(graph), algo, measure=measure, **wanted)
 
 
-def _virtual_job(virtual_from: str, wanted: dict[str, Any], algo: str | None) -> Any:
+def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.virtual import open_virtual
 
-    return open_virtual(virtual_from, algo=algo, **_of_run(virtual_from, wanted)).job
+    return open_virtual(virtual_from, algo=_named(), **_of_run(virtual_from, wanted)).job
 
 
-def _named(algo: str) -> str | None:
+def _named() -> str | None:
     """The algorithm, where the user has named one."""
-    source = click.get_current_context().get_parameter_source("algo")
-    return None if source is click.core.ParameterSource.DEFAULT else algo
+    context = click.get_current_context()
+    by_user = context.get_parameter_source("algo") is not click.core.ParameterSource.DEFAULT
+    return context.params["algo"] if by_user else None
 
 
 def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
