@@ -114,9 +114,7 @@ def evaluate(
 
     if plot:
         plots.check()
-    if save:
-        saved.check_name(Path(save[1]), overwrite=overwrite)
-        wanted["measures"] = wanted["measures"] or save[0]
+    columns = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
         planned = plan(resolve(graph), **dict(given(wanted)))
@@ -125,9 +123,7 @@ def evaluate(
     with steps("measuring", enabled=not console.is_quiet()) as progress:
         found = run(resolve(graph), samples, progress=progress, **dict(given(wanted)))
     if save:
-        saved.save_columns(
-            saved.columns_of(found.by_measure, save[0].split(",")), found.store, save[1], overwrite=overwrite
-        )
+        saved.save_columns(saved.columns_of(found.by_measure, columns), found.store, save[1], overwrite=overwrite)
     if plot:
         plots.write(found, plot)
     if as_json:
@@ -135,6 +131,17 @@ def evaluate(
     elif not console.is_quiet():
         print_evaluation(found)
         console.say(*of_evaluation(graph, save, plot))
+
+
+def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, Any]) -> list[str]:
+    """The measures to save, which are those to find where the user names no others."""
+    from csaw.engine.evaluation import saved
+
+    if save is None:
+        return []
+    saved.check_name(Path(save[1]), overwrite=overwrite)
+    wanted["measures"] = wanted["measures"] or save[0]
+    return save[0].split(",")
 
 
 def _runner(cluster: str | None, dry_run: bool) -> Any:
