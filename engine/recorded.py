@@ -31,9 +31,7 @@ def named(path: Path, request: Request, algo: str | None) -> str:
 
     UnnamedCodeError where nobody has named it; StoreError where the file is another than the sample was drawn by; OptionError for the name of another class.
     """
-    recorded = request.get("algorithm")
-    if not isinstance(recorded, str):
-        raise StoreError(f"{path}/zarr.json: algorithm: expected a name, found {quoted(recorded)}; sample again")
+    recorded = str(request.get("algorithm", ""))
     if not is_own(request):
         if algo not in (None, recorded):
             raise OptionError(
@@ -60,8 +58,8 @@ def named(path: Path, request: Request, algo: str | None) -> str:
 
 def parameters(path: Path, request: Request, name: str) -> dict[str, Any]:
     """The options of its algorithm that a request has; StoreError where it has others, which would be options of a run."""
-    held, known = request.get("parameters"), registry.find(name).options()
-    if not isinstance(held, dict) or not held.keys() <= known.keys():
+    held, known = request.get("parameters", {}), registry.find(name).options()
+    if not held.keys() <= known.keys():
         raise StoreError(
             f"{path}/zarr.json: parameters: expected options of {quoted(name)}, which are {', '.join(known)}, found {quoted(held)}; sample again"
         )

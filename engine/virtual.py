@@ -118,6 +118,7 @@ class VirtualSamples(OnDemand):
         for name in checksums:
             check.check_file(path, name, checksums)
         self.job = _job_of(path, attributes, checksums, graph, algo, options)
+        _check_said(path, attributes, self.job)
         self.algo = algo and str(Path(algo).absolute())
         self.stream = Stream(self.job)
         super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
@@ -181,6 +182,18 @@ def _job_of(
             f"{path} is virtual, and its {other[0]} cannot be had again: expected {quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
         )
     return job
+
+
+def _check_said(path: Path, attributes: dict[str, Any], job: Job) -> None:
+    """StoreError where a virtual sample says something else of itself than what is drawn."""
+    request = job.plan.request
+    counts = {"instances": request.instances, "group_size": request.group_size}
+    drawn = store_attributes(job.identifiers, layout=job.plan.sample_layout, manifest={}, **counts)
+    for name in ("layout", "instances", "group_size", "ids", "fill"):
+        if attributes[name] != drawn[name]:
+            raise StoreError(
+                f"{path}/zarr.json: {name}: expected {drawn[name]}, as its request says, found {quoted(attributes[name])}; sample again"
+            )
 
 
 def _request_of(path: Path, said: dict[str, Any]) -> dict[str, Any]:

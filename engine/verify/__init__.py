@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +160,26 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
         "subgraphs": verify_subgraphs,
         "batches": verify_batches,
     }
+    _check_hops(samples, algorithm)
     subject = Subject(samples, store, graph, algorithm, budget, algo)
     if request.get("target"):
         verify_targets(subject, checks, by_layout)
     else:
         by_layout[samples.layout](subject, checks)
+
+
+def _check_hops(samples: Samples, algorithm: Any) -> None:
+    """StoreError where the arrays of a sample have other hops than its request asks for."""
+    if samples.layout == "hops":
+        widths = [hop.shape[1] for hop in samples.hops]
+        found = [b // a if a else 0 for a, b in pairwise(widths)]
+        fits = widths[1:] == [a * size for a, size in zip(widths, algorithm.sizes(), strict=False)]
+        fits = fits and len(found) == len(algorithm.sizes())
+    elif samples.layout == "batches":
+        found, fits = samples["hop_edges"].shape[1], samples["hop_edges"].shape[1] == len(algorithm.sizes())
+    else:
+        return
+    if not fits:
+        raise StoreError(
+            f"{samples.path}: expected hops of the sizes {list(algorithm.sizes())}, as its request says, found {found}; sample again"
+        )

@@ -198,12 +198,11 @@ def test_a_cached_module_beside_a_named_file_does_not_run(tmp_path, made):
     ("change", "said"),
     [
         (lambda r: r.update(parameters={"columns": "/etc/passwd"}), "parameters: expected options of 'deepwalk'"),
-        (lambda r: r.update(parameters=[1]), "parameters: expected options of 'deepwalk'"),
-        (lambda r: r.update(algorithm=["deepwalk"]), "algorithm: expected a name"),
+        (lambda r: r.update(parameters=[1]), "expected request: parameters: dict, found [1]"),
+        (lambda r: r.update(algorithm=["deepwalk"]), "expected request: algorithm: str, found ['deepwalk']"),
         (lambda r: r.update(algorithm="os:system"), "code of its maker's own"),
-        (lambda r: r.pop("parameters"), "expected a request with parameters|parameters: expected options"),
     ],
-    ids=["an option of runs", "a list", "no name", "a module", "nothing"],
+    ids=["an option of runs", "a list", "no name", "a module"],
 )
 @pytest.mark.parametrize("virtual", [False, True])
 def test_what_csaw_would_not_have_written_is_refused_by_name(tmp_path, change, said, virtual):
@@ -220,7 +219,7 @@ def test_what_csaw_would_not_have_written_is_refused_by_name(tmp_path, change, s
     else:
         found = report.checks[-1].details
     assert str(tmp_path / "w.zarr") in found
-    assert any(one in found for one in said.split("|"))
+    assert said in found
 
 
 @pytest.mark.parametrize("sources", ["/dev/zero", "g.zarr/zarr.json", "list", 5, ["a"]])
