@@ -170,16 +170,15 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
 
 def _check_hops(samples: Samples, algorithm: Any) -> None:
     """StoreError where the arrays of a sample have other hops than its request asks for."""
+    asked: list[int] = list(algorithm.sizes()) if samples.layout in ("hops", "batches") else []
     if samples.layout == "hops":
         widths = [hop.shape[1] for hop in samples.hops]
-        found = [b // a if a else 0 for a, b in pairwise(widths)]
-        fits = widths[1:] == [a * size for a, size in zip(widths, algorithm.sizes(), strict=False)]
-        fits = fits and len(found) == len(algorithm.sizes())
-    elif samples.layout == "batches":
-        found, fits = samples["hop_edges"].shape[1], samples["hop_edges"].shape[1] == len(algorithm.sizes())
+        fits = len(widths) == len(asked) + 1 and all(
+            b == a * k for (a, b), k in zip(pairwise(widths), asked, strict=True)
+        )
     else:
-        return
+        fits = samples.layout != "batches" or samples["hop_edges"].shape[1] == len(asked)
     if not fits:
         raise StoreError(
-            f"{samples.path}: expected hops of the sizes {list(algorithm.sizes())}, as its request says, found {found}; sample again"
+            f"{samples.path}: expected hops of the sizes {asked}, as its request says, found other arrays; sample again"
         )

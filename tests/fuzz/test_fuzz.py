@@ -16,6 +16,7 @@ LONG = {
     "kernels": 300,
     "kills": 500,
     "expressions": 2000,
+    "manifests": 2000,
 }
 TESTS = Path(__file__).parent.parent
 
