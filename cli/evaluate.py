@@ -67,6 +67,11 @@ def _of_measures() -> list[click.Parameter]:
     help="Folder for a plot of each distribution and curve, the graph beside its samples, as PNG and SVG.",
 )
 @click.option(
+    "--algo",
+    metavar="FILE.py:CLASS",
+    help="File and class of the algorithm of virtual samples, where csaw does not ship it: no code runs because a store names it.",
+)
+@click.option(
     "--cluster",
     metavar="CLUSTER",
     help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
@@ -82,6 +87,7 @@ def evaluate(
     save: tuple[str, str] | None,
     overwrite: bool,
     plot: Path | None,
+    algo: str | None,
     cluster: str | None,
     dry_run: bool,
     as_json: bool,
@@ -108,11 +114,8 @@ def evaluate(
 
     if plot:
         plots.check()
-    columns = save[0].split(",") if save else []
-    if save:
-        saved.check_name(Path(save[1]), overwrite=overwrite)
-        wanted["measures"] = wanted["measures"] or ",".join(columns)
-    run = _runner(cluster, dry_run)
+    columns = _to_save(save, overwrite, wanted)
+    run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
         planned = plan(resolve(graph), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
@@ -128,6 +131,17 @@ def evaluate(
     elif not console.is_quiet():
         print_evaluation(found)
         console.say(*of_evaluation(graph, save, plot))
+
+
+def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, Any]) -> list[str]:
+    """The measures to save, which are those to find where the user names no others."""
+    from csaw.engine.evaluation import saved
+
+    if save is None:
+        return []
+    saved.check_name(Path(save[1]), overwrite=overwrite)
+    wanted["measures"] = wanted["measures"] or save[0]
+    return save[0].split(",")
 
 
 def _runner(cluster: str | None, dry_run: bool) -> Any:

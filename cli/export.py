@@ -26,11 +26,16 @@ from csaw.cli import console, values
     type=values.Range(),
     help="Write the instances from the first number to before the second alone, such as 0:1000 [default: all].",
 )
+@click.option(
+    "--algo",
+    metavar="FILE.py:CLASS",
+    help="File and class of the algorithm of a virtual sample, where csaw does not ship it: no code runs because a store names it.",
+)
 @click.option("--threads", type=int, help="Number of threads; no byte depends on it [default: one for each processor].")
 @click.option("--overwrite", is_flag=True, help="Replace the file OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.quiet
-def export(store: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
+def export(store: str, out: str, format: str | None, graph: str | None, instances: tuple[int, int] | None, algo: str | None, threads: int | None, overwrite: bool, as_json: bool) -> None:  # fmt: skip
     """Write STORE, a sample or a graph, as the file OUT.
 
     The name of OUT chooses the format. Of a sample: text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's corpus_file; from other samples it has one edge on each line, "instance src dst depth".
@@ -54,7 +59,15 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
         source, total, unit = _opened(store, instances)
         update.begin("exporting", total, unit)
         summary = write(
-            source, out, format, graph=graph, instances=instances, threads=threads, overwrite=overwrite, update=update
+            source,
+            out,
+            format,
+            graph=graph,
+            instances=instances,
+            threads=threads,
+            overwrite=overwrite,
+            update=update,
+            algo=algo,
         )
     console.print_json(summary) if as_json else console.say(*of_export(summary, out))
 

@@ -19,8 +19,13 @@ WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge coun
     is_flag=True,
     help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
 )
+@click.option(
+    "--algo",
+    metavar="FILE.py:CLASS",
+    help="File and class of the algorithm of a virtual sample, where csaw does not ship it: no code runs because a store names it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
-def info(store: str, full: bool, as_json: bool) -> None:
+def info(store: str, full: bool, algo: str | None, as_json: bool) -> None:
     """Show what a graph store or a sample store says of itself.
 
     Of a sample, csaw reads some instances besides, and shows how many vertices they have, how long or large they are, and how often vertices occur.
@@ -32,7 +37,7 @@ def info(store: str, full: bool, as_json: bool) -> None:
     from csaw.cli.console import print_json
     from csaw.cli.report import print_report
 
-    shown = _describe(store, full)
+    shown = _describe(store, full, algo)
     if as_json:
         print_json(shown)
     elif "partitions" in shown:
@@ -41,7 +46,7 @@ def info(store: str, full: bool, as_json: bool) -> None:
         from csaw.cli.runs import sample_sections
 
         print_report(sample_sections(shown))
-        _print_look(store)
+        _print_look(store, algo)
 
 
 def _print_graph(shown: dict[str, Any]) -> None:
@@ -54,12 +59,12 @@ def _print_graph(shown: dict[str, Any]) -> None:
     _print_partitions(shown["partitions"])
 
 
-def _describe(path: str, full: bool) -> dict[str, Any]:
+def _describe(path: str, full: bool, algo: str | None) -> dict[str, Any]:
     """The store as plain data. A path that is neither kind of store goes to open_graph, whose error says what is wrong with it."""
     if _is_samples(Path(path)):
         from csaw.engine.samples.describe import describe
 
-        return describe(path, full)
+        return describe(path, full, algo)
     from csaw.partition import open_graph
 
     return _graph(open_graph(path), full)
@@ -96,14 +101,14 @@ def _degrees(store: Any) -> list[dict[str, int]]:
     return [{"from": b["from"], "to": b["to"], "vertices": b["count"]} for b in bins]
 
 
-def _print_look(store: str) -> None:
+def _print_look(store: str, algo: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
     from csaw.engine.samples import open_samples
     from csaw.engine.samples.look import look
     from csaw.engine.samples.shown import INSTANCES
     from csaw.partition.errors import StoreError
 
-    samples = open_samples(store)
+    samples = open_samples(store, algo=algo)
     try:
         found = look(samples)
     except StoreError as error:

@@ -114,7 +114,7 @@ def _drop_output() -> None:
 
 
 def _where_room_is_needed(error: OSError) -> str:
-    from csaw.partition.compile import cache_dir
+    from csaw.partition.cache import cache_dir
 
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)" if full else ""

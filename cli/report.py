@@ -23,9 +23,14 @@ def print_report(sections: Iterable[Section]) -> None:
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
     for number, (heading, lines) in enumerate(printed):
-        click.echo("\n" * (number > 0) + heading)
+        click.echo("\n" * (number > 0) + _printable(heading))
         for name, text in lines:
-            click.echo(f"  {name:<{width}}  {text}".rstrip())
+            click.echo(_printable(f"  {name:<{width}}  {text}".rstrip()))
+
+
+def _printable(text: str) -> str:
+    """The text with what a terminal would not print as escapes: a store may say anything of itself."""
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
 
 
 def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:

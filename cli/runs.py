@@ -55,6 +55,7 @@ REQUEST = (
     Line("weighted", "--weighted"),
     Line("induced", "--induced"),
     Line("target", "--target", counted("vertices")),
+    Line("code", "SHA-256 of the algorithm's file"),
     Line("edge_bias", "--edge-bias"),
     Line("columns", "--columns", columns),
     Line("fingerprint", "fingerprint of the graph"),

@@ -164,7 +164,14 @@ def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
     from csaw.engine.virtual import open_virtual
 
-    return open_virtual(virtual_from, **_of_run(virtual_from, wanted)).job
+    return open_virtual(virtual_from, algo=_named(), **_of_run(virtual_from, wanted)).job
+
+
+def _named() -> str | None:
+    """The algorithm, where the user has named one."""
+    context = click.get_current_context()
+    by_user = context.get_parameter_source("algo") is not click.core.ParameterSource.DEFAULT
+    return context.params["algo"] if by_user else None
 
 
 def _of_run(virtual_from: str | None, wanted: dict[str, Any]) -> dict[str, Any]:

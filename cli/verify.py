@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     "--graph", type=values.Place(), help="Graph store that was sampled [default: where it was when it was sampled]."
 )
 @click.option("--columns", type=values.Place(), help="File of the columns of data that the sample was drawn with.")
+@click.option(
+    "--algo",
+    metavar="FILE.py:CLASS",
+    help="File and class of the algorithm, where csaw does not ship it: no code runs because a store names it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @console.tones("all that each check has found")
 @click.pass_context
-def verify(ctx: click.Context, store: str, graph: str | None, columns: str | None, as_json: bool) -> None:
+def verify(
+    ctx: click.Context, store: str, graph: str | None, columns: str | None, algo: str | None, as_json: bool
+) -> None:
     """Check that a sample or a graph store is right.
 
     Of a graph store, csaw reads every file and checks that its bytes are those that were written, that all numbers are within their ranges, and that the attributes agree with them.
@@ -39,7 +46,7 @@ def verify(ctx: click.Context, store: str, graph: str | None, columns: str | Non
         from csaw.engine.verify import verify_graph
         from csaw.partition.attributes import is_graph
 
-        report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns)
+        report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
     elif not report.ok or not console.is_quiet():

@@ -64,6 +64,9 @@ class Algorithm:
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""
 
+    file_digest: str = ""
+    """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
+
     def __init__(self, **values: Any) -> None:
         known = self.options()
         for name in values.keys() - known.keys():

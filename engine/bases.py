@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.engine.algorithm import LARGEST
 from csaw.engine.plan.target import number_of
+from csaw.engine.recorded import named, parameters
 from csaw.engine.run import DRAWS, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import Samples, files
@@ -35,10 +36,13 @@ def why_not(samples: Samples) -> str:
 class Bases:
     """The base instances of a sample of the graph ``store``, with dense ids. ``with`` gives threads and memory back."""
 
-    def __init__(self, samples: Samples, store: GraphStore) -> None:
+    def __init__(self, samples: Samples, store: GraphStore, algo: str | None) -> None:
+        """``algo``: FILE.py:CLASS where it was drawn by an algorithm that csaw does not ship."""
         request = samples.manifest["request"]
-        given = {name: request[name] for name in ASKED if request.get(name) is not None} | request["parameters"]
-        job = prepare(store, request["algorithm"], device="cpu", ids="dense", **given)
+        name = named(samples.path, request, algo)
+        given = {one: request[one] for one in ASKED if request.get(one) is not None}
+        given |= parameters(samples.path, request, name)
+        job = prepare(store, name, device="cpu", ids="dense", **given)
         alone = replace(job.plan.request, target=0, induced=False, instances=LARGEST)
         plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)
         self.samples, self.stream = samples, Stream(replace(job, plan=plan))

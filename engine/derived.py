@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition import GraphStore, IngestOptions, open_graph
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import cache_dir
 from csaw.partition.errors import StoreError
 from csaw.partition.pipeline import ingest_rows
 

@@ -48,7 +48,7 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, ast.Constant) and not _is_plain(node.value):
             raise OptionError(f"{where}: expected numbers of 64 bits, found {quoted(node.value)}")
-        if isinstance(node, ast.BinOp) and isinstance(node.op, DIVISIONS) and _is_zero(node.right):
+        if divides_by_zero(node):
             raise OptionError(f"{where}: {ast.unparse(node)} divides by zero")
         if type(node) in FOREIGN:
             raise OptionError(
@@ -56,8 +56,19 @@ def refuse_foreign(body: Iterable[ast.AST], where: str) -> None:
             )
 
 
-def _is_zero(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == 0
+def divides_by_zero(node: ast.AST) -> bool:
+    """Whether a node is a division by the number 0."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, DIVISIONS):
+        return False
+    return isinstance(node.right, ast.Constant) and node.right.value == 0
+
+
+def rounded_apart(where: str, name: str) -> str:
+    """What is said of a function of math that gives other bits elsewhere."""
+    return (
+        f"{where}: {name}() is rounded differently from machine to machine, so samples would differ; "
+        f"use + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
+    )
 
 
 def _is_plain(value: object) -> bool:
@@ -91,10 +102,7 @@ class Portable(ast.NodeTransformer):
             return _call(PORTABLE[name], *node.args)
         if name in BASES and len(node.args) == 1:
             return ast.BinOp(_call(PORTABLE["log"], *node.args), ast.Div(), ast.Constant(BASES[name]))
-        raise OptionError(
-            f"{self.where}: {name}() is rounded differently from machine to machine, so samples would differ; "
-            f"use + - * / **, sqrt, exp, log, log2, log10, floor, ceil, min, max"
-        )
+        raise OptionError(rounded_apart(self.where, name))
 
     def _library_function(self, function: ast.expr) -> str | None:
         """The name of a called function of math or NumPy; None for any other call."""

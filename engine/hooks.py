@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from csaw.engine.algorithm import LARGEST, Algorithm, Traversal, Walk
+from csaw.engine.expression import no_field
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
 from csaw.engine.hook_scope import BUILTINS, INLINED, Own, globals_of, source_of
 from csaw.partition.errors import OptionError
@@ -206,18 +207,7 @@ class _Rewriter(ast.NodeTransformer):
         if name == "vertices":
             self.engine.add("vertex_count")
             return _expression("vertex_count(graph)")
-        known = (
-            *VALUES,
-            "weight",
-            "src_degree",
-            "dst_degree",
-            "vertices",
-            "is_neighbor(a, b)",
-            "column(name, a)",
-            "path(i)",
-            "random()",
-        )
-        raise OptionError(f"{self.where}: no {self.view}.{name}; there are {', '.join(known)}, random_vertex()")
+        raise OptionError(f"{self.where}: {no_field(self.view, name)}")
 
     def _engine_call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
         self.reads.add(name)

@@ -38,7 +38,7 @@ class GraphView:
         return int(np.searchsorted(row, b, "right") - np.searchsorted(row, b, "left"))
 
     def is_neighbor(self, a: int, b: int) -> bool:
-        if a < 0:
+        if not 0 <= a < self.vertices:
             return False
         if self._cached[0] != a:
             self._cached = a, frozenset(self.row(a)[0])

@@ -21,7 +21,7 @@ import numpy as np
 
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import cache_dir
 from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)

@@ -1,22 +1,23 @@
 """Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
 
-import ast
-import importlib.util
+import hashlib
 import inspect
+import linecache
 import pkgutil
 from importlib import import_module
+from importlib.util import decode_source
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches, Option, Traversal, Walk
 from csaw.engine.ends import refuse_endless
-from csaw.engine.hook_language import refuse_foreign
+from csaw.engine.expression import bias_of
 from csaw.engine.user_code import is_own, users_code
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import OptionError, UnknownNameError
 from csaw.partition.shown import quoted
 
-LONGEST = 1000  # most characters of an expression
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
 HOOKS = {"update": Walk, "dead_end": Walk, "law": Walk, "bias_range": Walk, "expected_steps": Walk, "vertex_bias": Traversal, "geometric": Traversal, "sizes": Traversal}  # fmt: skip
 STARTS = ("all", "random", "connected", "distinct", "every", "clusters")
@@ -39,6 +40,22 @@ def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
     return found if edge_bias is None else with_edge_bias(found, edge_bias)
 
 
+def code_of(name: str) -> tuple[bytes, str]:
+    """The text of the file that ``FILE.py:CLASS`` names, and its SHA-256. UnknownNameError where there is no such file."""
+    file, _, wanted = name.partition(":")
+    if not wanted:
+        raise OptionError(f"--algo: expected FILE.py:CLASS, found {name!r}")
+    if not Path(file).is_file():
+        raise UnknownNameError(f"--algo: {file} is not a file")
+    if Path(file).suffix != ".py":
+        raise UnknownNameError(f"--algo: {file} is not a Python file")
+    try:
+        text = Path(file).read_bytes()
+    except OSError as error:
+        raise UnknownNameError(f"--algo: {file} cannot be read: {error.strerror}") from error
+    return text, hashlib.sha256(text).hexdigest()
+
+
 def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:  # fmt: skip
     """Make the algorithm with its options and the columns that its hooks read, and check all. Raises UnknownNameError or OptionError."""
     kind = find(name, edge_bias)
@@ -47,7 +64,7 @@ def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, c
     else:
         with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):
             algorithm = kind(**parameters)
-    algorithm.vertex_columns = columns
+    algorithm.vertex_columns, algorithm.file_digest = columns, code_of(name)[1] if ".py" in name else ""
     if is_own(kind):
         check_declarations(algorithm)
     if isinstance(algorithm, Walk) and algorithm.walk_length is None:
@@ -121,25 +138,7 @@ def _refuse_other_rules(algorithm: MiniBatches) -> None:
 
 def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
     """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``. OptionError if it is none."""
-    try:
-        if len(expression) > LONGEST:
-            raise ValueError
-        tree = ast.parse(expression, "--edge-bias", "eval")
-        refuse_foreign([tree.body], "--edge-bias")
-        # Write the tree as text again: a comment or line break in the expression would change the code around it.
-        source = f"def edge_bias(self, e):\n    return {ast.unparse(tree)}\n"
-        compiled = compile(source, "--edge-bias", "exec")
-    except (SyntaxError, ValueError, RecursionError) as error:
-        if isinstance(error, OptionError):
-            raise
-        raise OptionError(
-            f"--edge-bias: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters, found {quoted(expression)}"
-        ) from error
-    scope: dict[str, Any] = {}
-    # The user's own expression runs here, just as the user's own file runs with --algo FILE.
-    exec(compiled, {"math": import_module("math")}, scope)  # noqa: S102
-    scope["edge_bias"].csaw_source = source
-    return type(base.__name__, (base,), {"edge_bias": scope["edge_bias"], "bias_range": None, "label": base.name()})
+    return type(base.__name__, (base,), {"edge_bias": bias_of(expression), "bias_range": None, "label": base.name()})
 
 
 def _shipped(name: str) -> type[Algorithm]:
@@ -153,16 +152,13 @@ def _shipped(name: str) -> type[Algorithm]:
 
 def _from_file(name: str) -> type[Algorithm]:
     file, _, wanted = name.partition(":")
-    if not wanted:
-        raise OptionError(f"--algo: expected FILE.py:CLASS, found {name!r}")
-    if not Path(file).is_file():
-        raise UnknownNameError(f"--algo: {file} is not a file")
-    spec = importlib.util.spec_from_file_location("csaw_user_" + Path(file).stem, file)
-    if spec is None or spec.loader is None:
-        raise UnknownNameError(f"--algo: {file} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
+    text, place = code_of(name)[0], str(Path(file).absolute())
+    module = ModuleType("csaw_user_" + Path(file).stem)
+    module.__file__ = place
     with users_code(f"--algo: {file} cannot be imported:"):
-        spec.loader.exec_module(module)
+        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it is of this file.
+        exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
+        linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
     found = vars(module).get(wanted)
     if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal))):
         raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")

@@ -7,6 +7,8 @@ OUT/checksums, results  as in any sample store
 """
 
 from collections.abc import Callable
+from dataclasses import MISSING, fields
+from dataclasses import replace as with_other
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ import numpy as np
 
 from csaw.engine.given_columns import IDS
 from csaw.engine.given_sources import LABELS
+from csaw.engine.plan.request import Request
+from csaw.engine.recorded import built, named, parameters
 from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
@@ -24,9 +28,10 @@ from csaw.engine.samples.layout import chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.version import VERSION
-from csaw.partition import open_graph, replace
+from csaw.partition import GraphStore, open_graph, replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.nodes import About, group_node, write_array
+from csaw.partition.shown import quoted
 
 SOURCES = "given_sources"
 GIVEN = {SOURCES: "dense id of each source", LABELS: "label of each source"}
@@ -99,13 +104,22 @@ class VirtualSamples(OnDemand):
 
     is_virtual = True
 
-    def __init__(self, path: Path, attributes: dict[str, Any], graph: str | Path | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        path: Path,
+        attributes: dict[str, Any],
+        graph: str | Path | None = None,
+        algo: str | None = None,
+        **options: Any,
+    ) -> None:
         checksums = check.checksums_of(path)
         if VIRTUAL not in attributes:
             raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
         for name in checksums:
             check.check_file(path, name, checksums)
-        self.job = _job_of(path, attributes, checksums, graph, options)
+        self.job = _job_of(path, attributes, checksums, graph, algo, options)
+        _check_said(path, attributes, self.job)
+        self.algo = algo and str(Path(algo).absolute())
         self.stream = Stream(self.job)
         super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)
         self.checksums = checksums
@@ -126,25 +140,74 @@ class VirtualSamples(OnDemand):
         return _size_of(self.path)
 
 
-def open_virtual(path: str | Path, graph: str | Path | None = None, **options: Any) -> VirtualSamples:
+def open_virtual(
+    path: str | Path, graph: str | Path | None = None, algo: str | None = None, **options: Any
+) -> VirtualSamples:
     """Open the virtual sample at ``path``; its ``job`` is what :func:`execute` stores as a sample.
 
-    Arguments: graph, the path of its graph store (default: None, where it was); options of a run on which no byte depends, such as ``device`` and ``memory``.
+    Arguments: graph, the path of its graph store (default: None, where it was); algo, ``FILE.py:CLASS`` where it is drawn by an algorithm that csaw does not ship (default: None);
+    options of a run on which no byte depends, such as ``device`` and ``memory``.
 
-    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, and where another version of csaw draws other samples.
+    StoreError where the store is damaged or no virtual sample, where its graph is missing or another, where nobody has named its code or the file is another, and where another
+    version of csaw draws other samples.
     """
-    return VirtualSamples(path := Path(path), check.attributes_of(path), graph, **options)
+    return VirtualSamples(path := Path(path), check.attributes_of(path), graph, algo, **options)
 
 
 def _job_of(
-    path: Path, attributes: dict[str, Any], checksums: dict[str, str], graph: str | Path | None, options: dict[str, Any]
+    path: Path,
+    attributes: dict[str, Any],
+    checksums: dict[str, str],
+    graph: str | Path | None,
+    algo: str | None,
+    options: dict[str, Any],
 ) -> Job:
     wanted = attributes["manifest"]
     if wanted.get("draws") != DRAWS:
         raise StoreError(
-            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it ({wanted.get('version')}); use that version, or sample again"
+            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it ({quoted(wanted.get('version'))}); use that version, or sample again"
         )
-    request, where = wanted["request"], graph or wanted["graph"]["path"]
+    request = _request_of(path, wanted)
+    built(path, request, algo)  # so that an error names the store
+    name = named(path, request, algo)
+    store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
+    given = {one: request[one] for one in ASKED if request.get(one) is not None}
+    given |= parameters(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
+    job = _prepared(store, name, request, given)
+    if files.plain(job.plan.request.as_dict()) != request:
+        job = _prepared(store, name, request, given | {one: request[one] for one in METHODS})
+    found = files.plain(job.plan.request.as_dict())
+    if other := [one for one in request if found.get(one) != request[one]]:
+        raise StoreError(
+            f"{path} is virtual, and its {other[0]} cannot be had again: expected {quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
+        )
+    return job
+
+
+def _check_said(path: Path, attributes: dict[str, Any], job: Job) -> None:
+    """StoreError where a virtual sample says something else of itself than what is drawn."""
+    request = job.plan.request
+    counts = {"instances": request.instances, "group_size": request.group_size}
+    drawn = store_attributes(job.identifiers, layout=job.plan.sample_layout, manifest={}, **counts)
+    for name in ("layout", "instances", "group_size", "ids", "fill"):
+        if attributes[name] != drawn[name]:
+            raise StoreError(
+                f"{path}/zarr.json: {name}: expected {drawn[name]}, as its request says, found {quoted(attributes[name])}; sample again"
+            )
+
+
+def _request_of(path: Path, said: dict[str, Any]) -> dict[str, Any]:
+    request: dict[str, Any] = said.get("request", {})
+    needed = [one.name for one in fields(Request) if one.default is MISSING and one.default_factory is MISSING]
+    if lacking := [name for name in needed if name not in request]:
+        raise StoreError(f"{path}/zarr.json: expected a request with {lacking[0]}, found none; sample again")
+    return request
+
+
+def _graph_of(path: Path, where: Any, request: dict[str, Any]) -> GraphStore:
+    """The graph that a virtual sample is drawn from, which is at ``where``."""
+    if not isinstance(where, str | Path):
+        raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
     try:
         store = open_graph(where)
     except StoreError as error:
@@ -155,21 +218,26 @@ def _job_of(
         raise StoreError(
             f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
         )
-    given = {name: request[name] for name in ASKED if request.get(name) is not None} | request["parameters"] | options
-    given["sources"] = attributes[VIRTUAL]["sources"]
-    if given["sources"] is None:
-        listed = Rows(path, SOURCES, checksums)[:]
-        given["sources"] = store.original_ids(listed.astype(store.id_dtype))
-        if f"{LABELS}/zarr.json" in checksums:
-            given["sources"] = {IDS: given["sources"], LABELS: Rows(path, LABELS, checksums)[:]}
-    elif given["sources"] in set(STARTS) - {"all"}:  # what the algorithm starts from by itself
-        del given["sources"]
-    job = prepare(store, request["algorithm"], **given)
-    if files.plain(job.plan.request.as_dict()) != request:
-        job = prepare(store, request["algorithm"], **given, **{name: request[name] for name in METHODS})
-    found = files.plain(job.plan.request.as_dict())
-    if other := [name for name in request if found.get(name) != request[name]]:
+    return store
+
+
+def _given_again(path: Path, held: Any, checksums: dict[str, str], store: GraphStore) -> dict[str, Any]:
+    """The option ``sources`` of a virtual sample: a rule by its name, or the list that the store keeps, and never a file that the store names."""
+    asked = held.get("sources") if isinstance(held, dict) else held
+    if asked is None:
+        listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
+        labeled = f"{LABELS}/zarr.json" in checksums
+        return {"sources": {IDS: listed, LABELS: Rows(path, LABELS, checksums)[:]} if labeled else listed}
+    if not isinstance(asked, str) or not (asked in STARTS or asked.startswith("random:")):
         raise StoreError(
-            f"{path} is virtual, and its {other[0]} cannot be had again: expected {request[other[0]]}, found {found.get(other[0])}; sample again"
+            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS)}, found {quoted(asked)}; sample again"
         )
-    return job
+    by_itself = asked in set(STARTS) - {"all"}  # what the algorithm starts from where nobody says
+    return {} if by_itself else {"sources": asked}
+
+
+def _prepared(store: GraphStore, name: str, request: dict[str, Any], given: dict[str, Any]) -> Job:
+    """The job of a request, whose algorithm is called as the request calls it."""
+    job = prepare(store, name, **given)
+    asked = with_other(job.plan.request, algorithm=request["algorithm"])
+    return with_other(job, plan=with_other(job.plan, request=asked))

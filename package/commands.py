@@ -131,7 +131,8 @@ def sample(graph: Any, out: Place | None = None, algo: str = "deepwalk", *, virt
 def _drawn(job: Job, out: Place | None, progress: Progress, *, virtual: bool, resume: bool, overwrite: bool) -> Samples:
     if out is not None and virtual:
         commit_virtual(job, Path(out), overwrite=overwrite)
-        return open_samples(Path(out))
+        request = job.plan.request
+        return open_samples(Path(out), algo=request.algorithm if request.code else None)
     with progress_of(progress, "sampling", job.plan.request.instances, "instances") as update:
         if out is None:
             return draw_samples(job, update)

@@ -1,5 +1,6 @@
 """The attributes of a graph store: written once, and checked against their digest and for consistency whenever the store is opened."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
             raise _wrong(path, name, f"a value of type {kind.__name__}", value)
     if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
         raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
+    if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache
+        raise _wrong(path, "fingerprint", "a digest", attributes["fingerprint"])
     if attributes["id_dtype"] not in ("uint32", "uint64"):
         raise _wrong(path, "id_dtype", "uint32 or uint64", attributes["id_dtype"])
     if attributes["id_kind"] not in ID_KINDS:

@@ -1,14 +1,15 @@
 """``njit`` and ``prange`` with machine code cached in the user's cache folder, never in site-packages."""
 
 import fcntl
-import os
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
 from subprocess import Popen
 from time import sleep
-from typing import Any
+from typing import IO, Any
 
 import numba
 from numba import prange
@@ -16,17 +17,13 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.event import Listener, register
 from numba.core.runtime import rtsys
 
+from csaw.partition.cache import code_folder, own_file, write_own
 from csaw.partition.stages import COMPILING, stage
 
-__all__ = ["cache_dir", "inner", "njit", "prange"]
+__all__ = ["inner", "njit", "prange"]
 
 
-def cache_dir() -> Path:
-    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
-    return Path(os.environ.get("CSAW_CACHE_DIR") or Path.home() / ".cache" / "csaw")
-
-
-numba.config.CACHE_DIR = str(cache_dir() / "numba")  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
+numba.config.CACHE_DIR = str(code_folder("numba"))  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
 
 
 POLL_SECONDS = 0.005
@@ -37,8 +34,23 @@ class _LockedCacheFile(IndexDataCacheFile):
     """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name.
 
     The index names machine code that is there already. Numba writes the index first: a process that reads it at once would load what an earlier version of the source has left
-    under the name.
+    under the name. What it loads is of this user alone: it is code.
     """
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if own_file(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        place = Path(self._data_path(name))
+        if not own_file(place):
+            raise FileNotFoundError(place)  # for which Numba compiles it
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[IO[bytes]]:
+        made = io.BytesIO()
+        yield made
+        write_own(Path(filepath), made.getvalue())
 
     def save(self, key: Any, data: Any) -> None:
         with open(self._index_path + ".lock", "w") as lock:

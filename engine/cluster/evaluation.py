@@ -119,7 +119,7 @@ class SpreadMeasuring:
         from csaw.engine.cluster.measurer import find_in_sample
 
         pieces = list(sampled.pieces(samples, each=self.wish.instances == "each"))
-        task = partial(_task, self.name, str(samples.path.absolute()), self.wish.as_)
+        task = partial(_task, self.name, str(samples.path.absolute()), samples.algo, self.wish.as_)
         progress(f"{samples.path}, {len(pieces):,} instances" if len(pieces) > 1 else f"{samples.path}")
         if len(pieces) > 1:
             size = -(-len(pieces) // TASKS_OF_SAMPLE)
@@ -136,6 +136,6 @@ class SpreadMeasuring:
             self.host.close()
 
 
-def _task(name: str, path: str, as_: str, pieces: Sequence[tuple[int, int]], measures: Sequence[Measure]) -> tuple[Any, ...]:  # fmt: skip
+def _task(name: str, path: str, algo: str | None, as_: str, pieces: Sequence[tuple[int, int]], measures: Sequence[Measure]) -> tuple[Any, ...]:  # fmt: skip
     """The arguments of ``find_in_sample``."""
-    return name, path, pieces, list(measures), as_
+    return name, path, algo, pieces, list(measures), as_

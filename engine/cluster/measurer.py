@@ -92,11 +92,11 @@ def find(name: str, one: Measure) -> Findings:
     return _on(name, lambda networks: one.findings(networks.of(one)))  # type: ignore[no-any-return]
 
 
-def find_in_sample(name: str, path: str, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str) -> list[Piece]:  # fmt: skip
+def find_in_sample(name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str) -> list[Piece]:  # fmt: skip
     """The task of some measures of some instances of a sample, by ranges."""
 
     def work(networks: Networks) -> list[Piece]:
-        samples = open_samples(path, networks.store.path)
+        samples = open_samples(path, networks.store.path, algo)
         sampled.check(samples, networks.store)
         return [measured(samples, networks.host, some, measures, as_) for some in instances]
 

@@ -43,7 +43,7 @@ class Recipe:
         for name in ("sources", "columns"):
             if name in wanted and _is_file(wanted[name]):
                 wanted[name] = str(Path(wanted[name]).absolute())
-        file = None if virtual else _own_file(algo)
+        file = _own_file(algo)
         own = None if file is None else (str(file.absolute()), _digest(file))
         return cls(str(place.absolute()), algo, str(Path(out).absolute()), wanted, virtual, own)
 
@@ -67,15 +67,19 @@ class Recipe:
         if self.virtual:
             from csaw.engine.virtual import open_virtual
 
-            return open_virtual(self.graph, **given).job
+            return open_virtual(self.graph, algo=self._algo(), **given).job
+        job = prepare(self.graph, self._algo(), **given)
+        request = replace(job.plan.request, algorithm=self.algo)  # as the user has named it
+        return replace(job, plan=replace(job.plan, request=request))
+
+    def _algo(self) -> Any:
+        """The algorithm's name here, none where a virtual sample names one that csaw ships. StoreError where the user's own file is another than where the run was started."""
         if self.own is None:
-            return prepare(self.graph, self.algo, **given)
+            return None if self.virtual else self.algo
         file, digest = self.own
         if _digest(Path(file)) != digest:
             raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
-        job = prepare(self.graph, f"{file}:{self.algo.partition(':')[2]}", **given)
-        request = replace(job.plan.request, algorithm=self.algo)  # as the user has named it
-        return replace(job, plan=replace(job.plan, request=request))
+        return f"{file}:{self.algo.partition(':')[2]}"
 
     def with_given(self, **more: Any) -> "Recipe":
         """The same recipe, with options where the user gave none."""

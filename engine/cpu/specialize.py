@@ -9,7 +9,6 @@ arguments, so changing them compiles nothing.
 import ast
 import hashlib
 import importlib.util
-import os
 import sys
 import threading
 from functools import cache
@@ -20,7 +19,7 @@ from typing import Any
 from csaw.engine.cpu.folding import Folding, names_of
 from csaw.engine.hooks import TREES, Hook
 from csaw.engine.kernel_time import finds
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import code_folder, own_file, write_own
 
 FOLDER = Path(__file__).with_name("kernels")
 FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "searches.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
@@ -103,12 +102,10 @@ def _load(function: str, text: str) -> ModuleType:
 
 
 def _imported(name: str, text: str) -> ModuleType:
-    path = cache_dir() / "kernels" / f"{name}.py"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(text)
-        draft.replace(path)
+    path = code_folder("kernels") / f"{name}.py"
+    if not own_file(path):
+        write_own(path, text.encode())
+    own_file(Path(importlib.util.cache_from_source(path)))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -6,7 +6,6 @@ that a bias has the same bits here and on the CPU. The result, a cubin, is kept 
 
 import hashlib
 import logging
-import os
 import re
 import threading
 from functools import cache
@@ -18,7 +17,7 @@ from csaw.engine.hook_scope import CALLED, INLINED
 from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.engine.kernel_time import compiles, finds
 from csaw.partition import stages
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import code_folder, own_file, write_own
 from csaw.partition.errors import DeviceError
 
 FOLDER = Path(__file__).with_name("kernels")
@@ -66,9 +65,9 @@ def cubin(
         Path(__file__).read_text(),
     ]
     stamp = hashlib.sha256("\0".join([*inputs, _versions()]).encode()).hexdigest()[:24]
-    path = cache_dir() / "cuda" / f"{stamp}.{architecture}.cubin"
+    path = code_folder("cuda") / f"{stamp}.{architecture}.cubin"
     with finds(), COMPILING:
-        if not path.exists():
+        if not own_file(path):
             with stages.stage(stages.COMPILING), compiles(" ".join(Path(file).name for file in files)):
                 _make(path, text, list(used.values()), params, architecture)
     return path
@@ -78,10 +77,7 @@ def _make(path: Path, text: str, hooks: list[Hook], params: tuple, architecture:
     """Compile ``text`` and the hooks, and write the linked code to ``path`` as a whole."""
     parts = [_kernels(text, architecture)]
     parts += [_hook(hook, params, architecture) for hook in hooks if _compiled(hook)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_bytes(_link(parts, architecture))
-    draft.replace(path)
+    write_own(path, _link(parts, architecture))
 
 
 def _compiled(hook: Hook) -> bool:

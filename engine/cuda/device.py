@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from csaw.engine.cuda.compile import INSTALL
+from csaw.partition.cache import check_cupy
 from csaw.partition.errors import DeviceError, MissingDependencyError
 
 
@@ -24,6 +25,7 @@ def open_device(number: int = 0) -> Device:
     missing = [module for module in ("cupy", "numba_cuda", "cuda.core") if not _installed(module)]
     if missing:
         raise MissingDependencyError(f"no GPU can be used: {', '.join(missing)} is not installed; {INSTALL}")
+    check_cupy()
     import cupy
 
     try:

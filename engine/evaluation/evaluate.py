@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import measure
+from csaw.engine import measure, recorded
 from csaw.engine.evaluation import distances, profiles, sampled
 from csaw.engine.evaluation.measuring import Measuring, Progress
 from csaw.engine.evaluation.networks import Networks
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
 from csaw.engine.measure import Findings, Measure
-from csaw.engine.samples import Samples, open_samples
+from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.errors import OptionError
 from csaw.partition.facts import counted, html_rows, line
@@ -86,12 +86,14 @@ def evaluate(
     samples: Sequence[str | Path | Samples] = (),
     *,
     progress: Progress = lambda doing: None,
+    algo: str | None = None,
     measuring: Callable[[GraphStore, EvaluateOptions], Any] = Measuring,
     **options: Any,
 ) -> Evaluation:
     """Say what a graph is like, and how well samples keep it.
 
     graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
+    algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship (default: None).
     progress: called with a few words at each step. measuring: what measures, with the abilities of Measuring (default: this process).
     options: those of EvaluateOptions, and those of the measures by name.
 
@@ -101,7 +103,7 @@ def evaluate(
     wish, values = EvaluateOptions.of(options)
     measures = measure.chosen(wish.measures, values)
     store = graph if isinstance(graph, GraphStore) else open_graph(graph)
-    given = [one if isinstance(one, Samples) else open_samples(one, store.path) for one in samples]
+    given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
         sampled.check(sample, store)
     if wish.estimate and not given:
@@ -111,6 +113,12 @@ def evaluate(
         for sample in given:
             evaluation.samples.append(_compared(sample, here, evaluation.profile, measures, wish, progress))
     return evaluation
+
+
+def _opened(path: str | Path, store: GraphStore, algo: str | None) -> Samples:
+    """The sample at ``path``. The user names code for those alone that csaw cannot draw without it."""
+    request = check.attributes_of(Path(path))["manifest"].get("request", {})
+    return open_samples(path, store.path, algo if recorded.is_own(request) else None)
 
 
 def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]:

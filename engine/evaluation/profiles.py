@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
 from csaw.engine.unfinished import DAMAGED, Unfinished, write
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import cache_dir
 
 VERSION = 2
 """Raised when findings change, so that those of before are not taken."""

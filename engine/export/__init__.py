@@ -23,13 +23,14 @@ Update = Callable[[int], None]
 
 
 def export(store: str | Path | Samples | GraphStore, out: str | Path, format: str | None = None, *, graph: str | Path | None = None, instances: tuple[int, int] | None = None,
-           threads: int | None = None, overwrite: bool = False, update: Update = lambda done: None) -> dict[str, Any]:  # fmt: skip
+           threads: int | None = None, overwrite: bool = False, update: Update = lambda done: None, algo: str | None = None) -> dict[str, Any]:  # fmt: skip
     """Write a sample or a graph as a file of another format. The file is written whole or not at all; vertices have their original ids where the format has ids.
 
     store: path of a sample store or of a graph store, one that is open, which may be in memory, a file of edges, or a dataset's name. out: path of the file to write.
     format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet, metis, graphml, npz or ids (default: None, as the suffix of ``out`` says).
     graph: of samples, path of the graph store, for formats that say where edges are in it (default: None, where it was sampled, if it is still there).
         A virtual sample is drawn from it.
+    algo: of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm (default: None).
     instances: of samples, write the instances from the first number to before the second alone (default: None, all of them).
     threads: number of threads; no byte depends on it (default: None, one for each processor).
     overwrite: replace a file that is at ``out`` (default: False). update: called with the number of instances, or of a graph's stored edges, written so far.
@@ -43,11 +44,11 @@ def export(store: str | Path | Samples | GraphStore, out: str | Path, format: st
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
         store = open_graph(resolve(os.fspath(store)))
     if isinstance(store, GraphStore):
-        for name, given in (("--graph", graph), ("--instances", instances)):
+        for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
                 raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
         return _export_graph(store, out, chosen(GRAPHS, out, format), crew, overwrite, update)
-    samples = store if isinstance(store, Samples) else open_samples(store, graph)
+    samples = store if isinstance(store, Samples) else open_samples(store, graph, algo)
     if instances is not None:
         samples = _part(samples, *instances)
     return _export_samples(samples, out, chosen(SAMPLES, out, format), graph, crew, overwrite, update)

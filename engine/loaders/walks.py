@@ -78,10 +78,10 @@ class WalkDataset(data.Dataset):
 
     def __getstate__(self) -> dict[str, Any]:
         """Worker processes open the store themselves."""
-        return vars(self) | {"samples": self.samples.path}
+        return vars(self) | {"samples": (self.samples.path, None, self.samples.algo)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, samples=open_samples(state["samples"]))
+        self.__dict__.update(state, samples=open_samples(*state["samples"]))
 
 
 class WalkStream(data.IterableDataset):

@@ -151,7 +151,7 @@ def make_plan(
     refuse_sizes(least, sources.instances, room // 4 if layout == "hops" else room)
     request = Request(
         store.fingerprint, name, algorithm.parameters(), options.edge_bias, weighted, options.seed, sources.instances,
-        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced, target or 0, algorithm.vertex_columns.digests,
+        sources.digest(), method, options.collision, max(1, min(sources.instances, GROUP_BYTES // row)), options.ids, induced, target or 0, algorithm.vertex_columns.digests, algorithm.file_digest,
     )  # fmt: skip
     most = _share(bases, len(devices), 1 if target else request.group_size)
     shape = Shape(store, algorithm, replace(request, instances=bases), needs, in_flight, most, options.detect)

@@ -25,8 +25,9 @@ class Request:
     induced: bool = False
     target: int = 0  # distinct vertices of an instance; 0: as many as the algorithm meets
     columns: dict[str, str] = field(default_factory=dict)  # digests of the columns of data of vertices, by name
+    code: str = ""  # SHA-256 of the file of an algorithm that csaw does not ship
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for a manifest; ``induced``, ``target`` and ``columns`` only where they are there, as in the manifests of versions that did not know them."""
+        """Plain data for a manifest; ``induced``, ``target``, ``columns`` and ``code`` only where they are there, as in the manifests of versions that did not know them."""
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return {k: v for k, v in shown.items() if v or k not in ("induced", "target", "columns")}
+        return {k: v for k, v in shown.items() if v or k not in ("induced", "target", "columns", "code")}

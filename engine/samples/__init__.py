@@ -47,6 +47,9 @@ class Samples(HopTables, ShownSamples):
 
     first = 0
     is_virtual = False
+    algo: str | None = (
+        None  # the file of an algorithm that csaw does not ship, where the user has named it to have samples drawn
+    )
 
     def __init__(self, path: Path, attributes: dict[str, Any]):
         """``attributes``: what the store at ``path`` says of itself, as :func:`open_samples` has read it."""
@@ -275,15 +278,16 @@ class Samples(HopTables, ShownSamples):
         return self._ordered
 
 
-def open_samples(path: str | Path, graph: str | Path | None = None) -> Samples:
+def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | None = None) -> Samples:
     """Open the finished sample store at ``path``; StoreError where it is missing, unfinished, damaged, or of a later format.
 
     A virtual one is drawn when it is read, from its graph store: ``graph`` names it where it is not where it was (default: None). StoreError where that is
-    missing or another.
+    missing or another. Code that a store names is never run: where a virtual one is drawn by an algorithm that csaw does not ship, ``algo`` names that again, as ``FILE.py:CLASS``
+    (default: None); StoreError where nobody has, or where the file is another than it was.
     """
     path = Path(path)
     attributes = check.attributes_of(path)
     if VIRTUAL not in attributes:
         return Samples(path, attributes)
     virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
-    return virtual.VirtualSamples(path, attributes, graph)
+    return virtual.VirtualSamples(path, attributes, graph, algo)

@@ -24,6 +24,25 @@ LARGEST = 2**62  # of a side of an array
 PER_INSTANCE = {"lengths": 0, "walk_ptr": 1, "hop_nodes": 0, "hop_edges": 0, "instance_ptr": 1, "sources_ptr": 1, "node_ptr": 1,
                 "edge_ptr": 1, "seed_ptr": 1, "vertices_ptr": 1}  # fmt: skip
 """Arrays with a row for each instance, and how many more rows they have than there are instances."""
+TEXT, COUNT, NONE = (str,), (int,), type(None)
+MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
+    "request": {
+        **dict.fromkeys(("fingerprint", "algorithm", "sources", "select", "collision", "ids", "code"), TEXT),
+        **dict.fromkeys(("seed", "instances", "group_size", "target"), COUNT),
+        **dict.fromkeys(("weighted", "induced"), (bool,)),
+        **dict.fromkeys(("parameters", "columns"), (dict,)),
+        "edge_bias": (str, NONE),
+    },
+    "graph": {
+        "path": TEXT,
+        "fingerprint": TEXT,
+        "vertices": COUNT,
+        "edges": COUNT,
+        "id_kind": TEXT,
+        "directed": (bool,),
+    },
+}
+"""The types of what a manifest says; integers are from 0 to 2^64 - 1."""
 OWN = "sha256_of_these"
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
 
@@ -80,6 +99,12 @@ def _check_attributes(where: Path, attributes: dict[str, Any]) -> None:
         isinstance(manifest.get(part, {}), dict) for part in ("request", "graph")
     ):
         refuse(where, "a manifest with request and graph", manifest)
+    for part, said in MANIFEST.items():
+        for name, kinds in said.items():
+            value = manifest.get(part, {}).get(name)
+            right = type(value) in kinds and (type(value) is not int or 0 <= value < 2**64)
+            if name in manifest.get(part, {}) and not right:
+                refuse(where, f"{part}: {name}: {' or '.join(kind.__name__ for kind in kinds)}", value)
 
 
 def _is_count(value: Any, least: int = 0) -> bool:

@@ -9,6 +9,7 @@ from csaw.engine.samples.sizes import Sizes, sizes_of, total
 REQUEST = (
     "algorithm",
     "parameters",
+    "code",
     "edge_bias",
     "columns",
     "weighted",
@@ -23,12 +24,13 @@ UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --ful
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
 
 
-def describe(path: str | Path, full: bool = False) -> dict[str, Any]:
+def describe(path: str | Path, full: bool = False, algo: str | None = None) -> dict[str, Any]:
     """Plain data about the store at ``path``; ``full`` counts the edges of all groups anew.
 
     Without it they are what was counted when they were written; where a store does not say that, they are None, and ``unknown`` says why.
+    ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm.
     """
-    samples = open_samples(path)
+    samples = open_samples(path, algo=algo)
     request = samples.manifest.get("request", {})
     sizes = _counted(samples) if full else samples.sizes
     return {

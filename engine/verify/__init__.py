@@ -2,15 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from csaw.engine import registry
+from csaw.engine import recorded
 from csaw.engine.given_columns import recalled
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.threads import in_order
-from csaw.engine.vertex_columns import VertexColumns
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
@@ -55,17 +55,23 @@ class Report:
 
 
 def verify(
-    samples_path: str | Path, graph_path: str | Path | None = None, *, budget: int = BUDGET, columns: Any = None
+    samples_path: str | Path,
+    graph_path: str | Path | None = None,
+    *,
+    budget: int = BUDGET,
+    columns: Any = None,
+    algo: str | None = None,
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.
 
     samples_path: the sample store. graph_path: its graph store (default: None, where it was when it was sampled).
     budget: largest number of biases to evaluate in Python. columns: the columns of data of vertices that it was drawn with, as for ``sample`` (default: None).
+    algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it (default: None), nothing that needs that is tested.
 
-    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError for other columns.
+    Returns a Report; a file that has changed is a failed check. StoreError where a store cannot be opened; OptionError for other columns, or another algorithm.
     """
     try:
-        samples = open_samples(samples_path, graph_path)
+        samples = open_samples(samples_path, graph_path, algo)
     except ChangedError as error:
         return Report(str(samples_path), str(graph_path or ""), (Check("checksums", False, None, str(error)),))
     where = str(graph_path or samples.manifest.get("graph", {}).get("path", ""))
@@ -84,9 +90,7 @@ def verify(
     same = wanted == found == store.fingerprint
     checks.add(Check("graph", same, None, f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")))
     if same:
-        _contents(
-            samples, store, graph, checks, budget, recalled(samples.manifest["request"], columns, store, samples_path)
-        )
+        _contents(samples, store, graph, checks, budget, columns, algo)
     return Report(str(samples_path), where, tuple(checks.judge()))
 
 
@@ -135,7 +139,8 @@ def _drawn_part(samples: Samples, checks: Checks) -> Samples:
 
 
 @stage("checking rules and law")
-def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: VertexColumns) -> None:  # fmt: skip
+def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget: int, columns: Any, algo: str | None) -> None:  # fmt: skip
+    from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets
@@ -143,7 +148,11 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
     from csaw.engine.verify.walks import verify_walks
 
     request = samples.manifest["request"]
-    algorithm = registry.build(request["algorithm"], request["parameters"], request.get("edge_bias"), columns)
+    if algo is None and recorded.is_own(request):
+        verify_without_law(samples, store, graph, checks)
+        return
+    held = recalled(request, columns, store, samples.path)
+    algorithm = recorded.built(samples.path, request, algo, held)
     by_layout = {
         "walks": verify_walks,
         "ragged-walks": verify_walks,
@@ -151,8 +160,25 @@ def _contents(samples: Samples, store: Any, graph: Graph, checks: Checks, budget
         "subgraphs": verify_subgraphs,
         "batches": verify_batches,
     }
-    subject = Subject(samples, store, graph, algorithm, budget)
+    _check_hops(samples, algorithm)
+    subject = Subject(samples, store, graph, algorithm, budget, algo)
     if request.get("target"):
         verify_targets(subject, checks, by_layout)
     else:
         by_layout[samples.layout](subject, checks)
+
+
+def _check_hops(samples: Samples, algorithm: Any) -> None:
+    """StoreError where the arrays of a sample have other hops than its request asks for."""
+    asked: list[int] = list(algorithm.sizes()) if samples.layout in ("hops", "batches") else []
+    if samples.layout == "hops":
+        widths = [hop.shape[1] for hop in samples.hops]
+        fits = len(widths) == len(asked) + 1 and all(
+            b == a * k for (a, b), k in zip(pairwise(widths), asked, strict=True)
+        )
+    else:
+        fits = samples.layout != "batches" or samples["hop_edges"].shape[1] == len(asked)
+    if not fits:
+        raise StoreError(
+            f"{samples.path}: expected hops of the sizes {asked}, as its request says, found other arrays; sample again"
+        )

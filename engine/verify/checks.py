@@ -120,8 +120,11 @@ def percent(share: float) -> str:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
-    def __init__(self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int) -> None:
-        request = samples.manifest["request"]
+    def __init__(
+        self, samples: Samples, store: Any, graph: Graph, algorithm: Algorithm, budget: int, algo: str | None = None
+    ) -> None:
+        """``algo``: FILE.py:CLASS where csaw does not ship the algorithm."""
+        request, self.algo = samples.manifest["request"], algo
         self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))
         self.weighted = bool(request.get("weighted", False))

@@ -31,7 +31,7 @@ def verify_targets(subject: Subject, checks: Checks, laws: Mapping[str, Law]) ->
         checks.not_tested("joined", reason)
         checks.not_tested("base instances", reason)
         return
-    with bases.Bases(subject.samples, subject.store) as again:
+    with bases.Bases(subject.samples, subject.store, subject.algo) as again:
         _joined(subject, checks, again, target)
         _law(subject, checks, again.held(), laws)
 

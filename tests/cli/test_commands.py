@@ -145,7 +145,11 @@ def test_mistakes_end_in_one_clear_line(tmp_path, monkeypatch, capsys, line, cod
 def test_walks_of_length_zero_are_their_sources(tmp_path):
     done = csaw("sample", "karate", "w.zarr", "--walk-length", "0", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["sampled_edges"] == 0
-    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+    assert csaw("verify", "w.zarr", "--algo", "my.py:Hubs", cwd=tmp_path).returncode == 0
+    without = csaw("verify", "w.zarr", cwd=tmp_path)
+    assert without.returncode == 3
+    assert "NOT TESTED" in without.stdout
+    assert "--algo FILE.py:Hubs" in without.stdout
 
 
 def test_an_algorithm_of_ones_own(tmp_path):
@@ -159,7 +163,11 @@ def test_an_algorithm_of_ones_own(tmp_path):
         "sample", "karate", "w.zarr", "--algo", "my.py:Hubs", "--option", "power=2", "--num-walks", "50", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+    assert csaw("verify", "w.zarr", "--algo", "my.py:Hubs", cwd=tmp_path).returncode == 0
+    without = csaw("verify", "w.zarr", cwd=tmp_path)
+    assert without.returncode == 3
+    assert "NOT TESTED" in without.stdout
+    assert "--algo FILE.py:Hubs" in without.stdout
 
 
 # csaw on a disk that has room for so many bytes of samples
@@ -250,7 +258,11 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path, how):
     whole = [*line[:2], "v.zarr", *line[3:]]
     assert csaw(*whole, cwd=tmp_path).returncode == 0
     assert contents(tmp_path / "w.zarr") == contents(tmp_path / "v.zarr")
-    assert csaw("verify", "w.zarr", cwd=tmp_path).returncode == 0
+    assert csaw("verify", "w.zarr", "--algo", "my.py:Hubs", cwd=tmp_path).returncode == 0
+    without = csaw("verify", "w.zarr", cwd=tmp_path)
+    assert without.returncode == 3
+    assert "NOT TESTED" in without.stdout
+    assert "--algo FILE.py:Hubs" in without.stdout
 
 
 @pytest.mark.slow(reason="downloads every package that csaw needs")

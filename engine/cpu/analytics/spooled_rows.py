@@ -16,7 +16,7 @@ from csaw.engine.cpu.kernels import oriented
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.network import Block
-from csaw.partition.compile import cache_dir
+from csaw.partition.cache import cache_dir
 from csaw.partition.errors import BudgetError
 from csaw.partition.in_memory import InMemory
 

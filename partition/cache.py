@@ -1,0 +1,156 @@
+"""The cache folder, and the parts of it that hold code: what lies there runs, so it must be this user's, and nobody else may write it.
+
+A folder of one's own that others may write is tightened. A file of one's own that others may write is made anew. What belongs to others is refused, and so is a folder
+that others could put another one in the place of. Root counts as this user, and so does the group of a user alone.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from csaw.partition.errors import StoreError
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+VARIABLE = "CSAW_CACHE_DIR"
+CUPY_VARIABLE = "CUPY_CACHE_DIR"
+
+
+def cache_dir() -> Path:
+    """The folder for everything that csaw can make again: ``$CSAW_CACHE_DIR`` or ``~/.cache/csaw``."""
+    return Path(os.environ.get(VARIABLE) or Path.home() / ".cache" / "csaw")
+
+
+def code_folder(name: str) -> Path:
+    """The folder ``name`` of the cache, whose files run; it is made where there is none. StoreError where others could have put something there, or where it cannot be written."""
+    _own(cache_dir(), VARIABLE)
+    return _own(cache_dir() / name, VARIABLE)
+
+
+def check_cupy() -> None:
+    """StoreError where others could have put something into the folder of CuPy's machine code."""
+    folder = Path(os.environ.get(CUPY_VARIABLE) or Path.home() / ".cupy" / "kernel_cache")
+    if folder.is_dir():
+        _own(folder, CUPY_VARIABLE)
+        for entry in os.scandir(folder):
+            own_file(Path(entry.path), CUPY_VARIABLE)
+
+
+def own_file(path: Path, variable: str = VARIABLE) -> bool:
+    """Whether the file is there and may be used: one of this user's that others may write is removed. StoreError for a file of somebody else."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    if found.st_uid not in (os.geteuid(), 0):
+        raise _refused(path, f"belongs to {_owner(found)}", variable)
+    if found.st_mode & OTHERS and stat.S_ISREG(found.st_mode):
+        path.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file as a whole, for this user alone."""
+    _make(path.parent)
+    draft = path.with_name(f"{path.name}.{os.urandom(8).hex()}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+@cache  # once in a process: a run asks for each of its kernels
+def _own(folder: Path, variable: str) -> Path:
+    place = Path(os.path.abspath(folder))
+    try:
+        _make(place)
+        found = place.stat()
+        if found.st_uid == os.geteuid() and found.st_mode & OTHERS:
+            place.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
+            found = place.stat()
+    except OSError as error:
+        raise _refused(place, f"cannot be used ({error.strerror})", variable) from error
+    if found.st_uid not in (os.geteuid(), 0):
+        raise _refused(place, f"belongs to {_owner(found)}", variable)
+    if found.st_mode & OTHERS:
+        raise _refused(place, "can be written by others", variable)
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise _refused(place, "cannot be written", variable)
+    for above in _above(place):
+        _check_above(above, place, variable)
+    return folder
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and those above it that are missing, for this user alone."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def _above(folder: Path) -> Iterator[Path]:
+    """The folders that decide what lies at this path, also of the links on the way."""
+    waiting, seen = [folder], set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path.is_symlink():
+            waiting.append(Path(os.path.abspath(path.parent / path.readlink())))
+        if path.parent != path and path.parent not in seen:
+            seen.add(path.parent)
+            waiting.append(path.parent)
+            yield path.parent
+
+
+def _check_above(above: Path, place: Path, variable: str) -> None:
+    found = above.stat()
+    if found.st_uid not in (os.geteuid(), 0, _unmapped()):
+        raise _refused(place, f"lies in {above}, which belongs to {_owner(found)}", variable)
+    if not found.st_mode & OTHERS or found.st_mode & stat.S_ISVTX:  # in a sticky one, nobody moves what is another's
+        return
+    if found.st_mode & stat.S_IWOTH or not _is_alone(found.st_gid):
+        raise _refused(place, f"lies in {above}, which others can write (chmod go-w {above})", variable)
+
+
+@cache
+def _is_alone(group: int) -> bool:
+    """Whether nobody else is in a group: that of root, or the one that is called as this user, where systems give each user a group of their own."""
+    import grp
+    import pwd
+
+    if group == 0:
+        return True
+    try:
+        me, them = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return me.pw_gid == group and me.pw_name == them.gr_name and set(them.gr_mem) <= {me.pw_name}
+
+
+@cache
+def _unmapped() -> int:
+    """The number that a user namespace shows for users that it does not know, of which root may be one; -1 where it knows all."""
+    try:
+        rows = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
+        return -1 if any(row[1] == "0" for row in rows) else int(Path("/proc/sys/kernel/overflowuid").read_text())
+    except (OSError, ValueError, IndexError):
+        return -1
+
+
+def _owner(found: os.stat_result) -> str:
+    import pwd
+
+    try:
+        return f"the user {pwd.getpwuid(found.st_uid).pw_name}"
+    except KeyError:
+        return f"the user {found.st_uid}"
+
+
+def _refused(path: Path, why: str, variable: str) -> StoreError:
+    return StoreError(
+        f"{path}, whose files csaw runs, {why}; set {variable} to a folder of your own that nobody else can write"
+    )
