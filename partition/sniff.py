@@ -174,7 +174,7 @@ def _describe(
     """Add the header, the columns and their number to ``shape``."""
     first, rows = layout.lines[0], layout.rows
     names = None
-    if _is_header(layout, options, wishes):
+    if _is_header(layout, comment, options, wishes):
         names, rows = _text(_names(first, rows)), rows[1:]
         shape.header_line = first.text.decode("utf-8", "replace").strip()
         shape.skip, shape.skip_lines = first.end, first.number
@@ -218,12 +218,14 @@ def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
     return rows[0]
 
 
-def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool:
-    """Whether the first row holds column names: known names, names that options ask for, or words above numbers."""
+def _is_header(layout: Layout, comment: bytes, options: "IngestOptions", wishes: Wishes) -> bool:
+    """Whether the first row holds column names: known names, names that options ask for, or words above numbers. Below a comment that names the columns, words are vertices."""
     first, rest = layout.rows[0], layout.rows[1:]
     names = _text(first)
     if {plain(name) for name in names} & {plain(name) for name in wishes.names}:
         return True
+    if layout.strings and (said := _names_in_comment(comment, layout.separator, len(first))):
+        return names == said
     if ends := named_ends(names):
         below = {cell for row in rest for cell in row}
         return not (layout.strings and below & {first[end] for end in ends})  # vertices may be called u and v
