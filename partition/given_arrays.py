@@ -1,6 +1,7 @@
 """Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in words."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Real
@@ -12,7 +13,7 @@ from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreErro
 from csaw.partition.shown import quoted
 from csaw.partition.weight_range import LEAST_DOUBLE, are_weights
 
-WORDS = (str, bytes)
+WORDS = str | bytes
 
 
 @contextmanager
@@ -29,21 +30,21 @@ def foreign(what: str) -> Iterator[None]:
         raise OptionError(f"{what}: expected an object as its library makes it, found one that cannot be read ({said[:200]}); make it anew") from error  # fmt: skip
 
 
-def array_of(what: str, given: Any) -> np.ndarray:
+def array_of(what: str, given: Any, dtype: Any = None) -> np.ndarray:
     """What NumPy, or a library that knows it, reads as an array. OptionError for masked entries, and for what cannot be read."""
     with foreign(what):
         if hasattr(given, "detach"):  # of a tensor that gradients follow, or on a GPU
             given = given.detach().cpu().numpy()
         if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.count_masked(given))):
             raise OptionError(f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave these rows out, or fill them")  # fmt: skip
-        return np.asarray(given)
+        return np.asarray(given, dtype)
 
 
 def column_of(what: str, given: Any) -> np.ndarray:
     """A column of values as they are, [n]: NumPy would make strings of a mixture of Python's own values, and take tuples apart."""
     if hasattr(given, "__array__"):
         return array_of(what, given)
-    if isinstance(given, WORDS | Mapping | Set) or not isinstance(given, Iterable):
+    if isinstance(given, WORDS | Mapping | AbstractSet) or not isinstance(given, Iterable):
         raise OptionError(f"{what}: expected a column of values, found {quoted(given)} ({type(given).__name__})")
     with foreign(what):
         values = list(given)
@@ -87,8 +88,8 @@ def weights_of(what: str, given: Any, edges: int) -> np.ndarray:
     wrong = np.flatnonzero(~are_weights(held))
     if wrong.size:
         raise StoreError(
-            f"{what}: expected finite numbers from 0 on, of which float32 holds positive ones from 1e-45 to 3.4e38, found {wrong.size:,} others, the first of them "
-            f"{held[wrong[0]]} at position {wrong[0]:,}"
+            f"{what}: expected finite numbers from 0 on, found {wrong.size:,} others, the first of them {held[wrong[0]]} at position {wrong[0]:,}; "
+            "float32 holds positive ones from 1e-45 to 3.4e38"
         )
     found = np.ascontiguousarray(held, np.float32)
     return np.abs(found) if np.signbit(found).any() else found  # of -0 the sign goes

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.given_arrays import column_of, weights_of
 from csaw.partition.in_memory import InMemory, has_repeats, merged, rows_of_edges
 from csaw.partition.ingest_options import POLICIES, IngestOptions
@@ -14,6 +14,7 @@ from csaw.partition.words import Words
 
 Ids = Any  # an array of integers, or a list of words as they are stored
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
+MOST_VERTICES = 2**46  # whose rows no memory holds
 EXACT = 2**53  # of integers that a float64 holds
 
 
@@ -30,7 +31,8 @@ def graph_in_memory(
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
     found = edges_of(data, weights, source_column, target_column)
-    said = duplicates or (found.duplicates if directed is None else "first")
+    usual = found.duplicates if directed is None else "first"
+    said = usual if duplicates is None else duplicates
     IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))
@@ -44,8 +46,15 @@ def graph_in_memory(
     both_ways = not (found.directed if directed is None else directed)
     if both_ways:
         source, target, kept = _in_both_directions(source, target, kept)
-    rows = _rows(found.name, source, target, kept, vertices, said)
+    try:
+        rows = _rows(found.name, source, target, kept, vertices, said)
+    except MemoryError as error:
+        raise _too_many(found.name, vertices) from error
     return InMemory(f"{found.name} in memory", *rows, directed=not both_ways, vertex_ids=ids)
+
+
+def _too_many(where: str, vertices: int) -> BudgetError:
+    return BudgetError(f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, and the memory does not hold them; number the vertices that have edges")  # fmt: skip
 
 
 def _named(found: Edges, vertex_ids: Any) -> list[Any]:
@@ -73,6 +82,8 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
             raise OptionError(f"{found.name}: expected a different id for each vertex, found {len(ids) - len(distinct):,} repeated ones")  # fmt: skip
         return (rank[0][ends[0]], rank[0][ends[1]]), _original(distinct), len(distinct)
     if vertices is not None:
+        if vertices > MOST_VERTICES:
+            raise _too_many(found.name, vertices)
         _check_below(found.name, ends, vertices)
         return (ends[0].astype(np.int64), ends[1].astype(np.int64)), None, vertices
     if not len(ends[0]):

@@ -157,8 +157,6 @@ def _of_pyg(data: Any, weights: str) -> Edges:
 
 def _rows_of(tensor: Any) -> np.ndarray:
     """The two rows of an edge_index."""
-    if not hasattr(tensor, "detach"):
-        raise OptionError(f"edge_index: expected a tensor of integers [2, edges], found {type(tensor).__name__}")
     held = _numpy_of(tensor)
     if held.ndim != 2 or held.shape[0] != 2 or held.dtype.kind not in "iu":
         raise OptionError(f"edge_index: expected a tensor of integers [2, edges], found {tensor.dtype} {list(held.shape)}")  # fmt: skip
@@ -168,6 +166,8 @@ def _rows_of(tensor: Any) -> np.ndarray:
 def _numpy_of(tensor: Any) -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
         raise OptionError(f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices")  # fmt: skip
+    if not hasattr(tensor, "detach"):
+        raise OptionError(f"graph: expected a tensor, found {type(tensor).__name__}")
     return array_of("graph", tensor)
 
 
