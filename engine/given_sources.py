@@ -9,7 +9,7 @@ import numpy as np
 
 from csaw.engine.given_columns import EXACT, IDS
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.given_arrays import array_of
+from csaw.partition.given_arrays import array_of, column_of
 from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
@@ -44,7 +44,8 @@ def _from_array(given: Any, store: Any) -> np.ndarray:
     kind = object if store.id_kind == STRING else None  # NumPy's own strings would all be as wide as the longest
     if isinstance(given, AbstractSet | bytes):
         raise OptionError(f"sources: expected an array of ids, found {quoted(given)}")
-    ids = array_of("sources", given, kind).ravel()
+    integers = isinstance(given, list | tuple) and all(type(one) is int for one in given)  # NumPy makes floats of some
+    ids = (column_of("sources", given) if integers else array_of("sources", given, kind)).ravel()
     if kind is None and ids.size and ids.dtype.kind not in "iu" and not _are_integers(ids):
         raise OptionError(f"sources: expected integers, the ids of vertices, found {quoted(given)}")
     return np.asarray(store.dense_ids(ids), np.int64)

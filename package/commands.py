@@ -182,8 +182,11 @@ def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = 
     Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or damaged, or a sample of another graph; BudgetError where
     the memory does not hold what a measure needs.
     """
-    several = [samples] if isinstance(samples, Samples | str | os.PathLike) else samples
-    if not isinstance(several, Sequence) or not all(isinstance(one, Samples | str | os.PathLike) for one in several):
+    try:
+        several = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+    except TypeError:
+        several = [samples]
+    if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
         raise OptionError(f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}")  # fmt: skip
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     if callable(progress):
