@@ -228,7 +228,10 @@ def _is_header(layout: Layout, comment: bytes, options: "IngestOptions", wishes:
         return names == said
     if ends := named_ends(names):
         below = {cell for row in rest for cell in row}
-        return not (layout.strings and below & {first[end] for end in ends})  # vertices may be called u and v
+        if not (layout.strings and below & {first[end] for end in ends}):
+            return True
+        beside = [k for k in range(len(first)) if k not in ends]
+        return any(_is_above_numbers(first, rest, k) for k in beside)  # otherwise vertices are called u and v
     if not rest:
         return False
     if not first[0] and len(first) > 2:  # the name of an index, which is empty
@@ -236,7 +239,12 @@ def _is_header(layout: Layout, comment: bytes, options: "IngestOptions", wishes:
     if any(all(map(NUMBER.fullmatch, cell.split())) for cell in first):
         return False
     above = range(2 if options.ids == "string" else 0, len(first))
-    return any(all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest) for k in above)
+    return any(_is_above_numbers(first, rest, k) for k in above)
+
+
+def _is_above_numbers(first: list[bytes], rest: list[list[bytes]], k: int) -> bool:
+    """Whether column ``k`` has a word in the first row, and numbers in all that follow."""
+    return not NUMBER.fullmatch(first[k]) and all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest)
 
 
 def _columns(name: str, layout: Layout, skip: int, options: "IngestOptions") -> int:

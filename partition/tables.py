@@ -94,7 +94,12 @@ class TableRows:
         self.counts["edges"] += int(kept.sum())
         self.counts["skipped"] += int((~kept).sum())
         src, dst = (self._numbers(column, kept) for column in columns)
-        return src, dst, None if weights is None else weights[kept]
+        bounds = None
+        if not self.shape.strings and len(src):
+            bounds = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
+            if src.dtype != dst.dtype:  # one of them has ids that int64 cannot hold
+                src, dst = src.astype(np.uint64), dst.astype(np.uint64)
+        return src, dst, None if weights is None else weights[kept], bounds
 
     def end(self) -> None:
         """Nothing more is to be said of a whole table."""

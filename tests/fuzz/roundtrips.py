@@ -86,7 +86,9 @@ class Roundtrips:
 def draw(random: Random) -> Drawn:
     """A graph whose ids are strange in three of four cases of words."""
     kind = random.choice(["small", "signed", "wide", "tame", "hostile", "hostile", "hostile"])
-    ids: list[Any] = sorted({_id(kind, random) for _ in range(random.randrange(2, 12))}, key=lambda one: random.random())
+    ids: list[Any] = sorted(
+        {_id(kind, random) for _ in range(random.randrange(2, 12))}, key=lambda one: random.random()
+    )
     suffix = random.choice(FORMATS)
     if suffix.startswith("mtx"):
         ids = ids if len(ids) > 1 else [*ids, *ids]
@@ -118,13 +120,23 @@ def told(drawn: Drawn, place: Path) -> dict[str, str]:
     try:
         found = again(drawn, place)
     except OptionError as error:
-        if not re.match(r"vertex id '|vertex id \"|vertices have the names", str(error)) or "; export to " not in str(error):
+        if not re.match(r"vertex id '|vertex id \"|vertices have the names", str(error)) or "; export to " not in str(
+            error
+        ):
             return {"kind": "names nothing", "where": str(error)[:60], "detail": str(error)[:500]}
         return {"kind": "refused", "where": "what it holds", "detail": str(error)[:500]} if must_hold(drawn) else {}
     except CsawError as error:
-        return {"kind": "unreadable", "where": re.sub(r"\S*/\S*|'.*|\d+", "", str(error))[:80], "detail": str(error)[:500]}
+        return {
+            "kind": "unreadable",
+            "where": re.sub(r"\S*/\S*|'.*|\d+", "", str(error))[:80],
+            "detail": str(error)[:500],
+        }
     wanted = drawn.meant()
-    return {} if found == wanted else {"kind": "wrong result", "where": "another graph", "detail": f"found {found}, meant {wanted}"[:600]}
+    return (
+        {}
+        if found == wanted
+        else {"kind": "wrong result", "where": "another graph", "detail": f"found {found}, meant {wanted}"[:600]}
+    )
 
 
 def must_hold(drawn: Drawn) -> bool:
@@ -164,7 +176,11 @@ def again(drawn: Drawn, place: Path) -> meant.Graph:
     said = csaw.export(data, file, overwrite=True)
     if drawn.suffix in HOLD_ALONE:
         return {"npz": _from_npz, "graphml": _from_graphml}[drawn.suffix](file, drawn)
-    how: dict[str, Any] = {"ids": "string"} if "names" in said["left_out"] or (drawn.suffix == "sample.csv" and isinstance(drawn.ids[0], str)) else {}
+    how: dict[str, Any] = (
+        {"ids": "string"}
+        if "names" in said["left_out"] or (drawn.suffix == "sample.csv" and isinstance(drawn.ids[0], str))
+        else {}
+    )
     how |= {"directed": False} if "direction" in said["left_out"] else {}
     how |= {"duplicates": "first" if drawn.suffix == "sample.csv" else "keep"}
     csaw.partition(file, place / "again.zarr", overwrite=True, threads=2, **how)
