@@ -183,7 +183,7 @@ def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = 
     the memory does not hold what a measure needs.
     """
     try:
-        several = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+        several: list[Any] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
     except TypeError:
         several = [samples]
     if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
