@@ -15,7 +15,7 @@ from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
-from csaw.partition.given_arrays import integers_of, weights_of
+from csaw.partition.given_arrays import array_of, integers_of, weights_of
 from csaw.partition.nodes import write_group
 from csaw.partition.parallel import Backlog, Crew
 from csaw.partition.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
@@ -232,10 +232,12 @@ def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | 
         raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
         raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
-    indptr, weights = (
-        indptr.astype(np.int64, copy=False),
-        None if weights is None else weights_of("weights", weights, indices.size),
-    )
+    indptr = indptr.astype(np.int64, copy=False)
+    if weights is not None:
+        weights = array_of("weights", weights)
+        if weights.shape != indices.shape:
+            raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
+        weights = weights_of("weights", weights, indices.size)
     rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
     rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
     if rises.all():
