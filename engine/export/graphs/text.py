@@ -6,7 +6,7 @@ from typing import IO
 
 from csaw.engine.export.cells import plain_words
 from csaw.engine.export.edges import Edges
-from csaw.engine.export.tables import columns_of, names_of_ends, packed, write_edges
+from csaw.engine.export.tables import columns_of, packed, write_edges
 from csaw.engine.version import VERSION
 
 SUFFIXES = (".txt", ".txt.gz")
@@ -19,7 +19,7 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
     words = plain_words(edges.words)
     header = (
         f"# {'Directed' if store.directed else 'Undirected'} graph, written by csaw {VERSION}, fingerprint {store.fingerprint}\n"
-        + "# " + "\t".join([*names_of_ends(edges.words, ("FromNodeId", "ToNodeId")), *columns]) + "\n"
+        + "# " + "\t".join(["FromNodeId", "ToNodeId", *columns]) + "\n"
     )  # fmt: skip
     with packed(file, name) as out:
         out.write(header.encode())
