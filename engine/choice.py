@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from csaw.engine import rates as machine
-from csaw.engine.devices import AUTO, Devices, first_gpu, opened, place
+from csaw.engine.devices import Devices, first_gpu, is_auto, opened, place
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
@@ -35,7 +35,7 @@ def choose(device: str | object, planned: Planned, measure: bool) -> Choice:
     ``device``: what the user named, or auto. ``planned`` makes the plan for GPUs, or for the CPU without any. ``measure``: whether to measure
     rates that are not known and on which the plan depends.
     """
-    if device != AUTO:
+    if not is_auto(device):
         devices = place(device)
         return Choice(devices, _rates(devices, planned, measure))
     first = first_gpu()

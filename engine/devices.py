@@ -38,9 +38,14 @@ def _numbers(device: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(n) for n in device.partition(":")[2].split(",") if n)) or (0,)
 
 
+def is_auto(device: Any) -> bool:
+    """Whether the device is left to csaw."""
+    return isinstance(device, str) and device == AUTO
+
+
 def place(device: Any) -> Devices:
     """The GPUs that ``device`` names: cpu, cuda, cuda:1, cuda:0,1, or what open_device returned."""
-    if device == "cpu":
+    if isinstance(device, str) and device == "cpu":
         return ()
     if not isinstance(device, str) and hasattr(device, "free_bytes"):
         return (device,)

@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.given_arrays import array_of
 from csaw.partition.shown import quoted
 
 IDS = "ids"  # the name of the array that says which vertex each entry of the others belongs to
@@ -65,7 +66,7 @@ def _from_file(given: Any) -> dict[str, Any]:
 
 def _order(ids: Any, store: Any) -> np.ndarray:
     """int64 [V]: the dense id of each entry's vertex."""
-    given = np.asarray(ids)
+    given = array_of(f"--columns: {IDS}", ids)
     if given.ndim != 1 or given.size != store.vertices:
         raise OptionError(
             f"--columns: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an array of the shape {given.shape}"
@@ -81,7 +82,7 @@ def _order(ids: Any, store: Any) -> np.ndarray:
 def _checked(name: Any, given: Any, store: Any) -> np.ndarray:
     if not isinstance(name, str) or not name:
         raise OptionError(f"--columns: expected a name for each column, found {quoted(name)}")
-    column = np.asarray(given)
+    column = array_of(f"--columns: {name}", given)
     if column.dtype.kind not in "iu" and column.dtype not in (np.float32, np.float64):
         raise OptionError(f"--columns: {name}: expected integers, float32 or float64, found {column.dtype}")
     if column.shape != (store.vertices,):

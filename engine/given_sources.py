@@ -1,6 +1,7 @@
 """Lists of sources as a user gives them: a file, an array, or seeds with a label for each, checked, and brought to dense ids."""
 
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from csaw.engine.given_columns import EXACT, IDS
 from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.given_arrays import array_of, column_of
 from csaw.partition.shown import quoted
 from csaw.partition.store import STRING
 
@@ -40,19 +42,22 @@ def read_sources(given: Any, store: Any, *, are_seeds: bool) -> Listed:
 
 def _from_array(given: Any, store: Any) -> np.ndarray:
     kind = object if store.id_kind == STRING else None  # NumPy's own strings would all be as wide as the longest
-    ids = np.asarray(given, kind).ravel()
-    if (
-        kind is None
-        and ids.size
-        and ids.dtype.kind not in "iu"
-        and not all(isinstance(one, int) for one in ids.tolist())
-    ):
+    if isinstance(given, AbstractSet | bytes):
+        raise OptionError(f"sources: expected an array of ids, found {quoted(given)}")
+    integers = isinstance(given, list | tuple) and all(type(one) is int for one in given)  # NumPy makes floats of some
+    ids = (column_of("sources", given) if integers else array_of("sources", given, kind)).ravel()
+    if kind is None and ids.size and ids.dtype.kind not in "iu" and not _are_integers(ids):
         raise OptionError(f"sources: expected integers, the ids of vertices, found {quoted(given)}")
     return np.asarray(store.dense_ids(ids), np.int64)
 
 
+def _are_integers(values: np.ndarray) -> bool:
+    """Whether values of Python's own, which no 64 bits hold together, are integers; truths and times are not."""
+    return values.dtype.kind == "O" and all(isinstance(one, int) and not isinstance(one, bool) for one in values)
+
+
 def _labels(given: Any, seeds: int) -> np.ndarray:
-    held = np.asarray(given)
+    held = array_of(f"sources: {LABELS}", given)
     if held.shape != (seeds,) or held.dtype.kind not in "iuf":
         raise OptionError(
             f"sources: {LABELS}: expected a number for each of {seeds:,} seeds, found an array of {held.dtype} of the shape {held.shape}"

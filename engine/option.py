@@ -1,8 +1,11 @@
 """Options: a default, a help text, a type and a range. Declared once, an option is there on the command line, as a keyword in Python, and in the manifest."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 from csaw.partition.errors import OptionError
@@ -22,8 +25,22 @@ KINDS = {
 }  # fmt: skip
 
 
+def _single(value: Any) -> Any:
+    """A number or a text; TypeError for anything else, such as bytes, arrays and complex numbers, of which Python or NumPy would make another number."""
+    if getattr(value, "ndim", None) == 0 and getattr(value.dtype, "kind", "i") in "biufU":  # of NumPy or PyTorch
+        value = value.item()
+    if not isinstance(value, str | Real | Decimal):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    return float(_single(value))
+
+
 def _whole(value: Any) -> int:
     """An integer from text, or from a number that is one."""
+    value = _single(value)
     number = int(value)
     if not isinstance(value, str) and number != value:
         raise ValueError
@@ -31,6 +48,8 @@ def _whole(value: Any) -> int:
 
 
 def _whole_numbers(value: Any) -> tuple[int, ...]:
+    if isinstance(value, bytes | bytearray | memoryview | Mapping | AbstractSet) or not hasattr(value, "__len__"):
+        raise TypeError
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
 
 
@@ -52,7 +71,7 @@ def _word(value: Any) -> str:
 
 
 TYPED: dict[type, Callable] = {
-    int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: _word, object: lambda value: value,
+    float: _number, int: _whole, tuple: _whole_numbers, bool: _truth, Bytes: _size, str: _word, object: lambda value: value,
 }  # fmt: skip
 
 
@@ -81,10 +100,10 @@ class Option:
     def check(self, name: str, value: Any) -> Any:
         """``value`` in the type of the option, which is called ``name``; OptionError when it has another type or is outside the range."""
         flag = "--" + name.replace("_", "-")
-        if self.none and (value is None or value == NONE):
+        if self.none and (value is None or (isinstance(value, str) and value == NONE)):
             return None
         try:
-            value = TYPED.get(self.kind, self.kind)(value)
+            value = TYPED[self.kind](value)
         except OptionError as error:
             raise OptionError(f"{flag}: {error}") from error
         except (TypeError, ValueError, OverflowError) as error:

@@ -25,6 +25,7 @@ from csaw.partition.given_graph import graph_in_memory
 from csaw.partition.in_memory import InMemory
 from csaw.partition.objects import edges_of_csr
 from csaw.partition.progress import progress_of, steps, wanted
+from csaw.partition.shown import quoted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -77,7 +78,9 @@ def graph(data: Any = None, *, indptr: "ArrayLike | None" = None, indices: "Arra
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
             raise OptionError("graph: expected indptr and indices together, or data, and not both")
-        held = None if isinstance(weights, str) and weights in ("auto", "none") else weights
+        if isinstance(weights, str) and weights not in ("auto", "none"):
+            raise OptionError(f"weights: CSR arrays: expected an array [E] or none, found {quoted(weights)}")
+        held = None if isinstance(weights, str) else weights
         if not how:
             return InMemory("CSR arrays in memory", indptr, indices, held)  # type: ignore[arg-type]  # any array
         return graph_in_memory(edges_of_csr(indptr, indices, held), **_known(how))
@@ -118,6 +121,8 @@ def sample(graph: Any, out: Place | None = None, algo: str = "deepwalk", *, virt
     if out is None:
         if flag := next((name for name, given in {"virtual": virtual, "resume": resume, "overwrite": overwrite}.items() if given), None):  # fmt: skip
             raise OptionError(f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory")  # fmt: skip
+    elif not isinstance(out, str | os.PathLike):
+        raise OptionError(f"out: expected a path, found {quoted(out)}")
     elif os.fspath(out) in registry.names():
         raise OptionError(f"out: {os.fspath(out)!r} is the name of an algorithm; pass algo={os.fspath(out)!r}, or out=./{os.fspath(out)} for a store of that name")  # fmt: skip
     elif virtual and resume:
@@ -178,7 +183,12 @@ def evaluate(graph: Any, samples: Samples | Place | Sequence[Samples | Place] = 
     Errors: OptionError and UnknownNameError for what is no option or measure; StoreError for a store that is missing or damaged, or a sample of another graph; BudgetError where
     the memory does not hold what a measure needs.
     """
-    several = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+    try:
+        several: list[Any] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+    except TypeError:
+        several = [samples]
+    if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
+        raise OptionError(f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}")  # fmt: skip
     given = [one if isinstance(one, Samples) else Path(one) for one in several]
     if callable(progress):
         return evaluate_store(opened(graph), given, progress=progress, **options)

@@ -1,12 +1,13 @@
 """Cutting lines into cells: at one separator where all rows agree on it, otherwise at any blanks and commas."""
 
-import csv
 import re
 from collections import Counter
 
 from csaw.partition.errors import FormatError
 
 BLANK = b" "
+BLANKS = re.compile(rb" *")
+QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"')
 WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
 BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
 INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
@@ -14,7 +15,7 @@ NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 def cells(line: bytes, separator: bytes | None) -> list[bytes]:
-    """The texts between separators, without the blanks and quotes around them; ValueError where quotes do not end.
+    """The texts between separators, without the blanks and quotes around them; what is in quotes stays as it is. ValueError where quotes do not end.
 
     A ``separator`` of None stands for any run of blanks, commas and semicolons, and a blank for any run of blanks. In both cases, a ``#`` at the beginning of a
     word after the second one begins a comment.
@@ -26,11 +27,24 @@ def cells(line: bytes, separator: bytes | None) -> list[bytes]:
     line = line.strip(b" \r\n")
     if b'"' not in line:
         return [cell.strip() for cell in line.split(separator)]
-    try:
-        rows = csv.reader([line.decode("latin-1")], delimiter=separator.decode(), strict=True, skipinitialspace=True)
-        return [cell.strip().encode("latin-1") for cell in next(rows)]
-    except csv.Error as error:
-        raise ValueError(f"quotes that are not those of a CSV file ({error})") from error
+    found, place = [], 0
+    while place <= len(line):
+        cell, place = _cell(line, place, separator)
+        found.append(cell)
+    return found
+
+
+def _cell(line: bytes, place: int, separator: bytes) -> tuple[bytes, int]:
+    """The cell that begins at ``place``, in quotes or not, and the place behind the separator after it."""
+    begin = BLANKS.match(line, place).end()  # type: ignore[union-attr]  # which may be none
+    if line[begin : begin + 1] != b'"':
+        end = line.find(separator, place)
+        end = len(line) if end < 0 else end
+        return line[place:end].strip(), end + 1
+    quoted = QUOTED.match(line, begin)
+    if quoted is None or line[quoted.end() : quoted.end() + 1] not in (b"", separator):
+        raise ValueError("quotes that are not those of a CSV file (they do not end before a separator)")
+    return quoted[1].replace(b'""', b'"'), quoted.end() + 1
 
 
 def fitted(row: list[bytes], columns: int, separator: bytes | None) -> list[bytes]:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import BudgetError, FormatError, OptionError
+from csaw.partition.given_arrays import column_of, weights_of
 from csaw.partition.in_memory import InMemory, has_repeats, merged, rows_of_edges
 from csaw.partition.ingest_options import POLICIES, IngestOptions
 from csaw.partition.objects import AUTO, Edges, edges_of
@@ -13,6 +14,7 @@ from csaw.partition.words import Words
 
 Ids = Any  # an array of integers, or a list of words as they are stored
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
+MOST_VERTICES = 2**46  # whose rows no memory holds
 EXACT = 2**53  # of integers that a float64 holds
 
 
@@ -29,12 +31,13 @@ def graph_in_memory(
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
     found = edges_of(data, weights, source_column, target_column)
-    said = duplicates or (found.duplicates if directed is None else "first")
+    usual = found.duplicates if directed is None else "first"
+    said = usual if duplicates is None else duplicates
     IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
-    kept = _weights(found)
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))
     (source, target), ids, vertices = numbered(found)
+    kept = None if found.weights is None else weights_of(f"weights: {found.name}", found.weights, source.size)
     if reverse:
         source, target = target, source
     if self_loops == "drop":
@@ -43,31 +46,24 @@ def graph_in_memory(
     both_ways = not (found.directed if directed is None else directed)
     if both_ways:
         source, target, kept = _in_both_directions(source, target, kept)
-    rows = _rows(found.name, source, target, kept, vertices, said)
+    try:
+        rows = _rows(found.name, source, target, kept, vertices, said)
+    except MemoryError as error:
+        raise _too_many(found.name, vertices) from error
     return InMemory(f"{found.name} in memory", *rows, directed=not both_ways, vertex_ids=ids)
+
+
+def _too_many(where: str, vertices: int) -> BudgetError:
+    return BudgetError(f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, and the memory does not hold them; number the vertices that have edges")  # fmt: skip
 
 
 def _named(found: Edges, vertex_ids: Any) -> list[Any]:
     """The ids that a user gives to vertices that are numbers."""
-    given = list(np.asarray(vertex_ids, object).ravel())
+    given = column_of("vertex_ids", vertex_ids).ravel().tolist()
     if not isinstance(found.vertices, int) or len(given) != found.vertices:
         wanted = f"an id for each of {found.vertices:,} vertices" if isinstance(found.vertices, int) else "none, for the vertices have ids"  # fmt: skip
         raise OptionError(f"vertex_ids: {found.name}: expected {wanted}, found {len(given):,}")
     return given
-
-
-def _weights(found: Edges) -> np.ndarray | None:
-    """float32 [edges], or None. OptionError for what is no number for each edge."""
-    if found.weights is None:
-        return None
-    try:
-        weights = np.asarray(found.weights, np.float64)
-    except (TypeError, ValueError) as error:
-        raise OptionError(f"weights: {found.name}: expected a number for each edge: {error}") from error
-    if weights.shape != (len(found.sources),):
-        raise OptionError(f"weights: {found.name}: expected a number for each of {len(found.sources):,} edges, found the shape {weights.shape}")  # fmt: skip
-    with np.errstate(over="ignore"):  # what is beyond float32 is refused as infinite
-        return weights.astype(np.float32)
 
 
 def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | Words | None, int]:
@@ -86,6 +82,8 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
             raise OptionError(f"{found.name}: expected a different id for each vertex, found {len(ids) - len(distinct):,} repeated ones")  # fmt: skip
         return (rank[0][ends[0]], rank[0][ends[1]]), _original(distinct), len(distinct)
     if vertices is not None:
+        if vertices > MOST_VERTICES:
+            raise _too_many(found.name, vertices)
         _check_below(found.name, ends, vertices)
         return (ends[0].astype(np.int64), ends[1].astype(np.int64)), None, vertices
     if not len(ends[0]):
@@ -102,18 +100,21 @@ def _check_below(where: str, ends: list[Any], vertices: int) -> None:
 
 def _ids(where: str, given: Any) -> Ids:
     """Ids of the input as int64, as uint64 where one needs it, or as words in UTF-8. OptionError for ids that are neither integers nor strings, or not all the same."""
-    held = np.asarray(given) if hasattr(given, "__array__") else _array_of(given)
+    held = column_of(where, given)
     if held.ndim != 1:
         raise OptionError(f"{where}: expected a column of vertex ids, found the shape {held.shape}")
     if held.dtype.kind in "iu":
         return held.astype(np.uint64 if held.dtype == np.uint64 and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False)  # fmt: skip
     if held.dtype.kind == "f":
+        held = np.asarray(held, np.promote_types(held.dtype, np.float64))
         if missing := int(np.isnan(held).sum()):
             raise OptionError(f"{where}: expected an id at both ends of each edge, found nan ({missing:,} of {held.size:,})")  # fmt: skip
         wrong = held[~((np.abs(held) <= EXACT) & (held == np.floor(held)))]
         if wrong.size:
             raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {wrong[0]}")
         return held.astype(np.int64)
+    if held.dtype.kind not in "bOUT":
+        raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {held.dtype}")
     values = held.tolist()
     if all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in values):
         try:
@@ -136,20 +137,6 @@ def _beyond(where: str) -> OptionError:
 def _is_missing(value: Any) -> bool:
     """Whether a table has no value here: None, nan, or what pandas calls NA."""
     return value is None or (isinstance(value, float) and np.isnan(value)) or type(value).__name__ == "NAType"
-
-
-def _array_of(given: Any) -> np.ndarray:
-    """Values one by one as they are: NumPy would make strings of a mixture."""
-    values = list(given)
-    if all(type(one) is int for one in values):
-        try:
-            return np.array(values, np.int64)
-        except OverflowError:
-            pass
-    out = np.empty(len(values), object)
-    for place, value in enumerate(values):  # at once, NumPy would take tuples apart
-        out[place] = value
-    return out
 
 
 def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:

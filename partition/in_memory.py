@@ -7,7 +7,6 @@ import numpy as np
 from csaw.partition.attributes import IDENTITY, STRING
 from csaw.partition.compile import njit
 from csaw.partition.csr import merge_repeats
-from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
 from csaw.partition.store import GraphStore
 from csaw.partition.words import Words
@@ -34,7 +33,7 @@ class InMemory(GraphStore):
         indptr, indices, weights = checked_rows(indptr, indices, weights)
         self.indptr = indptr
         self.indices = np.ascontiguousarray(indices, np.uint32 if indptr.size - 1 < LARGEST_32 else np.uint64)
-        self.weights = None if weights is None else _checked_weights(weights)
+        self.weights = weights
         super().__init__(Path(name), self._attributes(directed))
 
     def _attributes(self, directed: bool) -> dict:
@@ -100,16 +99,6 @@ def _arrays_of(ids: np.ndarray | Words | None) -> list[np.ndarray]:
     if ids is None:
         return []
     return [ids.text, ids.offsets] if isinstance(ids, Words) else [ids]
-
-
-def _checked_weights(weights: np.ndarray) -> np.ndarray:
-    found = np.ascontiguousarray(weights, np.float32)
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
-    if wrong.size:
-        raise StoreError(
-            f"weights: expected finite numbers from 0 on, found {wrong.size} others, the first of them {found[wrong[0]]} at position {wrong[0]}"
-        )
-    return found
 
 
 @njit(nogil=True)

@@ -22,6 +22,19 @@ CHOICES = {
     "method": METHODS,
     "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
 }
+LARGEST = 2**63 - 1
+WHOLE = {
+    "skip_lines": ("--skip-lines", 0, "at least 0"),
+    "cluster_seed": ("--cluster-seed", 0, "at least 0"),
+    "partitioner_seed": ("--partitioner-seed", 0, "at least 0"),
+    "partition_bytes": ("--partition-size", 1, "at least 1 byte"),
+    "partitions": ("--partitions", 1, "at least 1"),
+    "memory": ("--memory", 1, "at least 16MiB"),
+    "threads": ("--threads", 1, "at least 1"),
+    "clusters": ("--clusters", 1, "at least 1"),
+}
+"""Options that are integers: their flags, the least value, and how messages say it."""
+TRUTHS = ("directed", "reverse", "overwrite", "edge_ids")
 
 
 @dataclass(frozen=True)
@@ -75,23 +88,16 @@ class IngestOptions:
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
+            if not isinstance(value := getattr(self, name), str | None) or value not in choices:
                 raise OptionError(
-                    f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {getattr(self, name)!r}"
+                    f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {quoted(value)}"
                 )
+        for name in TRUTHS:
+            object.__setattr__(self, name, _truth(name, getattr(self, name), name == "directed"))
         _ = self.wishes  # raises OptionError for a wish that no column can have
-        _check_whole("--skip-lines", self.skip_lines, "at least 0", 0)
-        _check_whole("--cluster-seed", self.cluster_seed, "at least 0", 0)
-        _check_whole("--partitioner-seed", self.partitioner_seed, "at least 0", 0)
-        for flag, value, said in (
-            ("--partition-size", self.partition_bytes, "at least 1 byte"),
-            ("--partitions", self.partitions, "at least 1"),
-            ("--memory", self.memory, "at least 16MiB"),
-            ("--threads", self.threads, "at least 1"),
-            ("--clusters", self.clusters, "at least 1"),
-        ):
-            if value is not None:
-                _check_whole(flag, value, said, 1)
+        for name, (flag, least, said) in WHOLE.items():
+            if (value := getattr(self, name)) is not None or least == 0:
+                object.__setattr__(self, name, _whole(flag, value, said, least))
         if self.threads is not None and self.threads > MOST_THREADS:
             raise OptionError(f"--threads: expected at most {MOST_THREADS}, found {self.threads}")
         if self.memory is not None and self.memory < 16 << 20:
@@ -105,9 +111,21 @@ class IngestOptions:
         return Wishes(source, target, weight or "none")
 
 
-def _check_whole(flag: str, value: object, expected: str, least: int) -> None:
-    """OptionError unless ``value`` is an integer, ``least`` or more."""
+def _truth(name: str, value: object, may_be_open: bool) -> bool | None:
+    """A truth of Python's own; OptionError for what is none, and None where the option ``may_be_open``."""
+    if value is None and may_be_open:
+        return None
+    if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
+        raise OptionError(f"--{name.replace('_', '-')}: expected true or false, found {quoted(value)}")
+    return bool(value)
+
+
+def _whole(flag: str, value: object, expected: str, least: int) -> int:
+    """An integer of Python's own; OptionError unless it is ``least`` or more."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise OptionError(f"{flag}: expected an integer, {expected}, found {quoted(value)}")
     if value < least:
         raise OptionError(f"{flag}: expected {expected}, found {quoted(value)}")
+    if value > LARGEST:
+        raise OptionError(f"{flag}: expected {expected} and at most 2^63 - 1, found {quoted(value)}")
+    return int(value)

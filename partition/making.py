@@ -11,6 +11,7 @@ from csaw.partition.ingest_options import IngestOptions
 from csaw.partition.pipeline import ingest
 from csaw.partition.progress import progress_of
 from csaw.partition.several import files_of
+from csaw.partition.shown import quoted
 from csaw.partition.sizes import parse_size
 from csaw.partition.store import GraphStore
 from csaw.partition.write import write_graph
@@ -55,6 +56,8 @@ STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 def make(inputs: Any, out: Any, *, progress: Any, **given: Any) -> GraphStore:
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
+    if not isinstance(out, str | os.PathLike):
+        raise OptionError(f"out: expected a path, found {quoted(out)}")
     if not _are_paths(inputs):
         return _stored(inputs, out, options)
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
@@ -64,7 +67,7 @@ def make(inputs: Any, out: Any, *, progress: Any, **given: Any) -> GraphStore:
     files = files_of([os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)])
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, "reading", total, "bytes") as update:
-        return ingest(files, out, chosen, lambda done, total: update(done))
+        return ingest(files, Path(out), chosen, lambda done, total: update(done))
 
 
 def _as_ingested(given: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +76,7 @@ def _as_ingested(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("partition_bytes", "memory"):
         if isinstance(options.get(name), str):
             options[name] = parse_size(options[name])
-    if options.get("compression") == "none":
+    if isinstance(compression := options.get("compression"), str) and compression == "none":
         options["compression"] = None
     return options
 

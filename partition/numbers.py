@@ -3,9 +3,9 @@
 import numpy as np
 
 from csaw.partition.compile import inner, njit
+from csaw.partition.weight_range import FLOAT32_END, FLOAT32_NOTHING, LEAST_DOUBLE
 
 GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT, EMPTY, QUOTE = range(7)
-FLOAT32_END = 2.0**128 - 2.0**103  # numbers below this round to a finite float32
 TENS = np.array([10.0**k for k in range(23)])
 
 
@@ -65,7 +65,7 @@ def end_of_id(text, position, newline, quoted):
 def parse_weight(text, position, newline):
     """Parse a decimal number, in quotes or not.
 
-    Returns (position after it, value, what is wrong). nan and inf give NaN, which is refused as a weight.
+    Returns (position after it, value, what is wrong). nan and inf give NaN, which is refused as a weight; a positive number that no double holds gives the least one.
     """
     sign = 1.0
     quoted = text[position] == 34
@@ -112,6 +112,7 @@ def parse_weight(text, position, newline):
     if digits == 0 or quoted:
         wrong = NOT_A_NUMBER
     scale += exponent
+    positive = mantissa > 0.0
     while scale > 0 and mantissa != 0.0:
         step = min(scale, 22)
         mantissa *= TENS[step]
@@ -122,7 +123,15 @@ def parse_weight(text, position, newline):
         step = min(-scale, 22)
         mantissa /= TENS[step]
         scale += step
-    return position, sign * mantissa, wrong
+    if positive and mantissa == 0.0:
+        mantissa = LEAST_DOUBLE
+    return position, sign * mantissa + 0.0, wrong  # of -0 the sign goes
+
+
+@njit(inline="always")
+def is_weight(value):
+    """Whether a number is one that :func:`are_weights` says yes to."""
+    return value == 0.0 or FLOAT32_NOTHING < value < FLOAT32_END
 
 
 @njit(inline="always")

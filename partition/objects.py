@@ -15,12 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.partition.columns import Wishes, choose, named_ends, wish_of
+from csaw.partition.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 from csaw.partition.errors import OptionError
+from csaw.partition.given_arrays import array_of, foreign, integers_of
 from csaw.partition.shown import quoted
+from csaw.partition.sparse import entries_of
 
 AUTO, NONE = "auto", "none"
 KNOWN = "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array [edges, 2] or [edges, 3], a list of edges, or a tuple of columns"
+
+KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
+LISTED = ("Int128", "UInt128", "Decimal", "Date", "Time", "Duration", "Object")
+"""Types of polars whose values Python knows better than NumPy."""
 
 Table = tuple[
     str, list[str], Callable[[int], Any]
@@ -58,9 +64,11 @@ def edges_of(data: Any, weights: Any = AUTO, source_column: Any = None, target_c
     if library in TABLES:
         asked = (("--source-column", source_column), ("--target-column", target_column), ("--weight-column", named))
         source, target, weight = (wish_of(flag, wish) for flag, wish in asked)
-        found = _of_table(*TABLES[library](data), Wishes(source, target, weight or NONE))
+        with foreign(f"graph: {type(data).__name__}"):
+            found = _of_table(*TABLES[library](data), Wishes(source, target, weight or NONE))
     elif source_column is None and target_column is None:
-        found = READERS[library](data, named)
+        with foreign(f"graph: {type(data).__name__}"):
+            found = READERS[library](data, named)
     else:
         raise OptionError(f"source_column, target_column: expected a table with them, found {type(data).__name__}")
     return found if weights is None or isinstance(weights, str) else found._replace(weights=weights)
@@ -68,8 +76,8 @@ def edges_of(data: Any, weights: Any = AUTO, source_column: Any = None, target_c
 
 def edges_of_csr(indptr: Any, indices: Any, weights: Any = None) -> Edges:
     """The edges of CSR arrays: ``indptr`` [V + 1] rises from 0 to E; ``indices`` [E], numbers of vertices; ``weights`` [E] or None. OptionError for others."""
-    offsets, neighbors = np.asarray(indptr), np.asarray(indices)
-    if offsets.ndim != 1 or not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (np.diff(offsets) < 0).any():  # fmt: skip
+    offsets, neighbors = integers_of("indptr", indptr), integers_of("indices", indices)
+    if not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (offsets[1:] < offsets[:-1]).any():  # fmt: skip
         raise OptionError(f"indptr: expected offsets that rise from 0 to {neighbors.size:,}, the number of indices")
     owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     return Edges("CSR arrays", owners, neighbors, weights, offsets.size - 1, duplicates="keep")
@@ -113,19 +121,18 @@ def _attribute(found: Iterable[Any], name: str, where: str, *, asked: bool) -> l
 
 
 def _of_scipy(matrix: Any, weights: str) -> Edges:
-    rows, columns = matrix.shape if len(matrix.shape) == 2 else (0, -1)
-    if rows != columns:
-        raise OptionError(f"sparse matrix: expected as many rows as columns, one for each vertex, found the shape {matrix.shape}")  # fmt: skip
+    entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
-    entries = matrix.tocoo()
-    if weights == NONE or entries.data.dtype == bool or bool((entries.data == 1).all()):
-        return Edges("sparse matrix", entries.row, entries.col, None, rows)
-    added = matrix.tocsr()
-    if not added.has_canonical_format:  # entries that stand for one number as their sum, which is how SciPy reads them
-        added = added.copy()
-        added.sum_duplicates()
-    entries = added.tocoo()
-    return Edges("sparse matrix", entries.row, entries.col, entries.data, rows)
+    if weights != NONE and entries.data.dtype != bool and not _are_ones(entries.data):
+        entries = (
+            entries.tocsr().tocoo()
+        )  # entries that stand for one number become their sum, which is how SciPy reads them
+        return Edges("sparse matrix", entries.row, entries.col, entries.data, matrix.shape[0])
+    return Edges("sparse matrix", entries.row, entries.col, None, matrix.shape[0])
+
+
+def _are_ones(values: np.ndarray) -> bool:
+    return values.dtype.kind in "iuf" and bool((values == 1).all())
 
 
 def _of_torch(tensor: Any, weights: str) -> Edges:
@@ -142,7 +149,10 @@ def _of_pyg(data: Any, weights: str) -> Edges:
         raise OptionError(f"weights: Data: no attribute {quoted(weights)}")
     flat = None if held is None else _numpy_of(held).reshape(-1)
     sources, targets = _rows_of(data.edge_index)
-    return Edges("Data", sources, targets, flat, int(data.num_nodes), duplicates="keep")
+    vertices = data.num_nodes
+    if isinstance(vertices, bool) or not isinstance(vertices, int | np.integer) or vertices < 0:
+        raise OptionError(f"Data: num_nodes: expected a number of vertices, found {quoted(vertices)}")
+    return Edges("Data", sources, targets, flat, int(vertices), duplicates="keep")
 
 
 def _rows_of(tensor: Any) -> np.ndarray:
@@ -156,17 +166,26 @@ def _rows_of(tensor: Any) -> np.ndarray:
 def _numpy_of(tensor: Any) -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
         raise OptionError(f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices")  # fmt: skip
-    return np.asarray(tensor.detach().cpu().numpy())
+    if not hasattr(tensor, "detach"):
+        raise OptionError(f"graph: expected a tensor, found {type(tensor).__name__}")
+    return array_of("graph", tensor)
 
 
 def _of_pandas(table: Any) -> Table:
+    if not hasattr(table, "columns"):
+        raise OptionError(f"graph: expected a pandas.DataFrame, found a {type(table).__name__}")
     return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
 
 
 def _of_polars(table: Any) -> Table:
     if not hasattr(table, "to_series"):
         raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
-    return "polars table", list(table.columns), lambda k: table.to_series(k).to_numpy()
+
+    def column(number: int) -> Any:
+        held = table.to_series(number)
+        return held.to_list() if str(getattr(held, "dtype", "")).startswith(LISTED) else held.to_numpy()
+
+    return "polars table", list(table.columns), column
 
 
 def _of_arrow(table: Any) -> Table:
@@ -175,21 +194,23 @@ def _of_arrow(table: Any) -> Table:
 
     def column(number: int) -> np.ndarray:
         held = table.column(number)
-        return np.array(held.to_pylist(), object) if held.null_count else np.asarray(held)
+        return held.to_pylist() if held.null_count else array_of("graph", held)
 
     return "Arrow table", list(table.column_names), column
 
 
 def _of_table(where: str, names: list[str], column: Callable[[int], Any], wishes: Wishes) -> Edges:
     """The columns that ``csaw partition`` reads of a file with this header; two or three columns without telling names by their places."""
-    known = names if len(names) > 3 or named_ends(names) is not None or wishes.names else None
+    plain_names = [plain(name) for name in names]
+    tells = len(set(plain_names)) < len(names) or any(name in KNOWN_NAMES for name in plain_names)
+    known = names if len(names) > 3 or tells or wishes.names else None
     found = choose(where, known, len(names), wishes)
     held = column(found.weight) if found.weight >= 0 else None
     return Edges(where, column(found.source), column(found.target), held)
 
 
 def _of_array(array: Any, weights: str) -> Edges:
-    array = np.asarray(array)
+    array = array_of("array", array)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         turned = "; give its transpose, array.T" if array.ndim == 2 and array.shape[0] in (2, 3) else ""
         raise OptionError(f"array: expected edges as rows, [edges, 2] or [edges, 3] with weights, found the shape {array.shape}{turned}")  # fmt: skip

@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from csaw.partition.compile import inner, njit
-from csaw.partition.numbers import FLOAT32_END, GOOD, TENS, is_space, parse_weight
+from csaw.partition.numbers import GOOD, TENS, is_space, is_weight, parse_weight
 
 COUNTS = 13  # numbers that a parser gives about a block
 LINES, COMMENTS, BLANK, ROWS, SKIPPED, NEGATIVE, BIG, WIDE, BAD_WEIGHTS, ERROR, ERROR_LINE, ERROR_FOUND, WEIGHT_LINE = (
@@ -159,7 +159,7 @@ def parse_plain_weight(text, position, newline):
     if position >= size or is_space(text[position], newline) or text[position] == newline:
         return position, 0.0, False
     end, weight, wrong = parse_weight(text, np.int64(position), newline)
-    return np.uint64(end), weight, wrong == GOOD and weight >= 0.0 and weight < FLOAT32_END
+    return np.uint64(end), weight, wrong == GOOD and is_weight(weight)
 
 
 @njit(inline="always")

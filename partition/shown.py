@@ -16,5 +16,8 @@ def quoted(value: object, most: int = 60) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python prints
         return "an integer of thousands of digits"
+    except Exception:  # noqa: BLE001 - an object of anybody's may not know how to show itself
+        return f"a {type(value).__name__}"
+    text = " ".join(text.split()) if "\n" in text else text
     length = len(value if isinstance(value, str) else text)  # of text what was typed, without the quotes
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-8:]} ({length} characters)"

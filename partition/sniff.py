@@ -34,6 +34,7 @@ class Shape:
     skip: int = 0  # bytes before the rows
     skip_lines: int = 0
     empty: bool = False  # no rows at all
+    is_own: bool = False  # csaw wrote it, and names its columns in a comment
     exact: bool = False  # ``declared`` must hold: Matrix Market
     warnings: list[str] = field(default_factory=list)
 
@@ -71,6 +72,7 @@ def sniff(name: str, head: bytes, options: "IngestOptions") -> Shape:
     comments = b"\n".join(line for line in head[:65536].splitlines() if line[:1] in b"#%")
     shape.undirected = b"undirected graph" in comments.lower()
     shape.says_direction = b"directed graph" in comments.lower()
+    shape.is_own = b" graph, written by csaw " in comments
     shape.skip, shape.skip_lines = _after_lines(name, head, shape.newline, options.skip_lines), options.skip_lines
     lines, comment = first_lines(head, shape.newline, shape.skip, shape.skip_lines)
     shape.empty = not lines
@@ -174,7 +176,7 @@ def _describe(
     """Add the header, the columns and their number to ``shape``."""
     first, rows = layout.lines[0], layout.rows
     names = None
-    if _is_header(layout, options, wishes):
+    if _is_header(layout, shape.is_own, options, wishes):
         names, rows = _text(_names(first, rows)), rows[1:]
         shape.header_line = first.text.decode("utf-8", "replace").strip()
         shape.skip, shape.skip_lines = first.end, first.number
@@ -218,15 +220,20 @@ def _names(line: Line, rows: list[list[bytes]]) -> list[bytes]:
     return rows[0]
 
 
-def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool:
-    """Whether the first row holds column names: known names, names that options ask for, or words above numbers."""
+def _is_header(layout: Layout, is_own: bool, options: "IngestOptions", wishes: Wishes) -> bool:
+    """Whether the first row holds column names: known names, names that options ask for, or words above numbers. Where csaw wrote the file, words are vertices."""
     first, rest = layout.rows[0], layout.rows[1:]
     names = _text(first)
     if {plain(name) for name in names} & {plain(name) for name in wishes.names}:
         return True
+    if layout.strings and is_own:
+        return False
     if ends := named_ends(names):
         below = {cell for row in rest for cell in row}
-        return not (layout.strings and below & {first[end] for end in ends})  # vertices may be called u and v
+        if not (layout.strings and below & {first[end] for end in ends}):
+            return True
+        beside = [k for k in range(len(first)) if k not in ends]
+        return any(_is_above_numbers(first, rest, k) for k in beside)  # otherwise vertices are called u and v
     if not rest:
         return False
     if not first[0] and len(first) > 2:  # the name of an index, which is empty
@@ -234,7 +241,12 @@ def _is_header(layout: Layout, options: "IngestOptions", wishes: Wishes) -> bool
     if any(all(map(NUMBER.fullmatch, cell.split())) for cell in first):
         return False
     above = range(2 if options.ids == "string" else 0, len(first))
-    return any(all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest) for k in above)
+    return any(_is_above_numbers(first, rest, k) for k in above)
+
+
+def _is_above_numbers(first: list[bytes], rest: list[list[bytes]], k: int) -> bool:
+    """Whether column ``k`` has a word in the first row, and numbers in all that follow."""
+    return not NUMBER.fullmatch(first[k]) and all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest)
 
 
 def _columns(name: str, layout: Layout, skip: int, options: "IngestOptions") -> int:

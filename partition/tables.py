@@ -11,12 +11,12 @@ from csaw.partition.columns import choose
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.records import WHOLE, Span
 from csaw.partition.sniff import Shape
+from csaw.partition.weight_range import are_weights
 
 if TYPE_CHECKING:
     from csaw.partition.ingest_options import IngestOptions
 
 PARQUET, ARROW = (".parquet", ".pq"), (".feather", ".arrow")
-LARGEST = float(np.finfo(np.float32).max)
 
 
 def is_table(path: str) -> bool:
@@ -94,7 +94,12 @@ class TableRows:
         self.counts["edges"] += int(kept.sum())
         self.counts["skipped"] += int((~kept).sum())
         src, dst = (self._numbers(column, kept) for column in columns)
-        return src, dst, None if weights is None else weights[kept]
+        bounds = None
+        if not self.shape.strings and len(src):
+            bounds = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
+            if src.dtype != dst.dtype:  # one of them has ids that int64 cannot hold
+                src, dst = src.astype(np.uint64), dst.astype(np.uint64)
+        return src, dst, None if weights is None else weights[kept], bounds
 
     def end(self) -> None:
         """Nothing more is to be said of a whole table."""
@@ -144,9 +149,11 @@ class TableRows:
                 f"--weight-column, or none"
             )
         weights = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-        good = (weights >= 0) & (weights <= LARGEST)
-        self._check(batch, self.read.weight, kept, good, "a weight from 0 to the largest float32")
-        return np.where(good, weights, 0).astype(np.float32)
+        good = are_weights(weights)
+        self._check(
+            batch, self.read.weight, kept, good, "a weight from 0 to 3.4e38, of which positive ones are at least 1e-45"
+        )
+        return np.where(good, np.abs(weights), 0).astype(np.float32)
 
     def _check(self, batch: Any, place: int, kept: np.ndarray, good: np.ndarray, expected: str) -> None:
         """Drop the rows that are not ``good`` from ``kept`` if malformed rows are skipped; otherwise FormatError for the first of them."""

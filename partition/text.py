@@ -7,11 +7,11 @@ from csaw.partition.numbers import (
     BAD_WEIGHT,
     COLUMNS,
     EMPTY,
-    FLOAT32_END,
     GOOD,
     NOT_A_NUMBER,
     QUOTE,
     is_space,
+    is_weight,
     parse_id,
     parse_weight,
 )
@@ -149,7 +149,7 @@ def parse_block(
             continue
         if status != EMPTY and (column < need or (columns > 0 and column != columns)):
             status = COLUMNS
-        if status == GOOD and not (weight >= 0.0 and weight < FLOAT32_END):
+        if status == GOOD and not is_weight(weight):
             counts[BAD_WEIGHTS] += 1
             if counts[WEIGHT_LINE] == 0:
                 counts[WEIGHT_LINE] = counts[LINES]

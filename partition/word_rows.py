@@ -1,17 +1,20 @@
 """Rows of a text file whose ids are words."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from csaw.partition.cells import cells, empty_cell, fitted, is_blank, row_shown
 from csaw.partition.errors import FormatError
-from csaw.partition.numbers import FLOAT32_END
 from csaw.partition.plain import BLANK, LINES, ROWS
+from csaw.partition.weight_range import LEAST_DOUBLE, are_weights
 from csaw.partition.word_cells import CutRows, cut_rows
 
 if TYPE_CHECKING:
     from csaw.partition.sniff import Shape
+
+POSITIVE = re.compile(rb"[^eE]*[1-9]")  # a number with such digits is 0 only because no double is as small
 
 
 class WordRows:
@@ -112,8 +115,10 @@ class WordRows:
                 FormatError(f"{where}: expected a number as weight, found {row_shown(word)} in {row_shown(line)}")
             )
             return None
-        if 0.0 <= weight < FLOAT32_END:
-            return weight
+        if weight == 0.0 and POSITIVE.match(word):
+            weight = LEAST_DOUBLE
+        if are_weights(weight):
+            return weight + 0.0  # of -0 the sign goes
         self.bad_weights += 1
         self.bad_weight_line = self.bad_weight_line or self.counts["lines"]
         self.counts["skipped"] += self.skip_errors

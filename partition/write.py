@@ -15,6 +15,7 @@ from csaw.partition.attributes import EDGE_IDS, sealed
 from csaw.partition.clusters import digest_of, given_clusters
 from csaw.partition.errors import StoreError
 from csaw.partition.fingerprint import Fingerprint
+from csaw.partition.given_arrays import array_of, integers_of, weights_of
 from csaw.partition.nodes import write_group
 from csaw.partition.parallel import Backlog, Crew
 from csaw.partition.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
@@ -226,20 +227,24 @@ def partition_count(
 
 def checked_rows(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any, Any]:
     """The arrays with sorted rows; copies where rows were not sorted. StoreError for arrays that are no CSR."""
-    indptr, indices = np.asarray(indptr, np.int64), np.asarray(indices)
-    if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+    indptr, indices = integers_of("indptr", indptr), integers_of("indices", indices)
+    if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
         raise StoreError(f"expected offsets that rise from 0 to {indices.size}, the number of indices")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
         raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
-    if weights is not None and np.size(weights) != indices.size:
-        raise StoreError(f"expected a weight for each of {indices.size} indices, found {np.size(weights)}")
+    indptr = indptr.astype(np.int64, copy=False)
+    if weights is not None:
+        weights = array_of("weights", weights)
+        if weights.shape != indices.shape:
+            raise StoreError(f"expected a weight for each of {indices.size:,} indices, found the shape {weights.shape}")
+        weights = weights_of("weights", weights, indices.size)
     rises = np.concatenate([[True], indices[1:] >= indices[:-1]])
     rises[indptr[:-1][np.diff(indptr) > 0]] = True  # where a row begins
     if rises.all():
         return indptr, indices, weights
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     order = np.lexsort((indices, rows))
-    return indptr, indices[order], None if weights is None else np.asarray(weights)[order]
+    return indptr, indices[order], None if weights is None else weights[order]
 
 
 def write_graph(path: str | Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None, *,

@@ -21,7 +21,7 @@ class Networks:
 
     def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
         self.store, self.wish = store, wish
-        self.gpus = devices.first_gpu() if wish.device == devices.AUTO else devices.place(wish.device)
+        self.gpus = devices.first_gpu() if devices.is_auto(wish.device) else devices.place(wish.device)
         self.host = HostNetwork(
             store, memory=wish.memory, threads=wish.threads, residency=self._on_host(wish.residency)
         )

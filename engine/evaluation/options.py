@@ -6,6 +6,8 @@ from typing import Any, Self
 from csaw.engine.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
+from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 
 WHAT, WHERE = "What to evaluate", "Where it runs"
 
@@ -35,6 +37,8 @@ class EvaluateOptions:
             value = getattr(self, name)
             if value is not None or option.default is not None:
                 object.__setattr__(self, name, option.check(name.strip("_"), value))
+        if not isinstance(self.measures, str | list | tuple | None):
+            raise OptionError(f"--measures: expected names of measures, separated by commas, or a list of them, found {quoted(self.measures)}")  # fmt: skip
         if isinstance(self.measures, str):
             object.__setattr__(self, "measures", tuple(name.strip() for name in self.measures.split(",")))
 

@@ -7,14 +7,16 @@ are its ``description`` and ``units``.
 import base64
 import json
 from collections.abc import Mapping
+from itertools import filterfalse
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from csaw.engine.export.cells import is_utf8, refused
 from csaw.engine.samples.check import check_names
 from csaw.engine.version import VERSION
-from csaw.partition.errors import MissingDependencyError, OptionError
+from csaw.partition.errors import MissingDependencyError
 from csaw.partition.words import Words
 
 
@@ -62,11 +64,9 @@ def vertices(ids: np.ndarray, words: Words | None, nulls: np.ndarray | None = No
         return pa.array(ids, mask=nulls)
     used, number = np.unique(ids, return_inverse=True)
     check_names(where, used, len(words))
-    held = pa.array([bytes(word) for word in words.encoded(used)], pa.binary())
+    texts = [bytes(word) for word in words.encoded(used)]
     try:
-        held = held.cast(pa.string())
-    except pa.ArrowInvalid as error:
-        raise OptionError(
-            "a vertex id is not valid UTF-8, and Parquet's strings must be; export to text instead"
-        ) from error
+        held = pa.array(texts, pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        raise refused(next(filterfalse(is_utf8, texts)), "Parquet", "its strings are UTF-8") from None
     return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), held)

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT, WORD
+from csaw.partition.blocks import LONGEST_LINE
 from csaw.partition.errors import OptionError
+from csaw.partition.shown import quoted
 from csaw.partition.words import Words
 
 ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32}  # the most bytes that one takes, and that are written beyond its end
+LONGEST_WORD = LONGEST_LINE // 2 - 256  # two of them leave room for a weight, a number and separators
+XML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 SPECIAL = np.zeros(256, bool)  # bytes that some kind of text cannot have in an id as they are
 SPECIAL[[*range(33), *b'",;#%&<>', *range(127, 256)]] = True
 
@@ -73,15 +77,15 @@ def _bits(column: np.ndarray) -> np.ndarray:
 
 
 def csv_words(words: Words | None) -> Words | None:
-    """String ids as cells of CSV (RFC 4180): in quotes where they need them, or would begin a comment."""
+    """String ids as cells of CSV (RFC 4180): in quotes where they need them, or would begin a comment. OptionError for one that csaw would not read again."""
 
     def quoted(word: bytes) -> bytes:
-        risky = (
-            not word or word != word.strip() or any(byte in b'",;\t\r\n' for byte in word) or word[:1] in (b"#", b"%")
-        )
+        if not _csv_holds(word):
+            raise refused(word, "CSV", "an end of a line, a byte of value 0 or nothing at all cannot stand in a cell")
+        risky = word != word.strip() or any(byte in b'",;\t' for byte in word) or word[:1] in (b"#", b"%")
         return b'"' + word.replace(b'"', b'""') + b'"' if risky else word
 
-    return _changed(words, quoted)
+    return _short(_changed(words, quoted), "CSV")
 
 
 def xml_words(words: Words | None) -> Words | None:
@@ -93,16 +97,8 @@ def xml_words(words: Words | None) -> Words | None:
         except UnicodeDecodeError:
             text = "\0"
         if any(one in "\ufffe\uffff" or (one < " " and one not in "\t\r\n") for one in text):
-            raise OptionError(f"vertex id {word!r} has characters that XML cannot hold; export to text or CSV instead")
-        for plain, said in (
-            ("&", "&amp;"),
-            ("<", "&lt;"),
-            (">", "&gt;"),
-            ('"', "&quot;"),
-            ("\t", "&#9;"),
-            ("\n", "&#10;"),
-            ("\r", "&#13;"),
-        ):
+            raise refused(word, "GraphML", "it has characters that XML cannot hold")
+        for plain, said in XML.items():
             text = text.replace(plain, said)
         return text.encode()
 
@@ -110,16 +106,46 @@ def xml_words(words: Words | None) -> Words | None:
 
 
 def plain_words(words: Words | None) -> Words | None:
-    """String ids as they are; OptionError for one that a line of words would not give again: with a blank or a quote, with nothing, or like a comment."""
+    """String ids as they are; OptionError for one that a line of words would not give again: with a blank or a quote, with nothing, or like a comment or an empty line."""
 
     def kept(word: bytes) -> bytes:
-        if not word or any(byte in b' \t\r\n\v\f"' for byte in word) or word[:1] in (b"#", b"%"):
-            raise OptionError(
-                f"vertex id {word.decode('utf-8', 'replace')!r} cannot stand in a line of text, where blanks separate ids and # begins a comment; export to CSV or Parquet instead"
+        if any(byte in b'\0 \t\r\n\v\f"' for byte in word) or word[:1] in (b"#", b"%") or not word.strip(b",;"):
+            raise refused(
+                word,
+                "a line of text",
+                "blanks separate ids there, # and % begin comments, and commas alone are an empty line",
             )
         return word
 
-    return _changed(words, kept)
+    return _short(_changed(words, kept), "a line of text")
+
+
+def refused(word: bytes, where: str, why: str) -> OptionError:
+    """The error for an id that a format cannot hold."""
+    can = ["CSV"] * (_csv_holds(word) and len(word) <= LONGEST_WORD // 2) + ["Parquet"] * is_utf8(word) + [".npz"]
+    return OptionError(f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot stand in {where}: {why}; export to {' or '.join(can)} instead")  # fmt: skip
+
+
+def _csv_holds(word: bytes) -> bool:
+    return bool(word) and not any(byte in b"\0\r\n" for byte in word)
+
+
+def is_utf8(word: bytes) -> bool:
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _short(words: Words | None, where: str) -> Words | None:
+    """The words; OptionError for one so long that a row of two of them may be longer than a line that csaw reads."""
+    long = np.zeros(0, np.int64) if words is None else np.flatnonzero(words.sizes() > LONGEST_WORD)
+    for word in words.encoded(long[:1]) if words is not None else ():
+        raise refused(
+            bytes(word), where, f"it takes {len(word):,} bytes there, and a line of two may have {LONGEST_LINE:,}"
+        )
+    return words
 
 
 def _changed(words: Words | None, change: Callable[[bytes], bytes]) -> Words | None:

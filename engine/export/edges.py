@@ -1,5 +1,6 @@
 """The edges of a graph store in pieces, in order: what exports of graphs are made of. Memory holds some pieces, and arrays of the number of vertices."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,10 @@ from csaw.partition.words import Words
 PIECE = 1 << 18  # edges of a piece
 EDGE_BYTES = 128  # that a piece takes for each of its edges, about
 WORK = 1 << 30  # bytes that pieces may take together
+INTEGER_FIRST = re.compile(rb"[\s,;]*[-+]?[0-9]+(\.0*)?([\s,;]|$)")
+NUMERIC = np.zeros(256, np.bool_)
+NUMERIC[list(b"+-0123456789 \t\v\f,;")] = True
+"""Bytes that a word begins with which INTEGER_FIRST matches."""
 
 
 class Piece(NamedTuple):
@@ -120,9 +125,11 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
     store = edges.store
     numbered = "numbers" in holds and _counts_from_1(store.stored_ids())
     alone = 0 if "vertices" in holds else store.vertices - int(edges.met.sum())
+    names = "ids" in holds and "names" not in holds and edges.words is not None and _like_numbers(edges.words)
     reasons = {
         "vertices": f"{counted(alone, 'vertex has', 'vertices have')} no edge, and rows of edges cannot say so; matrix-market, metis, graphml and npz can" if alone else "",
         "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each" if store.stored_ids() is not None and not numbered else "",
+        "names": "some ids begin like numbers, and rows of text cannot say that they are words; read it with --ids string" if names else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
         "direction": "edges are written once, and the format cannot say that they have no direction; read it with --undirected" if not store.directed else "",
     }  # fmt: skip
@@ -132,3 +139,11 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
 def _counts_from_1(ids: np.ndarray | Words | None) -> bool:
     """Whether original ids are 1, 2, 3, ..."""
     return isinstance(ids, np.ndarray) and bool((np.asarray(ids) == np.arange(1, ids.size + 1)).all())
+
+
+def _like_numbers(words: Words) -> bool:
+    """Whether a word begins with what may be an integer, so that a reader may take the rows for rows of numbers."""
+    begins = words.offsets[:-1][words.sizes() > 0]
+    places = np.flatnonzero(NUMERIC[words.text[begins]])
+    likely = np.searchsorted(words.offsets, begins[places], "right") - 1
+    return any(INTEGER_FIRST.match(word) for word in words.encoded(likely))

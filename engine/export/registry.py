@@ -5,7 +5,7 @@ A format has ``SUFFIXES``, of file names that choose it, and ``write``, which st
 samples  ``write(samples, file, name, update, threads)``; ``name`` is the file's final name. One with ``NUMBERS_EDGES`` takes the graph store besides, or None, for the places
          of edges in it.
 graphs   ``write(edges, file, update)``; ``edges`` is what :mod:`csaw.engine.export.edges` makes of a graph store. ``HOLDS`` names what a file can say of ``ids`` (the original
-         ones; ``numbers`` where it counts vertices from 1), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that edges have none).
+         ones; ``numbers`` where it counts vertices from 1), ``names`` (that ids are words), ``edge_ids``, ``vertices`` (those without an edge) and ``direction`` (that edges have none).
 
 A format's file imports Numba, pyarrow and their like where it writes: asking which formats there are must stay cheap.
 """

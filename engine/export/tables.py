@@ -8,6 +8,8 @@ from typing import IO, Any
 from csaw.engine.export.cells import Rows, kind_of_ids
 from csaw.engine.export.edges import Edges, Piece
 from csaw.engine.export.kinds import NUMBER, WEIGHT
+from csaw.partition.columns import ENDS
+from csaw.partition.errors import OptionError
 from csaw.partition.words import Words
 
 Update = Callable[[int], None]
@@ -21,6 +23,15 @@ def packed(file: IO[bytes], name: str) -> Iterator[Any]:
         return
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as inside:
         yield inside
+
+
+def names_of_ends(words: Words | None, usual: tuple[str, str]) -> tuple[str, str]:
+    """The names of the columns of both ends: the ``usual`` ones, or others that say the same where a vertex is called so, which would make a header look like an edge."""
+    pairs = (usual, *((f"{a}_id", f"{b}_id") for a, b in (("source", "target"), ("src", "dst"), ("from", "to"))), *ENDS)
+    free = (pair for pair in pairs if words is None or max(words.find(pair)) < 0)
+    if (pair := next(free, None)) is None:
+        raise OptionError(f"vertices have the names of all columns that rows of edges may have, such as {' and '.join(usual)}; export to Parquet instead")  # fmt: skip
+    return pair
 
 
 def columns_of(edges: Edges) -> list[str]:

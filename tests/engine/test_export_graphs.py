@@ -206,15 +206,55 @@ def test_what_a_file_lacks_is_said(folder, stores, plain):
     assert export(plain.path, folder / "lacks.graphml")["left_out"] == {}
 
 
-@pytest.mark.parametrize("name", ["a b", '"q', "#c", ""])
+@pytest.mark.parametrize("name", ["a b", '"q', "#c", "a\v"])
 def test_ids_that_a_line_of_text_would_change_are_refused(tmp_path, name):
     store = write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0]), directed=True, vertex_ids=np.array([name, "z"]))  # fmt: skip
     with pytest.raises(OptionError, match="CSV or Parquet"):
         export(store.path, tmp_path / "out.txt")
     export(store.path, tmp_path / "out.csv")
-    if name:
-        again = ingest(str(tmp_path / "out.csv"), tmp_path / "again.zarr", IngestOptions())
-        assert sorted(again.vertex_ids()) == sorted([name, "z"])
+    again = ingest(str(tmp_path / "out.csv"), tmp_path / "again.zarr", IngestOptions())
+    assert sorted(again.vertex_ids()) == sorted([name, "z"])
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\rb", "a\0", "x" * (9 << 20)])
+@pytest.mark.parametrize("suffix", ["txt", "csv"])
+def test_ids_that_csaw_would_not_read_again_are_refused_when_they_are_written(tmp_path, name, suffix):
+    held = csaw.graph([(name, "z"), ("z", name)])
+    with pytest.raises(OptionError, match=r"vertex id .* cannot stand in .*; export to Parquet or \.npz instead"):
+        csaw.export(held, tmp_path / f"out.{suffix}")
+    assert not list(tmp_path.iterdir())
+    csaw.export(held, tmp_path / "out.parquet")
+    assert csaw.partition(tmp_path / "out.parquet", tmp_path / "again.zarr").fingerprint == held.fingerprint
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "ids", [(" a", "a ", "a"), ("source", "target", "src"), ("01", "1", "1.0"), (",", ";", "\t"), ("a\v", "\va", "#a")]
+)
+def test_ids_that_a_careless_reader_takes_for_others_come_back(tmp_path, suffix, ids):
+    held = csaw.graph([(ids[0], ids[1], 1e-45), (ids[1], ids[2], 0.1), (ids[2], ids[0], 3.4028235e38)])
+    said = csaw.export(held, tmp_path / f"out.{suffix}")["left_out"]
+    assert ("names" in said) == (suffix == "csv" and ids[0] == "01")
+    again = csaw.partition(
+        tmp_path / f"out.{suffix}", tmp_path / "g.zarr", **({"ids": "string"} if "names" in said else {})
+    )
+    assert sorted(again.vertex_ids()) == sorted(ids)
+    assert again.fingerprint == held.fingerprint
+
+
+def test_ids_that_are_commas_or_the_names_of_columns_do_not_become_another_line_of_text(tmp_path):
+    with pytest.raises(OptionError, match="an empty line"):
+        csaw.export(csaw.graph([(",", ";")]), tmp_path / "out.txt")
+    for names in (("source", "target"), ("FromNodeId", "ToNodeId")):
+        held = csaw.graph([names])
+        csaw.export(held, tmp_path / "out.txt", overwrite=True)
+        assert csaw.partition(tmp_path / "out.txt", tmp_path / "g.zarr", overwrite=True).fingerprint == held.fingerprint
+
+
+def test_targets_alone_that_int64_cannot_hold_come_back_from_parquet(tmp_path):
+    held = csaw.graph([(1, 2**63 + 5), (7, 2**64 - 1)])
+    csaw.export(held, tmp_path / "out.parquet")
+    assert csaw.partition(tmp_path / "out.parquet", tmp_path / "g.zarr").fingerprint == held.fingerprint
 
 
 def test_ids_that_xml_cannot_hold_are_refused(tmp_path):

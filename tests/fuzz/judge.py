@@ -40,7 +40,7 @@ def refusal_or_failure(ended: Ended, names: tuple[str, ...], allowed: tuple[int,
     if ended.code < 0:
         return failure("signal", f"{ended.arguments[0]} died of signal {-ended.code}")
     if ended.code == UNCAUGHT or "Traceback (most recent" in ended.error:
-        return failure("traceback", _innermost(ended.error))
+        return failure("traceback", innermost(ended.error))
     if found := WARNING.search(ended.error):
         return failure("warning", _general(found[0].rsplit("/", 1)[-1]))
     if ended.code == 0 or ended.code in set(allowed) - set(REFUSALS):
@@ -66,7 +66,7 @@ def wrong_result(ended: Ended, what: str, detail: str) -> Failure:
     return Failure("wrong result", what, " ".join(ended.arguments)[:300], detail[:600])
 
 
-def _innermost(error: str) -> str:
+def innermost(error: str) -> str:
     """The exception's type and the innermost of csaw's own lines."""
     last = error.rstrip("\n").split("\n")[-1]
     frames = FRAME.findall(error)

@@ -1,7 +1,7 @@
 """The store that edges should become, built slowly from lists, and what is in a store, read without csaw."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,10 +22,11 @@ class Graph:
 
 
 def build(
-    edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep"
-) -> Graph:
-    """The graph of ``edges`` by the rules of ``csaw partition``; a weight beyond float32 comes out infinite."""
-    ids = sorted({end for edge in edges for end in edge[:2]})
+    edges: Sequence[Edge], *, directed: bool, weighted: bool, duplicates: str = "first", self_loops: str = "keep",
+    vertices: Iterable[int | bytes] = (),
+) -> Graph:  # fmt: skip
+    """The graph of ``edges`` by the rules of ``csaw partition``, and of ``vertices`` that need not have any; a weight beyond float32 comes out infinite."""
+    ids = sorted({end for edge in edges for end in edge[:2]} | set(vertices))
     place = {name: number for number, name in enumerate(ids)}
     rows: list[list[tuple[int, float]]] = [[] for _ in ids]
     for source, target, weight in edges:

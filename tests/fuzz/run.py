@@ -17,8 +17,18 @@ from typing import Any
 
 from fuzz.warm import let_threads_go
 
-KINDS = {"faults": ("faults", "Faults"), "texts": ("texts", "Texts"), "options": ("options", "Options"), "algorithms": ("options", "Algorithms"),
-         "kernels": ("options", "Kernels"), "kills": ("kills", "Kills"), "expressions": ("expressions", "Expressions"), "manifests": ("manifests", "Manifests")}  # fmt: skip
+KINDS = {
+    "faults": ("faults", "Faults"),
+    "texts": ("texts", "Texts"),
+    "options": ("options", "Options"),
+    "algorithms": ("options", "Algorithms"),
+    "kernels": ("options", "Kernels"),
+    "kills": ("kills", "Kills"),
+    "expressions": ("expressions", "Expressions"),
+    "manifests": ("manifests", "Manifests"),
+    "objects": ("objects", "Objects"),
+    "roundtrips": ("roundtrips", "Roundtrips"),
+}
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class
 

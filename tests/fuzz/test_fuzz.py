@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-SHORT = ("faults=8", "texts=30", "options=4", "kills=2", "expressions=100")
+SHORT = ("faults=8", "texts=30", "options=4", "kills=2", "expressions=100", "objects=40", "roundtrips=25")
 LONG = {
     "faults": 2000,
     "texts": 2000,
@@ -17,6 +17,8 @@ LONG = {
     "kills": 500,
     "expressions": 2000,
     "manifests": 2000,
+    "objects": 2000,
+    "roundtrips": 2000,
 }
 TESTS = Path(__file__).parent.parent
 

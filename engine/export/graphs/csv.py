@@ -5,14 +5,14 @@ from typing import IO
 
 from csaw.engine.export.cells import csv_words
 from csaw.engine.export.edges import Edges
-from csaw.engine.export.tables import columns_of, packed, write_edges
+from csaw.engine.export.tables import columns_of, names_of_ends, packed, write_edges
 
 SUFFIXES = (".csv", ".csv.gz")
 HOLDS = ("ids", "edge_ids")
 
 
 def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
-    columns = ["source", "target", *columns_of(edges)]
+    columns = [*names_of_ends(edges.words, ("source", "target")), *columns_of(edges)]
     with packed(file, name) as out:
         out.write(",".join(columns).encode() + b"\n")
         write_edges(edges, out, update, [b"", *[b","] * (len(columns) - 1), b"\n"], csv_words(edges.words))

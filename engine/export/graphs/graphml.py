@@ -14,7 +14,7 @@ from csaw.engine.export.markup import BETWEEN, END, NODE, document
 from csaw.engine.export.tables import columns_of, packed, write_edges
 
 SUFFIXES = (".graphml", ".graphml.gz")
-HOLDS = ("ids", "edge_ids", "vertices", "direction")
+HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
 VERTICES = 1 << 18  # written at a time
 KEYS = {"weight": ("edge", "float"), "edge_id": ("edge", "long")}
 

@@ -10,7 +10,7 @@ from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import packed
 
 SUFFIXES = ()
-HOLDS = ("ids", "vertices", "edge_ids", "direction")  # a list of ids leaves nothing of itself out
+HOLDS = ("ids", "names", "vertices", "edge_ids", "direction")  # a list of ids leaves nothing of itself out
 VERTICES = 1 << 18  # written at a time
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.export.edges import Edges, Piece
 
 SUFFIXES = (".npz",)
-HOLDS = ("ids", "edge_ids", "vertices", "direction")
+HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
 
 
 def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:

@@ -8,7 +8,7 @@ from csaw.engine.export.edges import Edges, Piece
 from csaw.partition.about import NUMBER
 
 SUFFIXES = (".parquet",)
-HOLDS = ("ids", "edge_ids")
+HOLDS = ("ids", "names", "edge_ids")
 
 
 def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:

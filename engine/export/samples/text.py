@@ -5,13 +5,14 @@ from typing import IO
 
 import numpy as np
 
+from csaw.engine.export.cells import refused
 from csaw.engine.export.tables import packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
 from csaw.engine.samples.layout import bits
-from csaw.partition.errors import OptionError
+from csaw.partition.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
 DECIMAL = 20  # the most bytes of a number
@@ -53,10 +54,8 @@ class _Words:
         self.offsets, self.text = np.zeros(1, np.int64), np.zeros(0, np.uint8)
         if samples.words is not None:
             self.offsets, self.text = samples.words.offsets, samples.words.text
-            if np.isin(self.text, np.frombuffer(b" \t\r\n", np.uint8)).any():
-                raise OptionError(
-                    "a vertex id contains a space, which separates ids in text; export to Parquet instead"
-                )
+            for word in samples.words.encoded(_unfit(samples.words)):
+                raise refused(bytes(word), "text", "blanks and ends of lines separate ids there")
 
     def sizes(self, ids: np.ndarray) -> np.ndarray:
         """The most bytes that each id takes, int64; fill takes any number of them."""
@@ -109,6 +108,12 @@ class _Words:
         written = kernels.edge_lines
         used = written(instance, src, dst, depth, alone, _half(ids[0]), self.offsets, self.text, kernels.DIGITS, out)
         return out[:used].data
+
+
+def _unfit(words: Words) -> np.ndarray:
+    """The first of the words that is empty or has a blank, [1] or []."""
+    blanks = np.flatnonzero(np.isin(words.text, np.frombuffer(b" \t\r\n\v\f", np.uint8)))[:1]
+    return np.concatenate([np.searchsorted(words.offsets, blanks, "right") - 1, np.flatnonzero(words.sizes() == 0)])[:1]
 
 
 def _half(ids: np.ndarray) -> np.uint64:
