@@ -103,8 +103,8 @@ class VirtualSamples(OnDemand):
         checksums = check.checksums_of(path)
         if VIRTUAL not in attributes:
             raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
-        for name in checksums:
-            check.check_file(path, name, checksums)
+        for name, most in check.most_bytes(path, checksums).items():
+            check.check_file(path, name, checksums, most)
         self.job = _job_of(path, attributes, checksums, graph, options)
         self.stream = Stream(self.job)
         super().__init__(path, attributes, self._drawn, lambda: self.job.identifiers.words)

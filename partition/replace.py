@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Self
 
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
+from csaw.partition.regular import read_regular
 
 GRAPH, SAMPLES = "graph", "samples"  # csaw_kind of stores
 NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
@@ -46,7 +47,7 @@ def standing(path: Path) -> str:
 def _kind_of_store(folder: Path) -> str | None:
     node = folder / "zarr.json"
     try:
-        attributes = json.loads(node.read_bytes())["attributes"] if node.is_file() else {}
+        attributes = json.loads(read_regular(node))["attributes"]
         kind, version = attributes["csaw_kind"], attributes["format_version"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

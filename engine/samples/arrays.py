@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,6 +14,7 @@ from csaw.engine.samples.check import array_of, check_file
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import chunk_name
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import open_regular
 
 
 class Rows:
@@ -39,7 +41,11 @@ class Rows:
     @property
     def stored_bytes(self) -> int:
         """Bytes of its chunk files, of which the last is padded."""
-        return self.chunks * math.prod(self._chunk) * self.dtype.itemsize
+        return self.chunks * self._chunk_bytes
+
+    @property
+    def _chunk_bytes(self) -> int:
+        return math.prod(self._chunk) * self.dtype.itemsize
 
     @property
     def chunks(self) -> int:
@@ -54,7 +60,9 @@ class Rows:
             checking = self._checking.setdefault(index, Lock())
         with checking:
             if index not in self._intact:
-                check_file(self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums)
+                check_file(
+                    self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums, self._chunk_bytes
+                )
                 self._intact.add(index)
 
     def __getitem__(self, key: Any) -> Any:
@@ -94,34 +102,29 @@ class Rows:
     def _read(self, index: int, row: int, out: np.ndarray) -> None:
         """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at every new page."""
         place = row * math.prod(self._chunk[1:]) * self.dtype.itemsize
-        with self._opened(index) as path, path.open("rb", buffering=0) as file:
+        with self._opened(index) as file:
             left = out.reshape(-1).view(np.uint8).data
             file.seek(place)
             while left:
                 if not (count := file.readinto(left)):
-                    raise StoreError(f"{path}: has become shorter while it was read; {AGAIN}")
+                    raise StoreError(f"{file.name}: has become shorter while it was read; {AGAIN}")
                 left = left[count:]
 
     def _mapped(self, index: int) -> np.ndarray:
-        with self._opened(index) as path:
-            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+        with self._opened(index) as file:
+            return np.memmap(file, self.dtype, "r", shape=self._chunk)
 
     @contextmanager
-    def _opened(self, index: int) -> Iterator[Path]:
+    def _opened(self, index: int) -> Iterator[FileIO]:
         """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
-        name = f"{self.name}/{chunk_name(index, self.ndim)}"
-        path = self.store / name
-        expected = math.prod(self._chunk) * self.dtype.itemsize
+        path = self.store / self.name / chunk_name(index, self.ndim)
         try:
-            if (size := path.stat().st_size) != expected:
-                raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
-            self.check(index)
-            yield path
+            with FileIO(path, opener=lambda name, _: open_regular(Path(name), size=self._chunk_bytes)) as file:
+                self.check(index)
+                yield file
         except FileNotFoundError:
             raise StoreError(f"{path}: missing; {AGAIN}") from None
+        except StoreError:
+            raise
         except OSError as error:
-            raise (
-                error
-                if isinstance(error, StoreError)
-                else StoreError(f"{path} cannot be read: {error.strerror}; {AGAIN}")
-            ) from error
+            raise StoreError(f"{path} cannot be read: {error.strerror}; {AGAIN}") from error

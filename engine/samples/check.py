@@ -3,7 +3,10 @@
 Checksums find changes since csaw wrote the store. The other checks protect readers from a store that another program wrote: it must not mislead or crash them.
 """
 
+import math
 import re
+from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +19,7 @@ from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.nodes import group_node
+from csaw.partition.regular import LARGEST_JSON
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
@@ -120,12 +124,26 @@ def write_checksums(path: Path, checksums: dict[str, str]) -> None:
     files.write_json(folder / "zarr.json", group_node({"sha256": checksums, OWN: files.digest(checksums)}))
 
 
-def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
-    """Raise ChangedError unless file ``name`` of the store at ``path`` has the bytes that were written."""
+def most_bytes(path: Path, names: Iterable[str]) -> dict[str, int]:
+    """The bytes that each of these files of a store can have at most: a chunk what the metadata of its array say, and none where these are damaged."""
+
+    @cache
+    def of_chunk(array: str) -> int:
+        try:
+            _, dtype, chunk = array_of(path / array / "zarr.json")
+        except StoreError:
+            return 0
+        return math.prod(chunk) * dtype.itemsize
+
+    return {name: LARGEST_JSON if name.endswith("zarr.json") else of_chunk(name.rpartition("/")[0]) for name in names}
+
+
+def check_file(path: Path, name: str, checksums: dict[str, str], most: int | None = LARGEST_JSON) -> None:
+    """Raise ChangedError unless file ``name`` of the store at ``path`` has the bytes that were written, which are ``most`` at most."""
     if name not in checksums:
         raise StoreError(f"{path / name} is not one of the store's files: it has no checksum; {AGAIN}")
     try:
-        found = files.sha256(path / name)
+        found = files.sha256(path / name, most)
     except FileNotFoundError:
         raise ChangedError(f"{path / name}: missing; {AGAIN}") from None
     except OSError as error:
@@ -136,7 +154,8 @@ def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
 
 def require_intact(path: Path) -> None:
     """Raise StoreError, naming the file, if a file of the complete store at ``path`` has changed or is missing."""
-    if changed := files.differing(path, checksums_of(path)):
+    checksums = checksums_of(path)
+    if changed := files.differing(path, checksums, most_bytes(path, checksums)):
         raise StoreError(f"{path / changed[0]}: missing, or its bytes have changed since it was written; {AGAIN}")
 
 
