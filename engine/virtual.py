@@ -85,8 +85,7 @@ def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> 
         checksums[f"{name}/zarr.json"] = files.sha256(folder / name / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
-    (folder / "results").mkdir()
-    files.write_json(folder / "results" / "zarr.json", group_node({VIRTUAL: True}))
+    check.write_results(folder, {VIRTUAL: True})
     check.write_checksums(folder, checksums)
 
 

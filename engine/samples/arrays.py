@@ -1,8 +1,9 @@
 """Arrays of a finished sample store: read when sliced, each file checked when it is first read."""
 
 import math
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Lock
@@ -10,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.samples.check import array_of, check_file
+from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import chunk_name
 from csaw.partition.errors import StoreError
 from csaw.partition.regular import open_regular
+
+Identity = tuple[int, ...]
 
 
 class Rows:
@@ -28,12 +31,14 @@ class Rows:
         self.store, self.name = store, name
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
-        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were checked
+        self._checksums, self._intact = checksums, dict[int, Identity]()  # of the chunks' files that were checked
         self._guard, self._checking = Lock(), dict[int, Lock]()
 
     def trust(self) -> None:
         """Read files without comparing them again: the caller has just compared all of them with their checksums."""
-        self._intact.update(range(-(-self.shape[0] // self._chunk[0])))
+        for index in range(self.chunks):
+            with suppress(OSError):  # left to the reader
+                self._intact[index] = identity_of(os.stat(self.store / self._file(index)))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -54,16 +59,22 @@ class Rows:
 
     def check(self, index: int) -> None:
         """Compare a chunk's file with its checksum, unless this has been done; of several threads that ask, one does it and the others wait."""
-        if index in self._intact:
+        with self._opened(index):
+            pass
+
+    def _compare(self, index: int, identity: Identity) -> None:
+        """The same, of the file with this identity: another one may have its name since the last time."""
+        if self._intact.get(index) == identity:
             return
         with self._guard:
             checking = self._checking.setdefault(index, Lock())
         with checking:
-            if index not in self._intact:
-                check_file(
-                    self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums, self._chunk_bytes
-                )
-                self._intact.add(index)
+            if self._intact.get(index) != identity:
+                check_file(self.store, self._file(index), self._checksums, self._chunk_bytes)
+                self._intact[index] = identity
+
+    def _file(self, index: int) -> str:
+        return f"{self.name}/{chunk_name(index, self.ndim)}"
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -117,14 +128,18 @@ class Rows:
     @contextmanager
     def _opened(self, index: int) -> Iterator[FileIO]:
         """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
-        path = self.store / self.name / chunk_name(index, self.ndim)
+        path = self.store / self._file(index)
         try:
             with FileIO(path, opener=lambda name, _: open_regular(Path(name), size=self._chunk_bytes)) as file:
-                self.check(index)
+                self._compare(index, identity_of(os.fstat(file.fileno())))
                 yield file
-        except FileNotFoundError:
-            raise StoreError(f"{path}: missing; {AGAIN}") from None
         except StoreError:
             raise
         except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error.strerror}; {AGAIN}") from error
+            what = "missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+            raise not_as_written(self.store, self._checksums, StoreError(f"{path}: {what}; {AGAIN}")) from error
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """What is another in another file, or in one that was written to since."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

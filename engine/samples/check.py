@@ -91,13 +91,23 @@ def _is_count(value: Any, least: int = 0) -> bool:
 
 
 def results_of(path: Path) -> dict[str, Any]:
-    """Counts and timings of the run of the store at ``path``; none where it has not ended."""
+    """Counts and timings of the run of the store at ``path``; none where it has not ended. ChangedError where they have changed."""
     where = path / "results" / "zarr.json"
     if not where.exists():
         return {}
     found = files.read_json(where)
     results = found.get("attributes") if isinstance(found, dict) else None
-    return results if isinstance(results, dict) else refuse(where, "results", "something else")
+    if not isinstance(results, dict):
+        refuse(where, "results", "something else")
+    if (said := files.unchanged(results, unsigned=True)) is None:  # early versions wrote no checksum
+        raise _changed(where)
+    return said
+
+
+def write_results(path: Path, results: dict[str, Any]) -> None:
+    """Write counts and timings of a run to the store at ``path``, with a checksum of their own: they come after those of all other files."""
+    (path / "results").mkdir(exist_ok=True)
+    files.write_json(path / "results" / "zarr.json", group_node(files.signed(results)))
 
 
 def checksums_of(path: Path) -> dict[str, str]:
@@ -112,7 +122,7 @@ def checksums_of(path: Path) -> dict[str, str]:
     except (TypeError, KeyError, AttributeError):
         refuse(where, "a SHA-256 for each file", "something else")
     if own not in (files.digest(checksums), None):  # early versions wrote none
-        raise ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+        raise _changed(where)
     return checksums
 
 
@@ -122,6 +132,10 @@ def write_checksums(path: Path, checksums: dict[str, str]) -> None:
     folder.mkdir(exist_ok=True)
     files.sync(path)
     files.write_json(folder / "zarr.json", group_node({"sha256": checksums, OWN: files.digest(checksums)}))
+
+
+def _changed(where: Path) -> ChangedError:
+    return ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
 
 
 def most_bytes(path: Path, names: Iterable[str]) -> dict[str, int]:
@@ -145,11 +159,22 @@ def check_file(path: Path, name: str, checksums: dict[str, str], most: int | Non
     try:
         found = files.sha256(path / name, most)
     except FileNotFoundError:
-        raise ChangedError(f"{path / name}: missing; {AGAIN}") from None
+        raise not_as_written(path, checksums, ChangedError(f"{path / name}: missing; {AGAIN}")) from None
     except OSError as error:
-        raise StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}") from error
+        wrong = StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}")
+        raise not_as_written(path, checksums, wrong) from error
     if found != checksums[name]:
-        raise ChangedError(f"{path / name}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+        raise not_as_written(path, checksums, _changed(path / name))
+
+
+def not_as_written(path: Path, checksums: dict[str, str], wrong: StoreError) -> StoreError:
+    """The error for a file of a store that was opened with these ``checksums``: ``wrong``, unless another store has its name since."""
+    try:
+        if checksums_of(path) == checksums:
+            return wrong
+    except StoreError:
+        return wrong
+    return StoreError(f"{path} was replaced by another sample while it was read; open it again")
 
 
 def require_intact(path: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Any, Self
 import numpy as np
 
 from csaw.engine.samples import files, place
+from csaw.engine.samples.check import write_results
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
 from csaw.engine.samples.seal import draft_sizes, seal
@@ -28,7 +29,6 @@ from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
-from csaw.partition.nodes import group_node
 from csaw.partition.regular import read_regular
 from csaw.partition.words import Words
 
@@ -169,9 +169,9 @@ class GroupWriter(Draft):
         self.seal()
         with files.writing(self.partial, self._way_out):
             sizes = draft_sizes(self)
-            (self.partial / "results").mkdir(exist_ok=True)
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
-            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
+            write_results(self.partial, said)
+            replace.require_own(self.partial, KIND)
             _tidy(self.partial)
             files.sync(self.partial)
             self._publish()

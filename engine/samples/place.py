@@ -32,14 +32,17 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
-    _check_names(path, replaced=overwrite or resume)
-    if not os.path.lexists(partial):
+    begun = os.path.lexists(partial)
+    if _stands(path) and not (resume and not begun):  # otherwise it is at most looked at: whether it is complete
+        replace.check(path, KIND, overwrite or resume)
+    if not begun:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
     require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)
+    replace.require_own(partial, KIND)
     if not (resume or overwrite):
         raise StoreError(
             f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
@@ -52,16 +55,17 @@ def check_shared_place(path: Path) -> None:
     Others may begin it or give it its name at this moment, so OUT.partial may be there or not, or be a folder whose manifest is not written yet.
     """
     partial = partial_of(path)
-    _check_names(path, replaced=True)
+    _stands(path)
     require_unlocked(partial, shown=path)
     if os.path.lexists(partial) and not _is_unfinished(partial, empty=True):
         raise _is_not_ours(partial)
 
 
-def _check_names(path: Path, *, replaced: bool) -> None:
+def _stands(path: Path) -> bool:
+    """Whether a sample is at ``path``; StoreError where something else is."""
     if path.name.endswith(PARTIAL):
         raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
-    replace.check(path, KIND, replaced)
+    return replace.stands(path, KIND)
 
 
 def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.given_columns import recalled
 from csaw.engine.samples import Samples, files, open_samples
-from csaw.engine.samples.check import most_bytes
+from csaw.engine.samples.check import most_bytes, results_of
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.vertex_columns import VertexColumns
 from csaw.partition import Graph, open_graph
@@ -111,6 +111,10 @@ def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
 def _checksums(samples: Samples, checks: Checks) -> None:
     wanted = samples.checksums
     wrong = files.differing(samples.path, wanted, most_bytes(samples.path, wanted), processors())
+    try:
+        results_of(samples.path)
+    except StoreError:
+        wrong.append("results/zarr.json")
     details = f"{len(wanted):,} files" + (f"; {len(wrong)} differ: {', '.join(wrong[:3])}" if wrong else "")
     checks.add(Check("checksums", not wrong, None, details))
 
