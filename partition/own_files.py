@@ -6,6 +6,7 @@ It goes by names alone, so that a damaged store can be replaced, too.
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from csaw.partition.errors import StoreError
@@ -40,6 +41,18 @@ def require_own(store: Path, kind: str) -> None:
         raise StoreError(
             f"{store} holds {named}, which csaw did not write, so csaw neither replaces nor removes it; move that elsewhere, or choose another name"
         )
+
+
+def remove_own(store: Path, below: str, kind: str) -> None:
+    """Remove the files of a store's folder ``below``, and the folder, unless something of somebody's own is left in it. Nothing is said where that fails."""
+    with suppress(OSError):
+        for entry in list(os.scandir(store / below)):
+            name, folder = f"{below}/{entry.name}", entry.is_dir(follow_symlinks=False)
+            if folder:
+                remove_own(store, name, kind)
+            elif FILES[kind].fullmatch(name):
+                os.unlink(entry.path)
+        os.rmdir(store / below)
 
 
 def _others(store: Path, below: str, kind: str) -> Iterator[str]:

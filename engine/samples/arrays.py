@@ -136,8 +136,8 @@ class Rows:
         except StoreError:
             raise
         except OSError as error:
-            what = "missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            raise not_as_written(self.store, self._checksums, StoreError(f"{path}: {what}; {AGAIN}")) from error
+            what = ": missing" if isinstance(error, FileNotFoundError) else f" cannot be read: {error.strerror}"
+            raise not_as_written(self.store, self._checksums, StoreError(f"{path}{what}; {AGAIN}")) from error
 
 
 def identity_of(found: os.stat_result) -> Identity:

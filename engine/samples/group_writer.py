@@ -9,7 +9,6 @@ OUT                              OUT.partial renamed, once everything is there a
 A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is lost where two write the same one.
 """
 
-import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -29,6 +28,7 @@ from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
+from csaw.partition.own_files import remove_own
 from csaw.partition.regular import read_regular
 from csaw.partition.words import Words
 
@@ -171,7 +171,6 @@ class GroupWriter(Draft):
             sizes = draft_sizes(self)
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
             write_results(self.partial, said)
-            replace.require_own(self.partial, KIND)
             _tidy(self.partial)
             files.sync(self.partial)
             self._publish()
@@ -207,7 +206,7 @@ def _noted(written: dict[str, tuple[str, int]]) -> dict[str, dict[str, Any]]:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what is not the store's: markers and parts of groups, and temporary files of killed processes."""
+    """Remove what is not the finished store's: markers and parts of groups, and temporary files of killed processes."""
     for name in ("groups", "parts"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+        remove_own(folder, name, KIND)
     files.sweep(folder)

@@ -13,6 +13,7 @@ from csaw.engine.samples.layout import KIND
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
+from csaw.partition.own_files import require_own
 
 Wanted = Callable[[Any], dict[str, Any]]
 """A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""
@@ -42,7 +43,8 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)
-    replace.require_own(partial, KIND)
+    if overwrite:
+        require_own(partial, KIND)
     if not (resume or overwrite):
         raise StoreError(
             f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
@@ -98,6 +100,7 @@ def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
         if not (is_sealed(partial) and path.exists() and _differs(partial, wanted) and not _differs(path, wanted)):
             return False
         with Lock(partial):
+            require_own(partial, KIND)
             shutil.rmtree(partial)
     require_equal(path, wanted)
     require_intact(path)
