@@ -17,7 +17,7 @@ EXACT_WORK = (
 AT_ONCE = 4096  # sources of a call
 PAIRS = "connected pairs"
 ROUNDING = 1e-12
-FEW = 5  # of a kind: with fewer in a sample, its variance says little (Cochran, Biometrics 10(4), 1954)
+FEW = 2.5  # of a kind, which may as well have been missed
 SKETCH_ERROR = 1.04 / 16**0.5  # of an estimate by 16 registers
 SHARE = 0.9  # of the pairs that are within the effective diameter
 
@@ -29,7 +29,7 @@ class Hops(Measure):
     edges and h the first for which N(h) > 0.9 N, it is h - 1 + (0.9 N - N(h - 1)) / (N(h) - N(h - 1)), SNAP's formula; 0 where N(0) > 0.9 N. The mean distance is that of pairs of
     different vertices.
 
-    From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the diameter. Where all sources say the same, or all but fewer than five, a jackknife knows of little or no error: then it is at least
+    From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the diameter. Where all sources say the same, or all but one or two, a jackknife knows of little or no error: then it is at least
     that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/unseen.py), should these reach nothing, or all of the largest component at the least or the longest distance
     that was met. Of the connected pairs of a directed graph the error is never less than that. Those of an undirected graph are exact, by its components.
     Sketches are HyperANF's, of 16 registers: about 26 % an estimate (Flajolet et al., AofA 2007), less the square root of their number, which the stated error measures.
