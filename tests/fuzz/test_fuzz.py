@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-SHORT = ("faults=8", "texts=30", "options=4", "kills=2")
-LONG = {"faults": 2000, "texts": 2000, "options": 1000, "algorithms": 1000, "kernels": 300, "kills": 500}
+SHORT = ("faults=8", "texts=30", "options=4", "kills=2", "oddfiles=12")
+LONG = {
+    "faults": 2000,
+    "texts": 2000,
+    "options": 1000,
+    "algorithms": 1000,
+    "kernels": 300,
+    "kills": 500,
+    "oddfiles": 2000,
+}
 TESTS = Path(__file__).parent.parent
 
 
