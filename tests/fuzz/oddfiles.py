@@ -76,18 +76,26 @@ class Oddfiles:
             for draw, wanted in ALL.items():
                 warm.must("sample", "graph.zarr", f"{draw}.zarr", *wanted, folder=place)
             self._begin(place)
-            with_cache(place / "cache")
-            for command in {one for stored in stores_of() for one in commands_on(stored)}:
-                if "out.zarr" not in command:
-                    warm.csaw(*command, folder=place)
-            (place / "out.csv").unlink(missing_ok=True)
+            self._warm(place)
+
+    def _warm(self, place: Path) -> None:
+        """Compile what the commands need, on a copy; the profiles that they keep stay."""
+        with_cache(place / "cache")
+        warm.must("evaluate", "graph.zarr", *MEASURES, folder=place)
+        copy = place.with_name("warm")
+        for command in {one for stored in stores_of() for one in commands_on(stored)}:
+            put(place, copy)
+            with_cache(copy / "cache")
+            warm.csaw(*command, folder=copy)
+        shutil.rmtree(copy)
 
     def _begin(self, place: Path) -> None:
         """Samples all of whose groups are there, and which were interrupted before they were sealed."""
         from csaw.engine.samples.group_writer import GroupWriter
+        from csaw.partition.errors import StoreError
 
         def interrupted(*_: object) -> None:
-            raise KeyboardInterrupt
+            raise StoreError("as if the disk were full")
 
         held, GroupWriter.seal = GroupWriter.seal, interrupted  # type: ignore[method-assign]
         try:
