@@ -40,7 +40,7 @@ def tree(folder):
 def test_a_store_with_somebodys_files_is_not_replaced_and_they_are_named(tmp_path, name):
     (tmp_path / "g.txt").write_text("1 2\n2 3\n")
     graph = tmp_path / "g.zarr"
-    ingest(str(tmp_path / "g.txt"), graph)
+    ingest(str(tmp_path / "g.txt"), graph, IngestOptions())
     walks = tmp_path / "w.zarr"
     sample(graph, walks, "deepwalk", walk_length=3)
     job = prepare(graph, "deepwalk", walk_length=3)
