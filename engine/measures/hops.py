@@ -1,7 +1,6 @@
 """Hop plot: how many pairs of vertices are within so many edges of each other, and the distances that it shows."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -81,7 +80,12 @@ class Hops(Measure):
 
 def _with_errors(found: Findings, errors: dict[str, float]) -> Findings:
     """Findings of an estimate with the errors of its numbers."""
-    return found | {name: replace(found[name], error=error) for name, error in errors.items()}
+    numbers = {
+        name: Number(one.value, one.method, errors[name])
+        for name, one in found.items()
+        if name in errors and isinstance(one, Number)
+    }
+    return found | numbers
 
 
 def _each(estimates: np.ndarray, name: str) -> np.ndarray:

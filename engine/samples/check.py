@@ -90,26 +90,6 @@ def _is_count(value: Any, least: int = 0) -> bool:
     return type(value) is int and least <= value < LARGEST
 
 
-def results_of(path: Path) -> dict[str, Any]:
-    """Counts and timings of the run of the store at ``path``; none where it has not ended. ChangedError where they have changed."""
-    where = path / "results" / "zarr.json"
-    if not where.exists():
-        return {}
-    found = files.read_json(where)
-    results = found.get("attributes") if isinstance(found, dict) else None
-    if not isinstance(results, dict):
-        refuse(where, "results", "something else")
-    if (said := files.unchanged(results, unsigned=True)) is None:  # early versions wrote no checksum
-        raise _changed(where)
-    return said
-
-
-def write_results(path: Path, results: dict[str, Any]) -> None:
-    """Write counts and timings of a run to the store at ``path``, with a checksum of their own: they come after those of all other files."""
-    (path / "results").mkdir(exist_ok=True)
-    files.write_json(path / "results" / "zarr.json", group_node(files.signed(results)))
-
-
 def checksums_of(path: Path) -> dict[str, str]:
     """The SHA-256 of each file, by name, as the store has them. ChangedError where the file that has them has changed."""
     where = path / "checksums" / "zarr.json"
@@ -122,7 +102,7 @@ def checksums_of(path: Path) -> dict[str, str]:
     except (TypeError, KeyError, AttributeError):
         refuse(where, "a SHA-256 for each file", "something else")
     if own not in (files.digest(checksums), None):  # early versions wrote none
-        raise _changed(where)
+        raise changed(where)
     return checksums
 
 
@@ -134,7 +114,7 @@ def write_checksums(path: Path, checksums: dict[str, str]) -> None:
     files.write_json(folder / "zarr.json", group_node({"sha256": checksums, OWN: files.digest(checksums)}))
 
 
-def _changed(where: Path) -> ChangedError:
+def changed(where: Path) -> ChangedError:
     return ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
 
 
@@ -164,7 +144,7 @@ def check_file(path: Path, name: str, checksums: dict[str, str], most: int | Non
         wrong = StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}")
         raise not_as_written(path, checksums, wrong) from error
     if found != checksums[name]:
-        raise not_as_written(path, checksums, _changed(path / name))
+        raise not_as_written(path, checksums, changed(path / name))
 
 
 def not_as_written(path: Path, checksums: dict[str, str], wrong: StoreError) -> StoreError:

@@ -20,9 +20,9 @@ from typing import Any, Self
 import numpy as np
 
 from csaw.engine.samples import files, place
-from csaw.engine.samples.check import write_results
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
+from csaw.engine.samples.results import write_results
 from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace

@@ -9,9 +9,10 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.about import about
-from csaw.engine.samples.check import NAMES, most_bytes, results_of, write_checksums
+from csaw.engine.samples.check import NAMES, most_bytes, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
+from csaw.engine.samples.results import results_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import write_array

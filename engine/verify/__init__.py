@@ -8,7 +8,8 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.given_columns import recalled
 from csaw.engine.samples import Samples, files, open_samples
-from csaw.engine.samples.check import most_bytes, results_of
+from csaw.engine.samples.check import most_bytes
+from csaw.engine.samples.results import results_of
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.vertex_columns import VertexColumns
 from csaw.partition import Graph, open_graph

@@ -54,10 +54,10 @@ ODD: dict[str, Callable[[Path], object]] = {
     "empty file": lambda path: path.write_bytes(b""),
     "hole": lambda path: (path.touch(), os.truncate(path, HUGE)),
 }
-SAME: dict[str, Callable[[Path], object]] = {
-    "link to the file": lambda path: (path.rename(path.parent.with_name(f"{path.parent.name}-{path.name}")), path.symlink_to(f"../{path.parent.name}-{path.name}")),
-    "unreadable": lambda path: path.chmod(0),
-}  # fmt: skip
+SAME: dict[str, Callable[[Path, Path], object]] = {
+    "link to the file": lambda path, place: (path.rename(place / "elsewhere"), path.symlink_to(place / "elsewhere")),
+    "unreadable": lambda path, place: path.chmod(0),
+}
 """After which the content is the same."""
 
 
@@ -128,7 +128,7 @@ class Oddfiles:
         put(whole, place)
         path = place / file
         if odd in SAME:
-            SAME[odd](path)
+            SAME[odd](path, place)
         else:
             path.unlink(missing_ok=True)
             ODD[odd](path)

@@ -417,10 +417,11 @@ def test_a_scheduler_that_dies_leaves_a_sample_to_resume(tmp_path, graph):
     assert_same_files(tmp_path / "s", tmp_path / "alone")
 
 
-def csaw(*arguments):
-    """Begin a command."""
+def csaw(*arguments, small=True):
+    """Begin a command; ``small``: in groups as small as those of the workers here."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "csaw.cli", *map(str, arguments), "--quiet"]
+    text = f"from csaw.engine.plan import plan; plan.GROUP_BYTES = {clusters.GROUP_BYTES if small else 1 << 25}; from csaw.cli.main import main; main()"
+    command = [sys.executable, "-c", text, *map(str, arguments), "--quiet"]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -438,7 +439,7 @@ def children(pid, word):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes as Linux shows them")
 def test_a_resource_tracker_that_is_killed_changes_nothing_and_says_nothing(tmp_path, graph):
     options = ("--algo", "node2vec", "--num-walks", 400, "--walk-length", 40)
-    running = csaw("sample", graph, tmp_path / "s", *options, "--cluster", "local:2")
+    running = csaw("sample", graph, tmp_path / "s", *options, "--cluster", "local:2", small=False)
     end = time.monotonic() + 60
     while not (found := children(running.pid, "resource_tracker")) and time.monotonic() < end:
         time.sleep(0.01)
@@ -484,7 +485,7 @@ def test_of_a_scheduler_that_is_killed_one_line_is_said(tmp_path, graph):
         with Client(scheduler_file=place, set_as_default=False) as client:
             client.register_plugin(clusters.SmallGroups(0.1))
             client.wait_for_workers(1)
-        running = csaw("sample", graph, tmp_path / "s", "--num-walks", 2000, "--walk-length", 80, "--cluster", place)
+        running = csaw("sample", graph, tmp_path / "s", "--num-walks", 40, "--walk-length", 20, "--cluster", place)
         while not list((tmp_path / "s.partial" / "groups").glob("*.json")) and running.poll() is None:
             time.sleep(0.01)
         held[0].kill()
