@@ -23,6 +23,7 @@ from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
 from csaw.partition.cache import cache_dir
 from csaw.partition.parallel import processors
+from csaw.partition.regular import read_regular
 
 log = logging.getLogger(__name__)
 Found = dict[str, float]
@@ -82,7 +83,7 @@ def _path() -> Path:
 
 def _read() -> dict[str, Any]:
     try:
-        found = json.loads(_path().read_bytes())
+        found = json.loads(read_regular(_path()))
     except (OSError, ValueError):  # not measured yet, or cut short
         return {}
     return found if isinstance(found, dict) else {}

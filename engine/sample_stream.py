@@ -19,7 +19,7 @@ from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import ClosedError, OptionError
 from csaw.partition.facts import html_facts, line
 from csaw.partition.shown import quoted
 
@@ -103,7 +103,7 @@ class Stream:
 
     The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back threads, memory and devices.
 
-    Errors while drawing: BiasError for a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
+    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
     where a GPU fails.
     """
 
@@ -154,9 +154,18 @@ class Stream:
                 for batch in drawn:
                     first = batch.first + batch.instances
                     yield batch
-        except opened.losses as error:
-            self.close()
-            raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+                    if opened.closed:
+                        break
+        except Exception as error:  # of threads that were ended, too
+            if not opened.closed:
+                if isinstance(error, opened.losses):
+                    self.close()
+                    raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+                raise
+        if opened.closed and first < last:
+            raise ClosedError(
+                f"{self!r} was closed while it was read; begin another loop over it, which loads the graph again"
+            )
 
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw
@@ -182,7 +191,7 @@ class _Opened:
     """The devices of a job with their graph, what finishes their batches, and the types of errors that a device may have alone."""
 
     def __init__(self, job: Job, *, on_device: bool) -> None:
-        self.finish = _finisher(job, on_device=on_device)
+        self.finish, self.closed = _finisher(job, on_device=on_device), False
         with ExitStack() as stack:
             units = -(-job.plan.request.instances // job.plan.at_a_time)
             backends, self.losses = stack.enter_context(backends_of(job, units))
@@ -190,6 +199,7 @@ class _Opened:
             self.stack = stack.pop_all()
 
     def close(self) -> None:
+        self.closed = True
         self.stack.close()
 
 

@@ -13,6 +13,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from csaw.partition.regular import open_regular
+
 log = logging.getLogger(__name__)
 SECONDS, SHARE = 10.0, 20  # between writes at least, and times what the last one took
 DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile)
@@ -73,7 +75,7 @@ class Unfinished:
         path = self.place.with_name(f"{self.place.name}.{what}.unfinished")
         asked = hashlib.sha256(repr([_said(one) for one in given]).encode()).hexdigest()
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_regular(path), "rb") as file:
                 held = np.load(file, allow_pickle=False)
                 done = {name: held[name] for name in held.files}
             if str(done.pop("given")) != asked:

@@ -27,6 +27,7 @@ from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.layout import chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
+from csaw.engine.samples.results import write_results
 from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph, replace
 from csaw.partition.errors import OptionError, StoreError
@@ -90,8 +91,7 @@ def _write(folder: Path, said: dict[str, Any], given: dict[str, np.ndarray]) -> 
         checksums[f"{name}/zarr.json"] = files.sha256(folder / name / "zarr.json")
     files.write_json(folder / "zarr.json", group_node(said))
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
-    (folder / "results").mkdir()
-    files.write_json(folder / "results" / "zarr.json", group_node({VIRTUAL: True}))
+    write_results(folder, {VIRTUAL: True})
     check.write_checksums(folder, checksums)
 
 
@@ -115,8 +115,8 @@ class VirtualSamples(OnDemand):
         checksums = check.checksums_of(path)
         if VIRTUAL not in attributes:
             raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
-        for name in checksums:
-            check.check_file(path, name, checksums)
+        for name, most in check.most_bytes(path, checksums).items():
+            check.check_file(path, name, checksums, most)
         self.job = _job_of(path, attributes, checksums, graph, algo, options)
         _check_said(path, attributes, self.job)
         self.algo = algo and str(Path(algo).absolute())

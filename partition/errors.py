@@ -35,6 +35,10 @@ class BudgetError(CsawError, MemoryError):
         return CsawError.__new__(cls, *arguments)
 
 
+class ClosedError(CsawError, ValueError):
+    """Something that was read after it, or what it comes from, was closed, as of a closed file."""
+
+
 class BiasError(CsawError, ValueError):
     """A bias that is negative, NaN or infinite; the message names the edge or vertex."""
 

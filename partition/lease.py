@@ -19,10 +19,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from csaw.partition.regular import read_regular
+
 BEAT_SECONDS = 3.0
 STALE_SECONDS = 60.0  # without a beat: its process is dead
 LOOKS, LOOK_SECONDS = 4, 0.05
 BEAT = "beat"
+LONGEST = 4096  # bytes of a beat
 
 
 class Lease:
@@ -131,6 +134,6 @@ def _named(folder: Path, path: Path) -> Path:
 
 def _read(path: Path) -> str:
     try:
-        return (path / BEAT).read_text()
+        return read_regular(path / BEAT, most=LONGEST).decode("utf-8", "replace")
     except OSError:
         return ""

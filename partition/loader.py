@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import open_regular, read_regular
 
 THREADS = max(
     4, min(16, os.cpu_count() or 1)
@@ -24,7 +25,7 @@ THREADS = max(
 FEW = 2  # pieces, for which waking other threads takes longer than reading them
 UNPACKERS = 2  # threads that unpack parts of arrays: each holds a whole chunk, packed and unpacked, of which little may be needed
 PIECE = 1 << 20  # bytes read at a time: they are still in the processor's cache when they are checked
-SUMS = "checksums"  # the file beside an array's zarr.json
+SUMS, SUM_BYTES = "checksums", 4  # the file beside an array's zarr.json, and the bytes of each of its numbers
 AGAIN = "make the store again with csaw partition"
 BLOSC_HEADER = 16  # bytes
 
@@ -68,16 +69,17 @@ def open_array(path: Path, digest: str | None = None) -> StoredArray:
     With a digest, the checksums of the array are read too, and every block is compared with them when it is read.
     """
     try:
-        text = (path / "zarr.json").read_bytes()
-        sums = (path / SUMS).read_bytes() if digest else b""
-        if digest and array_digest(text, sums) != digest:
-            raise StoreError(f"{path}: its zarr.json or its checksums have changed; {AGAIN}")
+        text = read_regular(path / "zarr.json")
         meta = json.loads(text)
         (count,), (chunk,) = meta["shape"], meta["chunk_grid"]["configuration"]["chunk_shape"]
         plain = [codec["name"] for codec in meta["codecs"]] == ["bytes"]
+        files, nbytes = -(-count // chunk), chunk * np.dtype(meta["data_type"]).itemsize
+        sums = read_regular(path / SUMS, most=files * (nbytes + SUM_BYTES)) if digest else b""
+        if digest and array_digest(text, sums) != digest:
+            raise StoreError(f"{path}: its zarr.json or its checksums have changed; {AGAIN}")
     except StoreError:
         raise
-    except (OSError, ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, IndexError, TypeError, ZeroDivisionError, RecursionError) as error:
         raise StoreError(f"{path}/zarr.json or {SUMS} is missing or damaged ({error}); {AGAIN}") from error
     if not (type(count) is type(chunk) is int and 0 <= count < 2**63 and 0 < chunk < 2**63):
         raise StoreError(
@@ -166,24 +168,19 @@ def read_ahead(array: StoredArray, item: int, first: int, count: int) -> None:
         for number in range(first // array.chunk, -(-last // array.chunk)):
             begin = number * array.chunk
             low, high = (max(first, begin) - begin, min(last, begin + array.chunk) - begin) if array.plain else (0, 0)
-            handle = os.open(array.file(number), os.O_RDONLY)
+            handle = open_regular(array.file(number))
             try:  # a length of 0: to the end of the file
                 os.posix_fadvise(handle, low * item, (high - low) * item, os.POSIX_FADV_WILLNEED)
             finally:
                 os.close(handle)
 
 
-def open_chunk(file: Path, stored: int | None = None) -> int:
-    """Open the file of a chunk and return its descriptor; StoreError when it cannot be opened, or does not have ``stored`` bytes."""
+def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -> int:
+    """Open the file of a chunk and return its descriptor; StoreError when it cannot be opened, or does not have ``stored`` bytes, or has more than ``most``."""
     try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe in the place of the file does not block this
+        return open_regular(file, size=stored, most=most)
     except OSError as error:
         raise StoreError(f"{file} cannot be opened: {error.strerror}; {AGAIN}") from error
-    size = os.fstat(handle).st_size
-    if stored is not None and size != stored:
-        os.close(handle)
-        raise StoreError(f"{file}: expected {stored:,} bytes, found {size:,}; {AGAIN}")
-    return handle
 
 
 def _read_plain(
@@ -259,7 +256,8 @@ def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> Non
 
     from csaw.partition.checksums import file_sum
 
-    file, handle = array.file(number), open_chunk(array.file(number))
+    size = array.chunk * out.itemsize
+    file, handle = array.file(number), open_chunk(array.file(number), most=size + BLOSC_HEADER)
     try:
         packed = np.empty(os.fstat(handle).st_size, np.uint8)
         fill(file, handle, packed, 0)
@@ -267,7 +265,6 @@ def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> Non
         os.close(handle)
     if array.sums is not None and (number >= array.sums.size or file_sum(packed) != array.sums[number]):
         raise damaged(file, 0)
-    size = array.chunk * out.itemsize
     if packed.size < BLOSC_HEADER or packed[4:8].view("<u4")[0] != size or packed[12:16].view("<u4")[0] != packed.size:
         raise StoreError(f"{file}: expected {size:,} bytes packed by Blosc, found something else; {AGAIN}")
     try:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import WAYS, require_regular
 
 
 class Lock:
@@ -63,7 +64,13 @@ def _lock(descriptor: int, how: int, shown: Path) -> None:
 
 def _opened(path: Path, file: bool) -> int:
     if file:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | WAYS, 0o666)
+        try:
+            require_regular(descriptor, path)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
     while True:
         path.mkdir(exist_ok=True)
         try:

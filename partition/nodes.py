@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import read_regular
 
 PLAIN: list[dict[str, Any]] = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
@@ -55,7 +56,7 @@ def _write(folder: Path, node: dict[str, Any]) -> None:
 def read_group(path: Path) -> dict[str, Any]:
     """Attributes of the group at ``path``; StoreError when there is none, or when its file cannot be read."""
     try:
-        group = json.loads((path / "zarr.json").read_bytes())
+        group = json.loads(read_regular(path / "zarr.json"))
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "is not a graph store: it has no zarr.json" if os.path.lexists(path) else "does not exist"
         raise StoreError(f"{path} {what}; make one with csaw partition") from error

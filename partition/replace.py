@@ -19,8 +19,9 @@ from typing import Any, BinaryIO, Self
 
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
+from csaw.partition.own_files import GRAPH, SAMPLES, require_own
+from csaw.partition.regular import read_regular
 
-GRAPH, SAMPLES = "graph", "samples"  # csaw_kind of stores
 NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
 SAID = {GRAPH: "a graph store", SAMPLES: "a sample store", FILE: "a regular file",
         FOLDER: "a folder that is no store of csaw", DEVICE: "a pipe or a device"}  # fmt: skip
@@ -46,7 +47,7 @@ def standing(path: Path) -> str:
 def _kind_of_store(folder: Path) -> str | None:
     node = folder / "zarr.json"
     try:
-        attributes = json.loads(node.read_bytes())["attributes"] if node.is_file() else {}
+        attributes = json.loads(read_regular(node))["attributes"]
         kind, version = attributes["csaw_kind"], attributes["format_version"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -64,19 +65,28 @@ def check_name(path: Path) -> None:
 
 
 def check(path: Path, kind: str, overwrite: bool) -> None:
-    """Raise StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``."""
+    """Raise StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``, and what stands there replaced."""
+    if not stands(path, kind):
+        return
+    if not overwrite:
+        raise StoreError(f"{path} exists already; pass --overwrite to replace it, or choose another name")
+    if kind != FILE:
+        require_own(path, kind)
+
+
+def stands(path: Path, kind: str) -> bool:
+    """Whether something of ``kind`` is at ``path``; StoreError for anything else that is there."""
     check_name(path)
     found = standing(path)
     if found == NOTHING:
-        return
+        return False
     if found == LINK:
         raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
     if found != kind:
         raise StoreError(
             f"{path} exists already and is {SAID[found]}, not {SAID[kind]}, so csaw does not replace it; choose another name"
         )
-    if not overwrite:
-        raise StoreError(f"{path} exists already; pass --overwrite to replace it, or choose another name")
+    return True
 
 
 class Draft:

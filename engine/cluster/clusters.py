@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.cluster.tracker import silent_tracker
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
 from csaw.partition.shown import quoted
 
@@ -17,6 +18,7 @@ FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm
 JOBS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
 MOST_WORKERS = 10_000
 SECONDS_TO_CONNECT = 30
+NOISY = ("distributed", "tornado", "asyncio")  # loggers
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,16 @@ def connected(cluster: Cluster) -> Iterator[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let Dask log errors alone: what becomes of workers is said by the run."""
-    logger = logging.getLogger("distributed")
-    level = logger.level
-    logger.setLevel(max(level, logging.ERROR))
+    """Let Dask and what it runs on log nothing, not even that its scheduler is lost, with a traceback: what becomes of scheduler and workers is said by the run."""
+    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in NOISY]
+    levels = {name: logging.getLogger(name).level for name in (*NOISY, *known)}  # children may have levels of their own
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _closed(held: Any) -> None:
@@ -100,6 +104,7 @@ def _closed(held: Any) -> None:
 
 def _client(distributed: Any, cluster: Cluster, stack: ExitStack) -> Any:
     if cluster.kind == "local":
+        stack.enter_context(silent_tracker())
         started = _local(distributed, cluster.workers)
         stack.callback(_closed, started)
         return distributed.Client(started, set_as_default=False)

@@ -113,6 +113,11 @@ def find_degrees(name: str, one: Measure, kind: str) -> np.ndarray:
     return _on(name, lambda networks: on_host(graph_of(networks, one, kind).degrees))  # type: ignore[no-any-return]
 
 
+def find_components(name: str, one: Measure, kind: str) -> np.ndarray:
+    """The task of finding the component of each vertex, without directions: [V]."""
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("components")))  # type: ignore[no-any-return]
+
+
 def hop_counts(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
     """The task of counting hops from some sources: int64 [sources, levels]."""
     return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("hops", sources=sources)))  # type: ignore[no-any-return]

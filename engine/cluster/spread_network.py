@@ -48,6 +48,9 @@ class SpreadNetwork:
         """What ``compute`` of a network gives."""
         return getattr(self, f"_{what}")(**options)
 
+    def _components(self) -> np.ndarray:
+        return next(self.spread(measurer.find_components, [self.asked]))  # type: ignore[no-any-return]
+
     def _hops(self, sources: np.ndarray) -> np.ndarray:
         tasks = [(*self.asked, sources[k : k + SOURCES]) for k in range(0, sources.size, SOURCES)]
         parts = list(self.spread(measurer.hop_counts, tasks))

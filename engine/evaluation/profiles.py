@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
 from csaw.engine.unfinished import DAMAGED, Unfinished, write
 from csaw.partition.cache import cache_dir
+from csaw.partition.regular import open_regular
 
 VERSION = 2
 """Raised when findings change, so that those of before are not taken."""
@@ -32,10 +34,8 @@ def place_of(fingerprint: str, measure: Measure) -> Path:
 def read(fingerprint: str, measure: Measure) -> Findings | None:
     """The findings that are kept, or None. A damaged file counts as none."""
     path = place_of(fingerprint, measure)
-    if not path.is_file():
-        return None
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             held = np.load(file, allow_pickle=False)
             described = json.loads(str(held["findings"]))
             return {name: _read(one, held) for name, one in described.items()}

@@ -3,6 +3,9 @@
 from math import fsum, nan, sqrt
 from typing import Any
 
+import numpy as np
+
+from csaw.engine.evaluation.unseen import ERRORS, share_error, unseen_share
 from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
 from csaw.engine.option import option
@@ -46,7 +49,7 @@ class Triangles(Measure):
             [what] = self.computes(network.directed)
             drawn = simple.compute(what, count=self.approximate, seed=self.seed)
             if self.approximate_by == EDGES:
-                return estimated_by_edges(drawn, self.approximate)
+                return estimated_by_edges(drawn, self.approximate, simple.degrees)
             return estimated(drawn, self.approximate, network.vertices)
         total, counts = simple.compute(METHODS[self.triangles], each=True)
         method = FASTEST if self.triangles == AUTO else self.triangles
@@ -54,11 +57,11 @@ class Triangles(Measure):
 
 
 def estimated(drawn: Any, count: int, vertices: int) -> Findings:
-    """Estimates from ``count`` random wedges, of all alike and of vertices alike, with the standard errors of the shares that are closed. No wedges, no triangles."""
+    """Estimates from ``count`` random wedges, of all alike and of vertices alike, with the standard errors of the shares that are closed, which are not 0 where all are or none is. No wedges, no triangles."""
 
     def share(closed: int, scale: float) -> Number:
         part = closed / count
-        return Number(scale * part, SAMPLED[WEDGES], scale * sqrt(part * (1 - part) / count))
+        return Number(scale * part, SAMPLED[WEDGES], scale * share_error(closed, count))
 
     none = Number(nan, SAMPLED[WEDGES])
     return {
@@ -69,10 +72,16 @@ def estimated(drawn: Any, count: int, vertices: int) -> Findings:
     }
 
 
-def estimated_by_edges(seen: Any, count: int) -> Findings:
-    """Estimates from what ``count`` random edges say of the number of their triangles: the mean, times a third of the edges."""
+def estimated_by_edges(seen: Any, count: int, degrees: Any) -> Findings:
+    """Estimates from what ``count`` random edges say of the number of their triangles: the mean, times a third of the edges.
+
+    Where all say the same, the error is that of a share of edges which so many draws miss with a chance of 5 %, should these have as many as ``degrees`` [V] allow: the second largest one.
+    """
     mean = seen.triangles / count
     error = sqrt(max(seen.squares / count - mean * mean, 0.0) / count)
+    if seen.wedges and seen.squares * count == seen.triangles**2:
+        most = int(np.partition(degrees, -2)[-2])
+        error = unseen_share(count) * max(most - mean, mean) / ERRORS
 
     def scaled(scale: float) -> Number:
         return Number(scale * mean, SAMPLED[EDGES], scale * error)

@@ -15,6 +15,7 @@ from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.hops import HopTables
 from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
 from csaw.engine.samples.ragged import ragged_group
+from csaw.engine.samples.results import results_of
 from csaw.engine.samples.shown import ShownSamples
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
@@ -187,13 +188,13 @@ class Samples(HopTables, ShownSamples):
     def results(self) -> dict[str, Any]:
         """Counts and timings of the run, which no checksum covers."""
         where = self.path / "results" / "zarr.json"
-        found = check.results_of(self.path) or check.refuse(where, "results", "nothing")
+        found = results_of(self.path) or check.refuse(where, "results", "nothing")
         return {name: value for name, value in found.items() if name != SIZES}
 
     @property
     def sizes(self) -> Sizes | None:
         """How many edges there are and instances have, as it was counted when they were written; None of samples of early versions."""
-        found = check.results_of(self.path).get(SIZES)
+        found = results_of(self.path).get(SIZES)
         sizes = files.unchanged(found)
         if found is not None and sizes is None:
             check.refuse(self.path / "results" / "zarr.json", "sizes as they were written", "others")

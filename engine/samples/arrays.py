@@ -1,18 +1,23 @@
 """Arrays of a finished sample store: read when sliced, each file checked when it is first read."""
 
 import math
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from csaw.engine.samples.check import array_of, check_file
+from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import chunk_name
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import open_regular
+
+Identity = tuple[int, ...]
 
 
 class Rows:
@@ -26,12 +31,14 @@ class Rows:
         self.store, self.name = store, name
         self.shape, self.dtype, self._chunk = array_of(store / name / "zarr.json")
         self.ndim = len(self.shape)
-        self._checksums, self._intact = checksums, set[int]()  # numbers of chunks that were checked
+        self._checksums, self._intact = checksums, dict[int, Identity]()  # of the chunks' files that were checked
         self._guard, self._checking = Lock(), dict[int, Lock]()
 
     def trust(self) -> None:
         """Read files without comparing them again: the caller has just compared all of them with their checksums."""
-        self._intact.update(range(-(-self.shape[0] // self._chunk[0])))
+        for index in range(self.chunks):
+            with suppress(OSError):  # left to the reader
+                self._intact[index] = identity_of(os.stat(self.store / self._file(index)))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -39,7 +46,11 @@ class Rows:
     @property
     def stored_bytes(self) -> int:
         """Bytes of its chunk files, of which the last is padded."""
-        return self.chunks * math.prod(self._chunk) * self.dtype.itemsize
+        return self.chunks * self._chunk_bytes
+
+    @property
+    def _chunk_bytes(self) -> int:
+        return math.prod(self._chunk) * self.dtype.itemsize
 
     @property
     def chunks(self) -> int:
@@ -48,14 +59,22 @@ class Rows:
 
     def check(self, index: int) -> None:
         """Compare a chunk's file with its checksum, unless this has been done; of several threads that ask, one does it and the others wait."""
-        if index in self._intact:
+        with self._opened(index):
+            pass
+
+    def _compare(self, index: int, identity: Identity) -> None:
+        """The same, of the file with this identity: another one may have its name since the last time."""
+        if self._intact.get(index) == identity:
             return
         with self._guard:
             checking = self._checking.setdefault(index, Lock())
         with checking:
-            if index not in self._intact:
-                check_file(self.store, f"{self.name}/{chunk_name(index, self.ndim)}", self._checksums)
-                self._intact.add(index)
+            if self._intact.get(index) != identity:
+                check_file(self.store, self._file(index), self._checksums, self._chunk_bytes)
+                self._intact[index] = identity
+
+    def _file(self, index: int) -> str:
+        return f"{self.name}/{chunk_name(index, self.ndim)}"
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -94,34 +113,33 @@ class Rows:
     def _read(self, index: int, row: int, out: np.ndarray) -> None:
         """Rows of a chunk, copied: a file mapped into memory costs several threads more, which wait for each other at every new page."""
         place = row * math.prod(self._chunk[1:]) * self.dtype.itemsize
-        with self._opened(index) as path, path.open("rb", buffering=0) as file:
+        with self._opened(index) as file:
             left = out.reshape(-1).view(np.uint8).data
             file.seek(place)
             while left:
                 if not (count := file.readinto(left)):
-                    raise StoreError(f"{path}: has become shorter while it was read; {AGAIN}")
+                    raise StoreError(f"{file.name}: has become shorter while it was read; {AGAIN}")
                 left = left[count:]
 
     def _mapped(self, index: int) -> np.ndarray:
-        with self._opened(index) as path:
-            return np.memmap(path, self.dtype, "r", shape=self._chunk)
+        with self._opened(index) as file:
+            return np.memmap(file, self.dtype, "r", shape=self._chunk)
 
     @contextmanager
-    def _opened(self, index: int) -> Iterator[Path]:
+    def _opened(self, index: int) -> Iterator[FileIO]:
         """The file of a chunk, once it is known to be as written; StoreError also where it cannot be read inside the block."""
-        name = f"{self.name}/{chunk_name(index, self.ndim)}"
-        path = self.store / name
-        expected = math.prod(self._chunk) * self.dtype.itemsize
+        path = self.store / self._file(index)
         try:
-            if (size := path.stat().st_size) != expected:
-                raise StoreError(f"{path}: expected {expected:,} bytes, found {size:,}; {AGAIN}")
-            self.check(index)
-            yield path
-        except FileNotFoundError:
-            raise StoreError(f"{path}: missing; {AGAIN}") from None
+            with FileIO(path, opener=lambda name, _: open_regular(Path(name), size=self._chunk_bytes)) as file:
+                self._compare(index, identity_of(os.fstat(file.fileno())))
+                yield file
+        except StoreError:
+            raise
         except OSError as error:
-            raise (
-                error
-                if isinstance(error, StoreError)
-                else StoreError(f"{path} cannot be read: {error.strerror}; {AGAIN}")
-            ) from error
+            what = ": missing" if isinstance(error, FileNotFoundError) else f" cannot be read: {error.strerror}"
+            raise not_as_written(self.store, self._checksums, StoreError(f"{path}{what}; {AGAIN}")) from error
+
+
+def identity_of(found: os.stat_result) -> Identity:
+    """What is another in another file, or in one that was written to since."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

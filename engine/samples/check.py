@@ -3,7 +3,10 @@
 Checksums find changes since csaw wrote the store. The other checks protect readers from a store that another program wrote: it must not mislead or crash them.
 """
 
+import math
 import re
+from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,6 +19,7 @@ from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.nodes import group_node
+from csaw.partition.regular import LARGEST_JSON
 from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
@@ -111,16 +115,6 @@ def _is_count(value: Any, least: int = 0) -> bool:
     return type(value) is int and least <= value < LARGEST
 
 
-def results_of(path: Path) -> dict[str, Any]:
-    """Counts and timings of the run of the store at ``path``; none where it has not ended."""
-    where = path / "results" / "zarr.json"
-    if not where.exists():
-        return {}
-    found = files.read_json(where)
-    results = found.get("attributes") if isinstance(found, dict) else None
-    return results if isinstance(results, dict) else refuse(where, "results", "something else")
-
-
 def checksums_of(path: Path) -> dict[str, str]:
     """The SHA-256 of each file, by name, as the store has them. ChangedError where the file that has them has changed."""
     where = path / "checksums" / "zarr.json"
@@ -133,7 +127,7 @@ def checksums_of(path: Path) -> dict[str, str]:
     except (TypeError, KeyError, AttributeError):
         refuse(where, "a SHA-256 for each file", "something else")
     if own not in (files.digest(checksums), None):  # early versions wrote none
-        raise ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+        raise changed(where)
     return checksums
 
 
@@ -145,23 +139,53 @@ def write_checksums(path: Path, checksums: dict[str, str]) -> None:
     files.write_json(folder / "zarr.json", group_node({"sha256": checksums, OWN: files.digest(checksums)}))
 
 
-def check_file(path: Path, name: str, checksums: dict[str, str]) -> None:
-    """Raise ChangedError unless file ``name`` of the store at ``path`` has the bytes that were written."""
+def changed(where: Path) -> ChangedError:
+    return ChangedError(f"{where}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+
+
+def most_bytes(path: Path, names: Iterable[str]) -> dict[str, int]:
+    """The bytes that each of these files of a store can have at most: a chunk what the metadata of its array say, and none where these are damaged."""
+
+    @cache
+    def of_chunk(array: str) -> int:
+        try:
+            _, dtype, chunk = array_of(path / array / "zarr.json")
+        except StoreError:
+            return 0
+        return math.prod(chunk) * dtype.itemsize
+
+    return {name: LARGEST_JSON if name.endswith("zarr.json") else of_chunk(name.rpartition("/")[0]) for name in names}
+
+
+def check_file(path: Path, name: str, checksums: dict[str, str], most: int | None = LARGEST_JSON) -> None:
+    """Raise ChangedError unless file ``name`` of the store at ``path`` has the bytes that were written, which are ``most`` at most."""
     if name not in checksums:
         raise StoreError(f"{path / name} is not one of the store's files: it has no checksum; {AGAIN}")
     try:
-        found = files.sha256(path / name)
+        found = files.sha256(path / name, most)
     except FileNotFoundError:
-        raise ChangedError(f"{path / name}: missing; {AGAIN}") from None
+        raise not_as_written(path, checksums, ChangedError(f"{path / name}: missing; {AGAIN}")) from None
     except OSError as error:
-        raise StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}") from error
+        wrong = StoreError(f"{path / name} cannot be read: {error.strerror}; {AGAIN}")
+        raise not_as_written(path, checksums, wrong) from error
     if found != checksums[name]:
-        raise ChangedError(f"{path / name}: its bytes have changed since it was written (SHA-256); {AGAIN}")
+        raise not_as_written(path, checksums, changed(path / name))
+
+
+def not_as_written(path: Path, checksums: dict[str, str], wrong: StoreError) -> StoreError:
+    """The error for a file of a store that was opened with these ``checksums``: ``wrong``, unless another store has its name since."""
+    try:
+        if checksums_of(path) == checksums:
+            return wrong
+    except StoreError:
+        return wrong
+    return StoreError(f"{path} was replaced by another sample while it was read; open it again")
 
 
 def require_intact(path: Path) -> None:
     """Raise StoreError, naming the file, if a file of the complete store at ``path`` has changed or is missing."""
-    if changed := files.differing(path, checksums_of(path)):
+    checksums = checksums_of(path)
+    if changed := files.differing(path, checksums, most_bytes(path, checksums)):
         raise StoreError(f"{path / changed[0]}: missing, or its bytes have changed since it was written; {AGAIN}")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from csaw.partition.errors import StoreError
+from csaw.partition.regular import LARGEST_JSON, open_regular, read_regular
 from csaw.partition.replace import sync_folder as sync
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -92,9 +93,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path, way_out: str = AGAIN) -> Any:
     """The value in a JSON file; StoreError, which ends with ``way_out``, where it cannot be read."""
     try:
-        if path.exists() and not path.is_file():
-            raise ValueError("it is not a file")
-        return json.loads(path.read_bytes())
+        return json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
 
@@ -137,27 +136,29 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one)))
 
 
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file, read in pieces that are large enough for many threads not to wait for the interpreter's lock in between."""
+def sha256(path: Path, most: int | None = LARGEST_JSON) -> str:
+    """The SHA-256 of a file of at most ``most`` bytes, read in pieces that are large enough for many threads not to wait for the interpreter's lock in between."""
     digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
+    with os.fdopen(open_regular(path, most=most), "rb", buffering=0) as file:
         room = memoryview(bytearray(max(1, min(os.fstat(file.fileno()).st_size, HASHED))))
         while count := file.readinto(room):
             digest.update(room[:count])
     return digest.hexdigest()
 
 
-def differing(folder: Path, wanted: Mapping[str, str]) -> list[str]:
-    """The files of ``wanted`` below ``folder`` that are missing, cannot be read or have another SHA-256."""
+def differing(
+    folder: Path, wanted: Mapping[str, str], most: Mapping[str, int | None], threads: int = READERS
+) -> list[str]:
+    """The files of ``wanted`` below ``folder`` that are missing, cannot be read, have more bytes than ``most`` says or have another SHA-256."""
 
     def differs(name: str) -> bool:
         try:
-            return not (folder / name).is_file() or sha256(folder / name) != wanted[name]
+            return sha256(folder / name, most[name]) != wanted[name]
         except OSError:
             return True
 
-    with ThreadPoolExecutor(READERS) as threads:
-        return [name for name, bad in zip(wanted, threads.map(differs, wanted), strict=True) if bad]
+    with ThreadPoolExecutor(threads) as readers:
+        return [name for name, bad in zip(wanted, readers.map(differs, wanted), strict=True) if bad]
 
 
 @contextmanager

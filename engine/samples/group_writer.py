@@ -9,7 +9,6 @@ OUT                              OUT.partial renamed, once everything is there a
 A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is lost where two write the same one.
 """
 
-import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -23,12 +22,14 @@ import numpy as np
 from csaw.engine.samples import files, place
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_ones, chunk_name, elements_of
+from csaw.engine.samples.results import write_results
 from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock
-from csaw.partition.nodes import group_node
+from csaw.partition.own_files import remove_own
+from csaw.partition.regular import read_regular
 from csaw.partition.words import Words
 
 
@@ -68,7 +69,7 @@ class GroupWriter(Draft):
     def join(self) -> None:
         """Go on with the store that is begun. StoreError where it is that of another run, with the first entry that differs."""
         self.join_format()
-        self._said = (self.partial / "zarr.json").read_bytes()
+        self._said = read_regular(self.partial / "zarr.json")
 
     def join_format(self) -> None:
         """Write ids as the store that is begun has them. StoreError where it is that of another run."""
@@ -97,7 +98,7 @@ class GroupWriter(Draft):
 
     def _require_unchanged(self) -> None:
         """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other bytes."""
-        if (self.partial / "zarr.json").read_bytes() != self._said:
+        if read_regular(self.partial / "zarr.json") != self._said:
             raise StoreError(
                 f"{self.partial} is that of another run now, which has begun here since; this one has ended"
             )
@@ -115,7 +116,7 @@ class GroupWriter(Draft):
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
     def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        checksums, widths = {}, {}
+        written, widths = {}, {}
         for name, array in arrays.items():
             widths[name] = array.shape[1] if array.ndim > 1 else None
             (self.partial / name).mkdir(exist_ok=True)
@@ -123,9 +124,9 @@ class GroupWriter(Draft):
                 continue
             key = f"{name}/{chunk_name(group, array.ndim)}"
             pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
-            checksums[key] = self._put(self.partial / key, pieces)
+            written[key] = self._put(self.partial / key, pieces)
             files.sync(self.partial / name)
-        return {"checksums": checksums, "widths": widths}
+        return {"widths": widths} | _noted(written)
 
     def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """The rows that fill up the last group, since all chunks of an array have the same length."""
@@ -138,18 +139,19 @@ class GroupWriter(Draft):
         folder = part_path(self.partial, group, "")
         for each in (folder.parent, folder):  # never OUT.partial, which may have got its name
             each.mkdir(exist_ok=True)
-        checksums = {}
+        written = {}
         for name, array in arrays.items():
-            checksums[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
+            written[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
         files.sync(folder)
         files.sync(folder.parent)
-        return {"sizes": {name: array.size for name, array in arrays.items()}, "checksums": checksums}
+        return {"sizes": {name: array.size for name, array in arrays.items()}} | _noted(written)
 
-    def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> str:
-        checksum = files.write_pieces(path, pieces)
+    def _put(self, path: Path, pieces: Iterable[np.ndarray]) -> tuple[str, int]:
+        """Write a file; its SHA-256 and its bytes."""
+        checksum, nbytes = files.write_pieces(path, pieces), path.stat().st_size
         with self._counting:
-            self.bytes_written += path.stat().st_size
-        return checksum
+            self.bytes_written += nbytes
+        return checksum, nbytes
 
     def seal(self) -> None:
         """Complete the arrays and write the checksums of all files; every group must be done."""
@@ -167,9 +169,8 @@ class GroupWriter(Draft):
         self.seal()
         with files.writing(self.partial, self._way_out):
             sizes = draft_sizes(self)
-            (self.partial / "results").mkdir(exist_ok=True)
             said = files.plain(results) | ({} if sizes is None else {SIZES: files.signed(sizes)})
-            files.write_json(self.partial / "results" / "zarr.json", group_node(said))
+            write_results(self.partial, said)
             _tidy(self.partial)
             files.sync(self.partial)
             self._publish()
@@ -196,8 +197,16 @@ class GroupWriter(Draft):
         self.close()
 
 
+def _noted(written: dict[str, tuple[str, int]]) -> dict[str, dict[str, Any]]:
+    """What a marker says of files, by name: checksums and bytes."""
+    return {
+        "checksums": {name: one[0] for name, one in written.items()},
+        "bytes": {name: one[1] for name, one in written.items()},
+    }
+
+
 def _tidy(folder: Path) -> None:
-    """Remove what is not the store's: markers and parts of groups, and temporary files of killed processes."""
+    """Remove what is not the finished store's: markers and parts of groups, and temporary files of killed processes."""
     for name in ("groups", "parts"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+        remove_own(folder, name, KIND)
     files.sweep(folder)

@@ -13,6 +13,7 @@ from csaw.engine.samples.layout import KIND
 from csaw.partition import replace
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.lock import Lock, require_unlocked
+from csaw.partition.own_files import require_own
 
 Wanted = Callable[[Any], dict[str, Any]]
 """A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""
@@ -32,14 +33,18 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
     ``overwrite``: a sample there may be replaced, finished or not. ``resume``: an unfinished one may be continued.
     """
     partial = partial_of(path)
-    _check_names(path, replaced=overwrite or resume)
-    if not os.path.lexists(partial):
+    begun = os.path.lexists(partial)
+    if _stands(path) and not (resume and not begun):  # otherwise it is at most looked at: whether it is complete
+        replace.check(path, KIND, overwrite or resume)
+    if not begun:
         if resume and not path.exists():
             raise StoreError(f"{path}: nothing to resume here; run the command without --resume")
         return
     require_unlocked(partial, shown=path)
     if not _is_unfinished(partial):
         raise _is_not_ours(partial)
+    if overwrite:
+        require_own(partial, KIND)
     if not (resume or overwrite):
         raise StoreError(
             f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
@@ -52,16 +57,17 @@ def check_shared_place(path: Path) -> None:
     Others may begin it or give it its name at this moment, so OUT.partial may be there or not, or be a folder whose manifest is not written yet.
     """
     partial = partial_of(path)
-    _check_names(path, replaced=True)
+    _stands(path)
     require_unlocked(partial, shown=path)
     if os.path.lexists(partial) and not _is_unfinished(partial, empty=True):
         raise _is_not_ours(partial)
 
 
-def _check_names(path: Path, *, replaced: bool) -> None:
+def _stands(path: Path) -> bool:
+    """Whether a sample is at ``path``; StoreError where something else is."""
     if path.name.endswith(PARTIAL):
         raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
-    replace.check(path, KIND, replaced)
+    return replace.stands(path, KIND)
 
 
 def _is_unfinished(partial: Path, *, empty: bool = False) -> bool:
@@ -94,6 +100,7 @@ def is_complete(path: Path, partial: Path, wanted: Wanted) -> bool:
         if not (is_sealed(partial) and path.exists() and _differs(partial, wanted) and not _differs(path, wanted)):
             return False
         with Lock(partial):
+            require_own(partial, KIND)
             shutil.rmtree(partial)
     require_equal(path, wanted)
     require_intact(path)

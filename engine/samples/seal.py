@@ -1,5 +1,6 @@
 """Completing a store whose groups are all written: metadata of arrays, joined parts of groups, string ids, checksums of all files."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.about import about
-from csaw.engine.samples.check import NAMES, results_of, write_checksums
+from csaw.engine.samples.check import NAMES, most_bytes, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
+from csaw.engine.samples.results import results_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
 from csaw.partition.errors import StoreError
 from csaw.partition.nodes import write_array
+from csaw.partition.regular import open_regular
 from csaw.partition.stages import WRITING, stage
 
 
@@ -107,7 +110,7 @@ def intact_groups(partial: Path, groups: Iterable[int], layout: str) -> frozense
     joined = set()
     for name, part in WHOLE.get(layout, {}).items():
         done = files.read_marker(_joined_path(partial, name))
-        if done is not None and not files.differing(partial, done):
+        if done is not None and not files.differing(partial, done, most_bytes(partial, done)):
             joined.add(part)
         else:
             _joined_path(partial, name).unlink(missing_ok=True)
@@ -119,7 +122,10 @@ def intact_groups(partial: Path, groups: Iterable[int], layout: str) -> frozense
         if not (name.startswith("parts/") and Path(name).name in joined)
     }
     wanted = {name: found[group]["checksums"][name] for name, group in owners.items()}
-    return frozenset(found) - {owners[name] for name in files.differing(partial, wanted)}
+    most = {
+        name: found[group].get("bytes", {}).get(name) for name, group in owners.items()
+    }  # early versions noted none
+    return frozenset(found) - {owners[name] for name in files.differing(partial, wanted, most)}
 
 
 def draft_sizes(draft: Draft) -> Sizes | None:
@@ -132,11 +138,16 @@ def draft_sizes(draft: Draft) -> Sizes | None:
 def _join(draft: Draft, name: str, part: str) -> dict[str, str]:
     dtype, _ = draft.identifiers.type_of(part)
     sizes = [_marker(draft, group)["sizes"][part] for group in range(draft.groups)]
-    pieces = (np.fromfile(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
+    pieces = (_part(part_path(draft.partial, group, part), dtype) for group in range(draft.groups))
     if name.endswith("_ptr"):
         return write_whole(draft, name, _running_sum(elements_of(part, piece) for piece in pieces), sum(sizes) + 1)
     width = sum(sizes) // max(1, draft.instances) if name in BY_HOP else None
     return write_whole(draft, name, pieces, sum(sizes), width)
+
+
+def _part(path: Path, dtype: np.dtype) -> np.ndarray:
+    with os.fdopen(open_regular(path), "rb") as file:
+        return np.fromfile(file, dtype)
 
 
 def write_whole(

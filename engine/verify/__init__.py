@@ -9,11 +9,13 @@ from typing import Any
 from csaw.engine import recorded
 from csaw.engine.given_columns import recalled
 from csaw.engine.samples import Samples, files, open_samples
+from csaw.engine.samples.check import most_bytes
+from csaw.engine.samples.results import results_of
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
-from csaw.engine.verify.threads import in_order
 from csaw.partition import Graph, open_graph
 from csaw.partition.check import fingerprint_of
 from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.parallel import processors
 from csaw.partition.stages import stage
 from csaw.partition.store import GraphStore
 
@@ -113,12 +115,11 @@ def _graph_of(path: str) -> tuple[GraphStore, Graph, str]:
 @stage("comparing checksums")
 def _checksums(samples: Samples, checks: Checks) -> None:
     wanted = samples.checksums
-
-    def differs(name: str) -> bool:
-        file = samples.path / name
-        return not file.is_file() or files.sha256(file) != wanted[name]
-
-    wrong = [name for name, bad in zip(wanted, in_order(differs, zip(wanted)), strict=True) if bad]
+    wrong = files.differing(samples.path, wanted, most_bytes(samples.path, wanted), processors())
+    try:
+        results_of(samples.path)
+    except StoreError:
+        wrong.append("results/zarr.json")
     details = f"{len(wanted):,} files" + (f"; {len(wrong)} differ: {', '.join(wrong[:3])}" if wrong else "")
     checks.add(Check("checksums", not wrong, None, details))
 

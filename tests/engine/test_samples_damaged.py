@@ -1,5 +1,6 @@
 """A sample store that was damaged or that something else wrote: an error that names the file, never wrong samples."""
 
+import hashlib
 import json
 import random
 import re
@@ -84,6 +85,50 @@ def test_a_changed_checksum_is_not_blamed_on_the_file_that_has_it(tmp_path):
     del found["attributes"][check.OWN]  # as early versions wrote it
     node.write_text(json.dumps(found))
     read_all(path)
+
+
+def test_results_have_a_checksum_of_their_own_which_early_versions_lack(tmp_path):
+    path = stored(tmp_path, "walks")
+    node = path / "results" / "zarr.json"
+    text = node.read_text()
+    found = json.loads(text)
+    others = {key: value for key, value in found["attributes"].items() if key != "sha256"}
+    assert found["attributes"]["sha256"] == hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+    assert "sha256" not in open_samples(path).results
+    wanted, sizes = open_samples(path).results, open_samples(path).sizes
+    node.write_text(json.dumps(found | {"attributes": others}))
+    assert (open_samples(path).results, open_samples(path).sizes) == (wanted, sizes)
+    for name in others:
+        node.write_text(json.dumps(found | {"attributes": found["attributes"] | {name: "other"}}))
+        with pytest.raises(ChangedError, match=re.escape(f"{node}: its bytes have changed")):
+            _ = open_samples(path).results
+    node.write_text(text)
+    assert open_samples(path).results == wanted
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"instances": 5}, {"length": 7}])
+@pytest.mark.parametrize("read_before", [False, True])
+def test_a_reader_of_a_sample_that_is_replaced_is_told_so_and_never_has_bytes_of_both(tmp_path, other, read_before):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    held, wanted = open_samples(path), some_walks()["walks"]
+    if read_before:
+        assert np.array_equal(held.walks[:], wanted)
+    slow.write(path, SAID, "walks", some_walks(**other), group_size=4, overwrite=True)
+    for read in (lambda: held.walks[:], lambda: held.walks[[9, 1]], lambda: list(held.iter_groups())):
+        with pytest.raises(StoreError, match="s was replaced by another sample while it was read; open it again"):
+            read()
+    assert np.array_equal(open_samples(path).walks[:], some_walks(**other)["walks"])
+
+
+def test_a_reader_of_a_sample_that_is_drawn_again_with_the_same_bytes_goes_on(tmp_path):
+    path = slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4)
+    held = open_samples(path)
+    first = held.walks[:3]
+    slow.write(path, SAID, "walks", some_walks(), group_size=4, overwrite=True)
+    assert np.array_equal(held.walks[:3], first)
+    (path / "walks" / "c.0.0").write_bytes(bytes((path / "walks" / "c.0.0").stat().st_size))
+    with pytest.raises(ChangedError, match="its bytes have changed"):
+        held.walks[:3]
 
 
 @pytest.mark.parametrize("layout", STORES)

@@ -14,7 +14,7 @@ from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.sample_stream import DeviceIdentifiers, Parts
 from csaw.engine.samples.layout import Identifiers
-from csaw.partition.errors import BiasError, OptionError, StoreError
+from csaw.partition.errors import BiasError, ClosedError, OptionError, StoreError
 
 WALKS = ("node2vec", {"walk_length": 9, "num_walks": 1, "p": 0.5, "q": 2.0})
 HOPS = ("neighbor", {"fanout": (4, 3), "instances": 60})
@@ -165,6 +165,57 @@ def test_nothing_is_left_however_it_ends(store, residency, how):
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= threads
+
+
+def closed_in_a_loop(drawn, batches):
+    for _ in drawn:
+        drawn.close()
+
+
+def closed_by_a_thread(drawn, batches):
+    threading.Timer(0.02, drawn.close).start()
+    while True:
+        list(drawn)
+
+
+def left(drawn, batches):
+    with drawn:
+        next(batches)
+    list(batches)
+
+
+CLOSED = {
+    "next": lambda drawn, batches: (drawn.close(), next(batches)),
+    "loop": closed_in_a_loop,
+    "with": left,
+    "thread": closed_by_a_thread,
+}
+
+
+@pytest.mark.parametrize("residency", ["resident", "disk"])
+@pytest.mark.parametrize("how", CLOSED)
+def test_a_loop_over_a_stream_that_was_closed_says_so(store, residency, how):
+    """It neither ends as if all had been drawn nor raises what is only for csaw's own threads."""
+    drawn = stream(store, WALKS[0], **given(WALKS[1], in_flight=20, residency=residency))
+    batches = iter(drawn)
+    next(batches)
+    with pytest.raises(ClosedError, match=r"csaw stream.* was closed while it was read; begin another loop"):
+        CLOSED[how](drawn, batches)
+
+
+def test_a_loop_that_has_all_batches_ends_whatever_is_closed(store):
+    with stream(store, WALKS[0], **given(WALKS[1])) as drawn:
+        batches = iter(drawn)
+        found = [next(batches)]
+        while found[-1].first + found[-1].instances < len(drawn):
+            found.append(next(batches))
+    assert list(batches) == []
+    drawn = stream(store, WALKS[0], **given(WALKS[1]))
+    batches = iter(drawn)
+    batches.close()
+    with pytest.raises(StopIteration):
+        next(batches)
+    drawn.close()
 
 
 def test_a_stream_that_is_dropped_while_a_thread_begins_is_closed_all_the_same(store):

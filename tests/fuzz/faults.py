@@ -146,6 +146,8 @@ def result_of(command: tuple[str, ...], ended: Ended, place: Path) -> str:
         return tree(place / command[2], without=("results",))
     if command[0] == "export":
         return hashlib.sha256((place / command[2]).read_bytes()).hexdigest()[:16]
+    if command[0] == "evaluate":
+        return ended.out
     if command[0] == "info":
         shown = json.loads(ended.out)
         return json.dumps({key: value for key, value in shown.items() if key not in BESIDE}, sort_keys=True)

@@ -28,6 +28,7 @@ KINDS = {
     "manifests": ("manifests", "Manifests"),
     "objects": ("objects", "Objects"),
     "roundtrips": ("roundtrips", "Roundtrips"),
+    "oddfiles": ("oddfiles", "Oddfiles"),
 }
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-SHORT = ("faults=8", "texts=30", "options=4", "kills=2", "expressions=100", "objects=40", "roundtrips=25")
+SHORT = (
+    "faults=8",
+    "texts=30",
+    "options=4",
+    "kills=2",
+    "expressions=100",
+    "objects=40",
+    "roundtrips=25",
+    "oddfiles=12",
+)
 LONG = {
     "faults": 2000,
     "texts": 2000,
@@ -19,6 +28,7 @@ LONG = {
     "manifests": 2000,
     "objects": 2000,
     "roundtrips": 2000,
+    "oddfiles": 2000,
 }
 TESTS = Path(__file__).parent.parent
 

@@ -151,6 +151,9 @@ class SampleReader:
         self.sums = said["sha256"]
         assert said.get("sha256_of_these", sha256(canonical(self.sums))) == sha256(canonical(self.sums))
         self.check("zarr.json")
+        self.results = json.loads((self.path / "results" / "zarr.json").read_bytes())["attributes"]
+        said = self.results.pop("sha256", None)
+        assert said in (None, sha256(canonical(self.results)))
 
     def check(self, name):
         data = (self.path / name).read_bytes()

@@ -30,8 +30,9 @@ def compute(network: HostNetwork, *, names: tuple[str, ...]) -> list[int]:
 
 def relabelled(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, indices and labels, where labels rise with degrees: then few neighbors of a vertex have a higher one."""
-    needed = 2 * network.edges * network.id_dtype.itemsize
-    if not network.resident or needed > network.room:
+    held = 1 if network.resident else 2  # the graph, or two blocks of it, the larger of which is all of it at most
+    needed = (1 + held) * network.edges * network.id_dtype.itemsize
+    if needed > network.room:
         least = network.memory - network.room + needed
         raise BudgetError(
             f"{network.store.path}: patterns are matched in memory, which takes {least:,} bytes, and {network.memory:,} are allowed; raise --memory to {least:,}"

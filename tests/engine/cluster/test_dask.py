@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -413,3 +414,84 @@ def test_a_scheduler_that_dies_leaves_a_sample_to_resume(tmp_path, graph):
             process.wait()
     sample(graph, tmp_path / "s", "node2vec", resume=True, **LONG)
     assert_same_files(tmp_path / "s", tmp_path / "alone")
+
+
+def csaw(*arguments, small=True):
+    """Begin a command; ``small``: in groups as small as those of the workers here."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    text = f"from csaw.engine.plan import plan; plan.GROUP_BYTES = {clusters.GROUP_BYTES if small else 1 << 25}; from csaw.cli.main import main; main()"
+    command = [sys.executable, "-c", text, *map(str, arguments), "--quiet"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def children(pid, word):
+    """Processes that a process has begun, with ``word`` in their command line."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = int(file.read_text().rpartition(")")[2].split()[1])
+            if parent == pid and word in (file.parent / "cmdline").read_text():
+                found.append(int(file.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes as Linux shows them")
+def test_a_resource_tracker_that_is_killed_changes_nothing_and_says_nothing(tmp_path, graph):
+    options = ("--algo", "node2vec", "--num-walks", 400, "--walk-length", 40)
+    running = csaw("sample", graph, tmp_path / "s", *options, "--cluster", "local:2", small=False)
+    end = time.monotonic() + 60
+    while not (found := children(running.pid, "resource_tracker")) and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(found[0], 9)
+    said = running.communicate(timeout=300)
+    assert (running.returncode, said[1]) == (0, "")
+
+
+def test_of_a_scheduler_that_is_killed_one_line_is_said(tmp_path, graph):
+    place = tmp_path / "scheduler.json"
+    quiet = {
+        "env": os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    begin = [sys.executable, "-m"]
+    held = [
+        subprocess.Popen(
+            [
+                *begin,
+                "distributed.cli.dask_scheduler",
+                f"--scheduler-file={place}",
+                "--port=0",
+                "--dashboard-address=127.0.0.1:0",
+            ],
+            **quiet,
+        ),
+        subprocess.Popen(
+            [
+                *begin,
+                "distributed.cli.dask_worker",
+                f"--scheduler-file={place}",
+                "--no-nanny",
+                "--nthreads=1",
+                "--no-dashboard",
+            ],
+            **quiet,
+        ),
+    ]
+    try:
+        while not place.exists():
+            time.sleep(0.05)
+        with Client(scheduler_file=place, set_as_default=False) as client:
+            client.register_plugin(clusters.SmallGroups(0.1))
+            client.wait_for_workers(1)
+        running = csaw("sample", graph, tmp_path / "s", "--num-walks", 40, "--walk-length", 20, "--cluster", place)
+        while not list((tmp_path / "s.partial" / "groups").glob("*.json")) and running.poll() is None:
+            time.sleep(0.01)
+        held[0].kill()
+        _, said = running.communicate(timeout=300)
+    finally:
+        for process in held:
+            process.kill()
+            process.wait()
+    assert running.returncode == 1
+    assert re.fullmatch(r"Error: the scheduler .* is lost; finished groups are safe; .*\n", said), said

@@ -1,5 +1,6 @@
 """Matches of patterns are those that trying all sets of vertices finds."""
 
+import re
 from itertools import combinations, permutations
 
 import numpy as np
@@ -9,6 +10,7 @@ from helpers.networks import GRAPHS, least, neighbors_of
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.measures.patterns import Patterns
 from csaw.engine.pattern import PATTERNS, plan
+from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 ALL = ",".join(PATTERNS)
@@ -98,3 +100,30 @@ def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path):
     store = GRAPHS["random"](tmp_path / "r.zarr")
     with pytest.raises(BudgetError, match="patterns are matched in memory, which takes .* raise --memory"):
         Patterns(pattern="square").findings(HostNetwork(store, memory=least(store), derived=tmp_path))
+
+
+def test_patterns_of_a_graph_on_disk_are_those_in_memory_and_a_refusal_has_numbers_that_agree(tmp_path):
+    store = GRAPHS["random"](tmp_path / "r.zarr")
+    names = "triangle,square,clique4"
+    on_disk = HostNetwork(store, derived=tmp_path, residency=Residency.DISK)
+    assert not on_disk.undirected.resident
+    assert Patterns(pattern=names).findings(on_disk) == Patterns(pattern=names).findings(HostNetwork(store))
+    for memory in range(least(store), 3 * least(store), least(store) // 4):
+        network = HostNetwork(store, memory=memory, derived=tmp_path, residency=Residency.DISK)
+        if said := refusal(Patterns(pattern="square"), network):
+            needed, allowed = (
+                int(one.replace(",", "")) for one in re.findall(r"takes ([\d,]+) bytes, and ([\d,]+) are", said)[0]
+            )
+            assert needed > allowed == memory, said
+    assert refusal(
+        Patterns(pattern="square"), HostNetwork(store, memory=least(store), derived=tmp_path, residency=Residency.DISK)
+    )
+
+
+def refusal(measure, network):
+    """What is said where a measure needs more memory than there is; nothing where it does not."""
+    try:
+        measure.findings(network)
+    except BudgetError as error:
+        return str(error)
+    return ""

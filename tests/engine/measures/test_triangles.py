@@ -116,6 +116,25 @@ def test_estimates_are_unbiased_and_their_errors_true(tmp_path, by):
         assert values.std() == pytest.approx(stated, rel=0.15), name
 
 
+@pytest.mark.parametrize("by", ["wedges", "edges"])
+@pytest.mark.parametrize("what", ["few closed", "few open", "none"])
+def test_twice_the_error_holds_the_truth_where_all_draws_say_the_same(tmp_path, by, what):
+    """Graphs in which nearly all wedges are open, or closed, counted by hand: a few draws meet one kind alone, which is no certainty about the other."""
+    star = [(0, v, 1) for v in range(1, 31)]
+    clique = [(u, v, 1) for v in range(30) for u in range(v)]
+    edges, triangles = {
+        "few closed": ([*star, (1, 2, 1)], 1),
+        "few open": ([*clique, (0, 30, 1)], 4060),
+        "none": (star, 0),
+    }[what]
+    network = HostNetwork(store_of(tmp_path / "s.zarr", edges, directed=False), threads=1)
+    found = [
+        Triangles(approximate=40, approximate_by=by, seed=seed).findings(network)["triangles"] for seed in range(200)
+    ]
+    assert all(one.error > 0 for one in found)
+    assert sum(abs(one.value - triangles) <= 2 * one.error for one in found) >= 180
+
+
 def test_each_wedge_is_drawn_alike():
     """The wedge of every number is another one, and all there are."""
     from csaw.engine.cpu.kernels.wedges import pair_of
