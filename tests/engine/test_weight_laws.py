@@ -90,7 +90,7 @@ def first_picks(store, out, name, options):
 def column_law(store, name, normalize):
     """The chance of each vertex by the squared entries of its column: of the row of 0, or of all rows."""
     rows, law = rows_of(store, True), [Fraction(0)] * store.vertices
-    for v, row in enumerate(rows[:1] if registry.find(name).draws_from == "neighbors" else rows):
+    for row in (rows[:1] if registry.find(name).draws_from == "neighbors" else rows):
         for u, w in row:
             by = {"symmetric": len(row) * len(rows[u]), "row": len(row) ** 2, "none": 1}[normalize]
             law[u] += Fraction(w) ** 2 / by
