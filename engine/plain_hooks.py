@@ -1,7 +1,7 @@
 """A user's own hooks as plain Python, for the slow law: the same source, with the numbers of compiled hooks where Python's would end in an error.
 
-    x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
-    x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
+x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
+x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
 """
 
 import ast
@@ -108,7 +108,9 @@ class _Plain(ast.NodeTransformer):
         self.generic_visit(node)
         if type(node.op) not in DIVIDES or not isinstance(node.target, ast.Name):
             return node
-        return ast.Assign([node.target], _call(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value))
+        return ast.Assign(
+            [node.target], _call(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
+        )
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.algorithm import Traversal
+from csaw.engine.declarations import STARTS
 from csaw.engine.given_columns import IDS
 from csaw.engine.given_sources import LABELS
-from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
@@ -162,7 +163,7 @@ def _job_of(
         given["sources"] = store.original_ids(listed.astype(store.id_dtype))
         if f"{LABELS}/zarr.json" in checksums:
             given["sources"] = {IDS: given["sources"], LABELS: Rows(path, LABELS, checksums)[:]}
-    elif given["sources"] in set(STARTS) - {"all"}:  # what the algorithm starts from by itself
+    elif given["sources"] in set(STARTS[Traversal]) - {"all"}:  # what the algorithm starts from by itself
         del given["sources"]
     job = prepare(store, request["algorithm"], **given)
     if files.plain(job.plan.request.as_dict()) != request:

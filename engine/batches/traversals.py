@@ -166,7 +166,7 @@ class Traversals:
         if self.hops:
             return self._next_hop()
         entry, cell = self._found_cells()
-        if self.algorithm.collective:
+        if self.algorithm.collective and self.sizes[self.depth] >= 0:
             entry, cell = self._smallest_keys(entry, cell)
         return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
 

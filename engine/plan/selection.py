@@ -53,7 +53,6 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     if algorithm.geometric is not None:
         coin(algorithm)
     if algorithm.unique:
-        _refuse_unique(algorithm)
         return {Method.KEYS}
     if algorithm.shares_draws:
         if not (bias.constant or 0) > 0:
@@ -78,19 +77,6 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         Method.KEYS: not algorithm.replace and not algorithm.clocks,
     }
     return {method for method, possible in can.items() if possible}
-
-
-def _refuse_unique(algorithm: Traversal) -> None:
-    """OptionError where ``unique`` has no meaning, or none that is known here."""
-    unfit = [f"{name} = True" for name in ("replace", "clocks", "induced", "each_edge_once", "shares_draws") if getattr(algorithm, name)]  # fmt: skip
-    other = {"layout": "subgraphs", "draws_from": "edges"}
-    unfit += [f"{name} = {getattr(algorithm, name)}" for name, fit in other.items() if getattr(algorithm, name) != fit]
-    if algorithm.sources_from == "every":
-        unfit.append("sources_from = every")
-    if unfit:
-        raise OptionError(
-            f"{algorithm.name()}.unique: expected a traversal that selects neighbors without replacement and is stored as subgraphs, found {', '.join(unfit)}"
-        )
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:
