@@ -18,7 +18,7 @@ from typing import Any
 from fuzz.warm import let_threads_go
 
 KINDS = {"faults": ("faults", "Faults"), "texts": ("texts", "Texts"), "options": ("options", "Options"), "algorithms": ("options", "Algorithms"),
-         "kernels": ("options", "Kernels"), "kills": ("kills", "Kills")}  # fmt: skip
+         "kernels": ("options", "Kernels"), "kills": ("kills", "Kills"), "classes": ("classes", "Classes")}  # fmt: skip
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class
 
