@@ -227,7 +227,11 @@ class Traversals:
         order = xp.argsort(key, kind="stable")
         new = order[fresh(xp, key[order])]
         owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
-        seen = xp.sort(xp.concatenate([owner * vertices + self.seen, key[new]]))
+        known = owner * vertices + self.seen
+        if self.algorithm.revisits:  # otherwise no edge leads to what has been visited
+            at = xp.minimum(xp.searchsorted(known, key[new]), known.size - 1)
+            new = new[known[at] != key[new]]
+        seen = xp.sort(xp.concatenate([known, key[new]]))
         self.seen = seen % vertices
         self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
         return xp.sort(new)
