@@ -164,7 +164,8 @@ class Walk(Algorithm):
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
-    but those to ``e.prev``, where it is ``back``: then selection is by rejection. Bounds go to 1e260, ``low`` and ``back`` from 0."""
+    but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight times something else (as node2vec's is)
+    or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0. Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds."""
 
     expected_steps: ClassVar[Callable | None] = None
     """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a limit, or an estimate; infinite if

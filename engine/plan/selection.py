@@ -41,7 +41,11 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
         Method.ALIAS: bias.static and by_edge,
-        Method.REJECTION: algorithm.bias_range is not None and not bias.static and by_edge and "path" not in bias.reads,
+        Method.REJECTION: algorithm.bias_range is not None
+        and not bias.static
+        and by_edge
+        and "path" not in bias.reads
+        and (bias.by_weight or not weighted),
         Method.ITS: True,
     }
     return {method for method, possible in can.items() if possible}

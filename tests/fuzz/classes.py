@@ -78,17 +78,35 @@ WRONG_PLACES = [
 ]
 RATES = ["v.degree", "1.0", "v.degree * v.degree", "v.id + 1", "1.0 + v.depth", "0.0"]
 WRONG_RATES = ["None", "-1.0", "'a'", "v.weight", "v.dst_degree", "v.dst", "1 / 0", "math.nan"]
-RANGES = [
-    "(0.5, 2.0, 2.0)",
-    "(1.0, 1.0, 1.0)",
+WRONG_RANGES = [
     "None",
     "(2.0, 1.0, 1.0)",
     "'abc'",
     "(1.0,)",
     "1 / 0",
     "(0.0, math.inf, 1.0)",
+    "(0.0, float('nan'), 1.0)",
 ]
-ARITIES = ["(self, {0})"] * 30 + [
+BOUNDED = [  # bounds that biases of second order keep on all GRAPHS
+    ("(1.0, 1.0, 2.0)", "e.weight * (2.0 if e.dst == e.prev else 1.0)"), ("(0.5, 1.0, 1.0)", "e.weight if e.is_neighbor(e.prev, e.dst) else e.weight / (1 + (e.dst != e.prev))"),
+    ("(0.0625, 10.0, 20.0)", "e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)"), ("(0.0, 1.0, 0.0)", "0.0 if e.dst == e.prev else e.weight"),
+]  # fmt: skip
+TOGETHER: list[tuple[dict[str, list[str]], list[str]]] = [  # attributes of one kind of traversal, and its sizes
+    ({"clocks": ["True"], "visited_once": ["False"], "walk_length": ["4", "0"], "frontier_size": NUMBERS}, ["(1,)"]),
+    ({"layout": ["'hops'"], "visited_once": ["False"], "replace": TRUTH}, ["(2, 2)", "(3,)", "(2, -1)", "()", "(0, 2)"]),
+    ({"draws_from": ["'neighbors'", "'vertices'"], "collective": ["True"], "visited_once": ["False"], "replace": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2)", "(3,)", "()", "(0, 2)"]),
+    ({"sources_from": ["'every'"], "collective": ["True"], "visited_once": ["False"], "each_edge_once": TRUTH}, ["(2,)", "(-1,)", "(0,)", "(40,)"]),
+    ({"induced": ["True"], "sources_from": ["'distinct'"], "frontier_size": ["1", "2", "3"]}, ["(-1,)"]),
+    ({"shares_draws": ["True"], "visited_once": ["False"], "frontier_size": ["1", "2"]}, ["(2, 2)", "(-1,)", "(1, 0)", "()"]),
+    ({"geometric": ["lambda self: 0.5", "lambda self: 0.0"], "visited_once": TRUTH, "replace": TRUTH}, ["(-1,)", "(-1, -1)", "()"]),
+    ({"unique": ["True"], "collective": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2)", "(-1,)", "(40,)"]),
+    ({"collective": ["True"], "total": ["3", "None"], "frontier_size": ["1", "2"], "revisits": TRUTH}, ["(2, 2)", "(1,) * 9", "(-1, -1)", "(-1, 2)"]),
+    ({"revisits": ["True"], "visited_once": TRUTH, "replace": TRUTH, "frontier_size": ["1", "2"]}, ["(2, 2, 2)", "(-1, 1)", "(1,)"]),
+    ({"depth": ["None"], "revisits": TRUTH, "replace": TRUTH}, ["(2,) * 3", "(-1,)", "(1,)"]),
+    ({"sources_from": ["'clusters'"], "ends_induced": ["True"], "frontier_size": ["1", "2"]}, ["()"]),
+    ({"ends_induced": ["True"], "sources_from": ["'random'", "'connected'"], "frontier_size": ["1", "3"], "visited_once": TRUTH}, ["(2, 2)", "(1,)"]),
+]  # fmt: skip
+ARITIES = ["(self, {0})"] * 90 + [
     "(self)",
     "()",
     "(self, {0}, more)",
@@ -179,11 +197,15 @@ def a_class(random: Random) -> tuple[str, str]:
     base = random.choices(list(BASES), list(BASES.values()))[0]
     table = EVERY | (OF_WALKS if base in WALKS else OF_TRAVERSALS | OF_BATCHES if base in BATCHES else OF_TRAVERSALS)
     names = random.sample(sorted(table), random.choice([0, 1, 1, 2, 2, 3, 4]))
-    lines = [f"{name} = {_one(random, table[name], RUBBISH, 0.08)}" for name in names]
+    sizes = SIZES
+    if base == "Traversal" and random.random() < 0.6:
+        wanted, sizes = random.choice(TOGETHER)
+        table, names = table | wanted, [*wanted, *random.sample(sorted(table), random.choice([0, 0, 0, 1]))]
+    lines = [f"{name} = {_one(random, table[name], RUBBISH, 0.03)}" for name in dict.fromkeys(names)]
     if base in WALKS and "walk_length" not in names and base != "Ppr":
         lines.append("walk_length = 5")
     if base in ("Traversal", "MiniBatches", "ChosenBias, Traversal") or random.random() < 0.15:
-        lines += _method(random, "sizes", "(self)", _one(random, SIZES, WRONG_SIZES, 0.12))
+        lines += _method("sizes", "(self)", _one(random, sizes, WRONG_SIZES, 0.08))
     lines += _hooks(random, base in WALKS)
     return base, "".join(f"    {line}\n" for line in lines)
 
@@ -197,10 +219,12 @@ def _hooks(random: Random, walks: bool) -> list[str]:
     if random.random() < (0.2 if walks else 0.03):
         place = random.choice(["-1", "v.source", "v.random_vertex()", "v.dst", "v.dst_degree", "v.id", "None"])
         lines += _hook(random, "dead_end", "v", place)
-    if random.random() < (0.03 if walks else 0.12):
+    if random.random() < (0.03 if walks else 0.06):
         lines += _hook(random, "vertex_bias", "v", _one(random, RATES, WRONG_RATES, 0.3))
-    if random.random() < (0.1 if walks else 0.02):
-        lines += _method(random, "bias_range", "(self)", random.choice(RANGES))
+    if random.random() < (0.2 if walks else 0.02):
+        bounds, bias = random.choice(BOUNDED)
+        lines += _method("bias_range", "(self)", _one(random, [bounds], WRONG_RANGES, 0.2))
+        lines += _method("edge_bias", "(self, e)", bias)  # in place of another
     return lines
 
 
@@ -209,8 +233,8 @@ def _one(random: Random, right: list[str], wrong: list[str], share: float) -> st
 
 
 def _hook(random: Random, name: str, view: str, value: str) -> list[str]:
-    return _method(random, name, random.choice(ARITIES).format(view), value)
+    return _method(name, random.choice(ARITIES).format(view), value)
 
 
-def _method(random: Random, name: str, arguments: str, value: str) -> list[str]:
+def _method(name: str, arguments: str, value: str) -> list[str]:
     return [f"def {name}{arguments}:", f"    return {value}"]

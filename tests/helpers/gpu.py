@@ -198,7 +198,6 @@ GRAPHS = {
     "hub": lambda path: hub_store(path, True),
     "dense": dense_store,
     "heavy": heavy_store,
-    "ends of float32": ends_store,
     "repeated": repeated_store,
     "wide": lambda path: WideStore(random_store(path, seed=2)),
     "no edges": lambda path: store_of(path, [], directed=False, vertices=6),
