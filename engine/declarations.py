@@ -149,7 +149,7 @@ def _refuse_unused(algorithm: Algorithm, kind: type) -> None:
         raise OptionError(f"{algorithm.name()}.vertex_bias: only a Traversal with clocks = True calls it")
 
 
-def _check_types(algorithm: Algorithm, base: type) -> None:
+def _check_types(algorithm: Algorithm, base: type[Algorithm]) -> None:
     """OptionError if an attribute has another type or value than all of its kind have."""
     if not isinstance(_value(algorithm, "paper"), str):
         _refuse(algorithm, "paper", "text", _value(algorithm, "paper"))

@@ -62,38 +62,10 @@ class Hook:
             return float(last.value.value) if isinstance(last.value.value, (int, float)) else None
         return None
 
-    @cached_property
-    def by_weight(self) -> bool:
-        """Whether its text says that it is the weight times a number that does not read the weight, as selection by rejection needs it."""
-        function = ast.parse(self.source).body[-1]
-        returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
-        read = sum(_reads_weight(node) for node in ast.walk(function))
-        return all(_by_weight(value) for value in returned) and read == sum(
-            _reads_weight(node) for value in returned for node in ast.walk(value or ast.Pass())
-        )
-
     @property
     def static(self) -> bool:
         """Whether its result depends on the edge alone, so that tables of it can be made once."""
         return self.reads <= STATIC
-
-
-def _reads_weight(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "weight"
-
-
-def _by_weight(value: ast.expr | None) -> bool:
-    """Whether an expression is the weight times something else, or 0."""
-
-    def free(node: ast.expr) -> bool:
-        return not any(map(_reads_weight, ast.walk(node)))
-
-    if isinstance(value, ast.IfExp):
-        return free(value.test) and _by_weight(value.body) and _by_weight(value.orelse)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Mult, ast.Div)):
-        turned = isinstance(value.op, ast.Mult) and free(value.left) and _by_weight(value.right)
-        return turned or (_by_weight(value.left) and free(value.right))
-    return value is not None and (_reads_weight(value) or (isinstance(value, ast.Constant) and value.value == 0))
 
 
 def params(algorithm: Algorithm) -> tuple[float, ...]:

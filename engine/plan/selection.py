@@ -1,5 +1,6 @@
 """The choice of a selection method for a bias, and the checks of the bounds and coins that algorithms declare."""
 
+import ast
 import math
 
 from csaw.engine import hooks
@@ -45,10 +46,34 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
         and not bias.static
         and by_edge
         and "path" not in bias.reads
-        and (bias.by_weight or not weighted),
+        and (is_by_weight(bias) or not weighted),
         Method.ITS: True,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def is_by_weight(bias: hooks.Hook) -> bool:
+    """Whether the text of a bias says that it is the weight times what does not read the weight, so that neighbors may be proposed by weight."""
+    with hooks.TREES:
+        function = ast.parse(bias.source).body[-1]
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    elsewhere = _weights_in(function) - sum(_weights_in(value) for value in returned if value is not None)
+    return elsewhere == 0 and all(_is_multiple(value) for value in returned)
+
+
+def _weights_in(tree: ast.AST) -> int:
+    return sum(isinstance(node, ast.Name) and node.id == "weight" for node in ast.walk(tree))
+
+
+def _is_multiple(value: ast.expr | None) -> bool:
+    """Whether an expression is the weight times something else, or 0."""
+    if isinstance(value, ast.IfExp):
+        return _weights_in(value.test) == 0 and _is_multiple(value.body) and _is_multiple(value.orelse)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and _weights_in(value.left) == 0:
+        return _is_multiple(value.right)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Mult, ast.Div)):
+        return _weights_in(value.right) == 0 and _is_multiple(value.left)
+    return isinstance(value, ast.Name | ast.Constant) and ast.unparse(value) in ("weight", "0", "0.0")
 
 
 def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
