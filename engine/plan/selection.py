@@ -83,11 +83,10 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         coin(algorithm)
     if algorithm.unique:
         return {Method.KEYS}
+    if (algorithm.shares_draws or algorithm.induced) and not (bias.constant or 0) > 0:
+        why = "keeps all edges among its vertices" if algorithm.induced else "draws all neighbors with the same chance"
+        raise OptionError(f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} {why}")
     if algorithm.shares_draws:
-        if not (bias.constant or 0) > 0:
-            raise OptionError(
-                f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} draws all neighbors with the same chance"
-            )
         return {Method.UNIFORM}
     if algorithm.draws_from != "edges":
         if not bias.static:
