@@ -190,10 +190,14 @@ class Traversal(Algorithm):
     """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are the next frontier."""
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
-    revisits: ClassVar[bool] = False  # edges to vertices that were visited before may be selected too; they do not enter the frontier again
+    revisits: ClassVar[bool] = (
+        False  # edges to vertices that were visited before may be selected too; they do not enter the frontier again
+    )
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
-    each_edge_once: ClassVar[bool] = False  # where sources_from is "every": of an undirected edge's two directions, only src <= dst
+    each_edge_once: ClassVar[bool] = (
+        False  # where sources_from is "every": of an undirected edge's two directions, only src <= dst
+    )
     draws_from: ClassVar[str] = "edges"
     """What a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier, each as likely as the sum of the biases of the
     edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A bias is then a squared entry of a matrix."""

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-SHORT = ("faults=8", "texts=30", "options=4", "kills=2")
-LONG = {"faults": 2000, "texts": 2000, "options": 1000, "algorithms": 1000, "kernels": 300, "kills": 500}
+SHORT = ("faults=8", "texts=30", "options=4", "kills=2", "classes=4")
+LONG = {
+    "faults": 2000,
+    "texts": 2000,
+    "options": 1000,
+    "algorithms": 1000,
+    "kernels": 300,
+    "kills": 500,
+    "classes": 2000,
+}
 TESTS = Path(__file__).parent.parent
 
 
@@ -26,7 +34,7 @@ def fuzz(*arguments):
     return ended.returncode, ended.stdout
 
 
-def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_and_kills():
+def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_own_classes_and_kills():
     code, told = fuzz(*SHORT, "--seed", "1")
     assert code == 0, told
 
