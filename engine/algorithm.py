@@ -8,9 +8,10 @@ An algorithm is a class with options and up to four hooks, written in the subset
     dead_end(self, v)     vertex that follows one without a possible edge     (walks only; default -1: the walk ends)
 
 What they may read:  e.src e.dst e.weight e.src_degree e.dst_degree e.prev e.depth e.instance e.source e.vertices,
-e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same with v.id for the vertex and v.degree.
+e.is_neighbor(a, b), e.column("name", a), e.random(), e.random_vertex();  v has the same, with v.id for the vertex and v.degree,
+apart from dst, dst_degree and weight.
 ``e.prev`` is the vertex before ``e.src`` on the instance's path, -1 at the source. ``e.path(i)`` in a hook of a walk is the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source.
-``e.weight`` is 1 in an unweighted run.
+``e.weight`` is a 64-bit float, 1 in an unweighted run. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0.
 ``e.column("pagerank", e.dst)`` is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and such a run is refused.
 """
@@ -167,7 +168,8 @@ class Walk(Algorithm):
 
     bias_range: ClassVar[Callable | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
-    but those to ``e.prev``, where it is ``back``: then selection is by rejection. Bounds go to 1e260, ``low`` and ``back`` from 0."""
+    but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight times something else (as node2vec's is)
+    or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0. Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds."""
 
     expected_steps: ClassVar[Callable | None] = None
     """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a limit, or an estimate; infinite if
@@ -191,10 +193,14 @@ class Traversal(Algorithm):
     """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are the next frontier."""
 
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
-    revisits: ClassVar[bool] = False  # edges to vertices that were visited before may be selected too
+    revisits: ClassVar[bool] = (
+        False  # edges to vertices that were visited before may be selected too; they do not enter the frontier again
+    )
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
-    each_edge_once: ClassVar[bool] = False  # of an undirected edge's two directions, only src <= dst
+    each_edge_once: ClassVar[bool] = (
+        False  # where sources_from is "every": of an undirected edge's two directions, only src <= dst
+    )
     draws_from: ClassVar[str] = "edges"
     """What a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier, each as likely as the sum of the biases of the
     edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A bias is then a squared entry of a matrix."""
@@ -223,7 +229,7 @@ class Traversal(Algorithm):
         return getattr(self, "depth", 0) is None
 
     geometric: ClassVar[Callable | None] = None
-    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure."""
+    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the first failure. ``sizes`` has -1 for each depth then."""
 
     @property
     def only_new(self) -> bool:

@@ -1,7 +1,8 @@
-"""How walks end: whether an algorithm ends them by itself, which only its hook ``update`` can, and how many steps they are expected to have."""
+"""How walks and traversals end: whether an algorithm ends them by itself, which only its hook ``update`` can, and how many steps they are expected to have."""
 
 import ast
 import math
+import sys
 from typing import Any
 
 from csaw.engine import hooks
@@ -89,3 +90,13 @@ def cut_by(limit: int, walks: int, of: int) -> str:
     """What a report says of the ``walks`` of all that reached their limit of steps before they ended."""
     way_out = "; --walk-length none lets each walk end by itself" if walks else ""
     return f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut them{way_out}"
+
+
+class Unending(tuple):
+    """The sizes of a traversal without a limit of hops: the last one again for every hop after it. No graph has as many hops as its length says."""
+
+    def __len__(self) -> int:
+        return sys.maxsize
+
+    def __getitem__(self, hop: Any) -> Any:
+        return tuple.__getitem__(self, min(hop, tuple.__len__(self) - 1))

@@ -42,6 +42,7 @@ ENGINE = (
     "int64",
     "uint64",
 )
+VERTEX_HOOKS, OF_VERTEX = ("vertex_bias", "dead_end"), ("dst", "dst_degree", "weight")  # what only an edge has
 PLACES = ("src", "dst", "prev", "source")  # always a vertex, or none
 
 
@@ -113,7 +114,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, random: bool) ->
     _refuse_shadows(tree, where)
     me, view = (a.arg for a in tree.args.args)
     tree = Portable(scope_of(method), where).visit(tree)
-    rewriter = _Rewriter(algorithm, where, me, view, weighted, random)
+    rewriter = _Rewriter(algorithm, where, me, view, weighted, random, OF_VERTEX if name in VERTEX_HOOKS else ())
     body = _fold(tree.body, rewriter) or [ast.Return(ast.Constant(None))]
     function = ast.FunctionDef(name, _arguments(), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
     local = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -163,8 +164,8 @@ def _constant(test: ast.expr) -> tuple[bool, Any]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, algorithm, where, me, view, weighted, random):
-        self.algorithm, self.where, self.me, self.view = algorithm, where, me, view
+    def __init__(self, algorithm, where, me, view, weighted, random, lacks):
+        self.algorithm, self.where, self.me, self.view, self.lacks = algorithm, where, me, view, lacks
         self.weighted, self.random = weighted, random
         self.reads: set[str] = set()
         self.sites = 0
@@ -193,6 +194,8 @@ class _Rewriter(ast.NodeTransformer):
         raise OptionError(f"{self.where}: self.{name} is not an option or a number")
 
     def _field(self, name: str) -> ast.expr:
+        if name in self.lacks:
+            raise OptionError(f"{self.where}: no {self.view}.{name}; a vertex is not an edge: it has id and degree")
         self.reads.add(name)
         if name == "weight":
             if self.weighted:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.algorithm import NONE, Algorithm, Walk
+from csaw.engine.plain_hooks import plain_hook
+from csaw.engine.user_code import users_code
 from csaw.partition.errors import BiasError
 
 
@@ -74,8 +76,9 @@ def edge_biases(view: GraphView, algorithm: Algorithm, v: int, prev: int = NONE,
                 instance: int = 0, path: Sequence[int] = ()) -> list[tuple[int, float]]:  # fmt: skip
     """(neighbor, bias) of every edge of v, in the order of its row. ``path``: a walk's vertices so far. BiasError if a bias is negative, NaN or infinite."""
     edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
+    edge_bias = plain_hook(algorithm, "edge_bias")
     for edge.dst, edge.weight in zip(*view.row(v), strict=True):
-        bias = float(algorithm.edge_bias(edge))
+        bias = float(edge_bias(edge))
         if not 0.0 <= bias < float("inf"):
             raise BiasError(
                 f"the bias of edge {v} -> {edge.dst} (dense ids) is {bias}; a bias must be a finite number, 0 or more"
@@ -114,7 +117,8 @@ def next_law(view: GraphView, walk: Walk, v: int, prev: int = NONE, source: int 
         id=v, prev=prev, source=source, depth=depth, vertices=view.vertices, degree=view.degree,
         column=walk.vertex_columns.value, path=steps_back(path),
     )  # fmt: skip
-    return {u: chance for u, chance in walk.law(selected, at).items() if chance > 0.0}
+    with users_code(f"{walk.name()}.law failed:"):
+        return {u: chance for u, chance in walk.law(selected, at).items() if chance > 0.0}
 
 
 def inclusion_law(biases: list[tuple[int, float]], picks: int) -> dict[int, float]:

@@ -38,7 +38,7 @@ from csaw.partition.shown import quoted
 from csaw.partition.split import Split
 from csaw.partition.words import Words
 
-DRAWS = 1
+DRAWS = 2
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""
 
 

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.algorithm import Traversal
+from csaw.engine.declarations import STARTS
 from csaw.engine.given_columns import IDS
 from csaw.engine.given_sources import LABELS
 from csaw.engine.plan.request import Request
 from csaw.engine.recorded import built, named, parameters
-from csaw.engine.registry import STARTS
 from csaw.engine.run import DRAWS, Job, manifest, prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import VIRTUAL, check, files
@@ -228,11 +229,11 @@ def _given_again(path: Path, held: Any, checksums: dict[str, str], store: GraphS
         listed = store.original_ids(Rows(path, SOURCES, checksums)[:].astype(store.id_dtype))
         labeled = f"{LABELS}/zarr.json" in checksums
         return {"sources": {IDS: listed, LABELS: Rows(path, LABELS, checksums)[:]} if labeled else listed}
-    if not isinstance(asked, str) or not (asked in STARTS or asked.startswith("random:")):
+    if not isinstance(asked, str) or not (asked in STARTS[Traversal] or asked.startswith("random:")):
         raise StoreError(
-            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS)}, found {quoted(asked)}; sample again"
+            f"{path}/zarr.json: sources: expected random:N, {', '.join(STARTS[Traversal])}, found {quoted(asked)}; sample again"
         )
-    by_itself = asked in set(STARTS) - {"all"}  # what the algorithm starts from where nobody says
+    by_itself = asked in set(STARTS[Traversal]) - {"all"}  # what the algorithm starts from where nobody says
     return {} if by_itself else {"sources": asked}
 
 

@@ -18,8 +18,10 @@ from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.traversals import Traversals, begins, counts, distinct
 from csaw.engine.contracts import Array
+from csaw.partition.errors import BiasError
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
+LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample
 LATER = 4  # times as late as before, where they were too few
 
 
@@ -163,6 +165,11 @@ class Layers(Traversals):
         number = counts(xp, layer.local, self.instances)[kept.local]
         share = number.astype(np.float64) * layer.probability[kept.draw]
         weight = xp.sqrt(kept.bias) * kept.times.astype(np.float64) / share
+        for i in xp.flatnonzero(weight > LARGEST)[:1].tolist():
+            raise BiasError(
+                f"the weight in the sample of edge {int(kept.src[i])} -> {int(kept.dst[i])} (dense ids) is {float(weight[i]):.3g}; "
+                f"expected at most {LARGEST:.3g}, the largest number of 32 bits: scale the weights of the graph down"
+            )
         self.sampled.append((kept.local, kept.src, kept.dst, weight.astype(np.float32)))
 
     def edges(self) -> int:

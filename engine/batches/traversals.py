@@ -4,13 +4,13 @@ The slot of an entry is its number in the order in which its instance was sample
 The backend owns the arrays (``backend.xp`` is NumPy or CuPy) and selects the neighbors; this module decides their order.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array
+from csaw.engine.ends import Unending
 from csaw.engine.plan.methods import Method
 from csaw.engine.schedule.crowds import crowds
 from csaw.partition.errors import OptionError
@@ -166,7 +166,7 @@ class Traversals:
         if self.hops:
             return self._next_hop()
         entry, cell = self._found_cells()
-        if self.algorithm.collective:
+        if self.algorithm.collective and self.sizes[self.depth] >= 0:
             entry, cell = self._smallest_keys(entry, cell)
         return self._settle(self.local[entry], self.vertex[entry], self.out[cell].astype(np.int64))
 
@@ -227,7 +227,10 @@ class Traversals:
         order = xp.argsort(key, kind="stable")
         new = order[fresh(xp, key[order])]
         owner = xp.repeat(xp.arange(self.instances), xp.diff(self.seen_ptr))
-        seen = xp.sort(xp.concatenate([owner * vertices + self.seen, key[new]]))
+        known = owner * vertices + self.seen
+        if self.algorithm.revisits:  # otherwise no edge leads to what has been visited
+            new = new[~xp.isin(key[new], known)]
+        seen = xp.sort(xp.concatenate([known, key[new]]))
         self.seen = seen % vertices
         self.seen_ptr[1:] += xp.cumsum(xp.bincount(local[new], minlength=self.instances))
         return xp.sort(new)
@@ -264,16 +267,6 @@ class Traversals:
 
     def dead_ends(self) -> int:
         return self.dead
-
-
-class Unending(tuple):
-    """The sizes of a traversal without a limit of hops: the last one again for every hop after it. No graph has as many hops as its length says."""
-
-    def __len__(self) -> int:
-        return sys.maxsize
-
-    def __getitem__(self, hop: Any) -> Any:
-        return tuple.__getitem__(self, min(hop, tuple.__len__(self) - 1))
 
 
 def counts(xp: Any, local: Array, instances: int) -> Array:

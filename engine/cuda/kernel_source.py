@@ -82,6 +82,7 @@ def _has_trees(backend: Specialization) -> bool:
         or a.draws_from != "edges"
         or a.shares_draws
         or a.is_unlimited
+        or a.revisits
         or backend.streamed
         or (
             needs.everywhere and backend.plan.residency is Residency.POOLED

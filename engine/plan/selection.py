@@ -1,5 +1,6 @@
 """The choice of a selection method for a bias, and the checks of the bounds and coins that algorithms declare."""
 
+import ast
 import math
 
 from csaw.engine import hooks
@@ -41,10 +42,38 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
         Method.ALIAS: bias.static and by_edge,
-        Method.REJECTION: algorithm.bias_range is not None and not bias.static and by_edge and "path" not in bias.reads,
+        Method.REJECTION: algorithm.bias_range is not None
+        and not bias.static
+        and by_edge
+        and "path" not in bias.reads
+        and (is_by_weight(bias) or not weighted),
         Method.ITS: True,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def is_by_weight(bias: hooks.Hook) -> bool:
+    """Whether the text of a bias says that it is the weight times what does not read the weight, so that neighbors may be proposed by weight."""
+    with hooks.TREES:
+        function = ast.parse(bias.source).body[-1]
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    elsewhere = _weights_in(function) - sum(_weights_in(value) for value in returned if value is not None)
+    return elsewhere == 0 and all(_is_multiple(value) for value in returned)
+
+
+def _weights_in(tree: ast.AST) -> int:
+    return sum(isinstance(node, ast.Name) and node.id == "weight" for node in ast.walk(tree))
+
+
+def _is_multiple(value: ast.expr | None) -> bool:
+    """Whether an expression is the weight times something else, or 0."""
+    if isinstance(value, ast.IfExp):
+        return _weights_in(value.test) == 0 and _is_multiple(value.body) and _is_multiple(value.orelse)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and _weights_in(value.left) == 0:
+        return _is_multiple(value.right)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Mult, ast.Div)):
+        return _weights_in(value.right) == 0 and _is_multiple(value.left)
+    return isinstance(value, ast.Name | ast.Constant) and ast.unparse(value) in ("weight", "0", "0.0")
 
 
 def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
@@ -53,13 +82,11 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     if algorithm.geometric is not None:
         coin(algorithm)
     if algorithm.unique:
-        _refuse_unique(algorithm)
         return {Method.KEYS}
+    if (algorithm.shares_draws or algorithm.induced) and not (bias.constant or 0) > 0:
+        why = "keeps all edges among its vertices" if algorithm.induced else "draws all neighbors with the same chance"
+        raise OptionError(f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} {why}")
     if algorithm.shares_draws:
-        if not (bias.constant or 0) > 0:
-            raise OptionError(
-                f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} draws all neighbors with the same chance"
-            )
         return {Method.UNIFORM}
     if algorithm.draws_from != "edges":
         if not bias.static:
@@ -78,19 +105,6 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
         Method.KEYS: not algorithm.replace and not algorithm.clocks,
     }
     return {method for method, possible in can.items() if possible}
-
-
-def _refuse_unique(algorithm: Traversal) -> None:
-    """OptionError where ``unique`` has no meaning, or none that is known here."""
-    unfit = [f"{name} = True" for name in ("replace", "clocks", "induced", "each_edge_once", "shares_draws") if getattr(algorithm, name)]  # fmt: skip
-    other = {"layout": "subgraphs", "draws_from": "edges"}
-    unfit += [f"{name} = {getattr(algorithm, name)}" for name, fit in other.items() if getattr(algorithm, name) != fit]
-    if algorithm.sources_from == "every":
-        unfit.append("sources_from = every")
-    if unfit:
-        raise OptionError(
-            f"{algorithm.name()}.unique: expected a traversal that selects neighbors without replacement and is stored as subgraphs, found {', '.join(unfit)}"
-        )
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:

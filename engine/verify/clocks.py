@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine import hooks
 from csaw.engine.law import edge_law
+from csaw.engine.plain_hooks import plain_hook
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import replay
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.statistics import BINS, Choices, even
 from csaw.engine.verify.tables import Laws
+
+OF_PLACE = frozenset({"src", "src_degree", "vertices", "column"})  # what a vertex bias may read to be tested
 
 
 def verify_clocks(subject: Subject, checks: Checks) -> None:
@@ -71,6 +75,13 @@ def _movers(subject: Subject, group: Group) -> list[tuple[np.ndarray, np.ndarray
 
 def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.ndarray]]) -> None:
     algorithm, view = subject.algorithm, subject.view
+    read = hooks.others(algorithm, subject.weighted)["vertex_bias"]
+    if read is not None and not read.reads <= OF_PLACE:
+        checks.not_tested(
+            "movers", f"vertex_bias reads {', '.join(sorted(read.reads - OF_PLACE))}, which a subgraph does not tell"
+        )
+        return
+    vertex_bias = plain_hook(algorithm, "vertex_bias")
     frontiers = [tuple(at.tolist()) for at, _ in moves]
     possible = cache(lambda v: bool(edge_law(view, algorithm, v)))  # a walker without a possible edge never moves
 
@@ -80,9 +91,14 @@ def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.nd
             if not possible(v):
                 continue
             seen = SimpleNamespace(
-                id=v, src=v, degree=view.degree(v), src_degree=view.degree(v), prev=-1, vertices=view.vertices
+                id=v,
+                src=v,
+                degree=view.degree(v),
+                src_degree=view.degree(v),
+                vertices=view.vertices,
+                column=algorithm.vertex_columns.value,
             )
-            chances[v] = chances.get(v, 0.0) + float(algorithm.vertex_bias(seen))  # type: ignore[attr-defined]
+            chances[v] = chances.get(v, 0.0) + float(vertex_bias(seen))
         total = sum(chances.values())
         return {v: chance / total for v, chance in chances.items() if chance > 0}
 

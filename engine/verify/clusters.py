@@ -23,7 +23,7 @@ class DrawnClusters:
                 f"{store.path}: expected the clusters that were sampled, with the digest {asked}, found {found}; make the graph again with the same --clusters, --method and --cluster-seed"
             )
         self.clusters, self.vertices = store.read_clusters(), store.vertices
-        self.count, self.asked = store.clusters.count, int(algorithm.clusters_per_batch)
+        self.count, self.asked = store.clusters.count, int(algorithm.frontier_size)
         self.sizes = np.bincount(self.clusters, minlength=self.count)
         self.drawn = np.zeros(self.count, np.int64)
         self.beside = self.variance = 0.0

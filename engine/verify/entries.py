@@ -4,6 +4,7 @@ An entry is a frontier vertex of an instance, or the whole frontier where the po
 that the instance had not visited by then. Entries that selected the same number of edges from equal pools are in the same situation.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
@@ -21,6 +22,7 @@ from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.trees import add_sets
 
+NEVER = 1e-18  # chance of what no sample shows
 Biases = list[tuple[int, float]]
 
 
@@ -58,7 +60,7 @@ class Entries:
         self, sources: list[int], edges: Any
     ) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
         """Yield (depth, frontier, vertices visited by then, selected edges in the order of the store) of one instance."""
-        once = self.algorithm.visited_once  # type: ignore[attr-defined]
+        once, only_new = self.algorithm.visited_once, self.algorithm.only_new  # type: ignore[attr-defined]
         found: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for depth, src, dst in edges:
             found[depth].append((src, dst))
@@ -66,8 +68,9 @@ class Entries:
         most = self.algorithm.total or LARGEST  # type: ignore[attr-defined]
         for depth in count() if self.algorithm.is_unlimited else range(len(self.algorithm.sizes())):  # type: ignore[attr-defined]
             # the selections of a vertex that is in the frontier twice cannot be told apart
-            yield depth, sorted(v for v, times in held.items() if once or times == 1), visited, found[depth]
-            held = Counter(dst for _, dst in found[depth])
+            frontier = sorted(v for v, times in held.items() if once or times == 1)
+            yield depth, frontier, visited if only_new else set(), found[depth]
+            held = Counter(dst for _, dst in found[depth] if dst not in visited)
             met += len(held)
             if not held or met >= most:
                 break
@@ -146,6 +149,8 @@ class Entries:
             return {n: p for n, p in exact.items() if p > 0.0}
 
         pools = np.array([len(self.pools[number][1]) for number in self.drawn], np.int64)
+        if self.algorithm.replace:  # type: ignore[attr-defined]  # as many as the coins give, and so many never
+            pools = np.where(pools > 0, math.ceil(math.log(NEVER) / math.log(chance)) if chance > 0.0 else 1, 0)
         selected = np.array([len(picks) for picks in self.picks], np.int64)
         laws = Laws(law, lambda rows: rows[:, 0] + 1, self.subject.budget)
         found = pooled_test(Choices(pools[:, None], selected, ("pool",)), laws)

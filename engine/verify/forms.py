@@ -17,6 +17,7 @@ from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.algorithms.restart import Restart
 from csaw.engine.law import GraphView
+from csaw.engine.plain_hooks import plain_hook
 from csaw.engine.verify.kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
 from csaw.engine.verify.threads import in_order
@@ -61,7 +62,8 @@ def _edge_biases(view: GraphView, algorithm: Algorithm, budget: int) -> np.ndarr
     if values.size > budget // 4:
         return None
     name = next(iter(hook.reads), "weight")
-    return np.array([float(algorithm.edge_bias(_Read(name, value))) for value in values.tolist()])[inverse]
+    bias = plain_hook(algorithm, "edge_bias")
+    return np.array([float(bias(_Read(name, value))) for value in values.tolist()])[inverse]
 
 
 class _Read:

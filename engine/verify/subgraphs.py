@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
@@ -54,15 +55,15 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     entry_key, entry_depth, times = _frontier(group, algorithm.visited_once)
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
-    if algorithm.visited_once:
+    if algorithm.only_new:
         visited = np.searchsorted(entry_key, group.dst_key)
         wrong["visits"] += int((entry_depth[visited] != group.depth + 1).sum())
     if not algorithm.replace:
         wrong["repeats"] += repeats(subject, group, np.where(at < 0, 1, times[np.maximum(at, 0)]))
     pool = np.empty(entry_key.size, np.int64)
     view = subject.view
-    visits = (entry_key, entry_depth) if algorithm.visited_once else (entry_key[:0], entry_depth[:0])
-    pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.visited_once, pool)
+    visits = (entry_key, entry_depth) if algorithm.only_new else (entry_key[:0], entry_depth[:0])
+    pool_sizes(view.indptr, view.indices, entry_key, entry_depth, *visits, algorithm.only_new, pool)
     selected = np.bincount(at[at >= 0], minlength=entry_key.size)
     ended = _ended(subject, group, entry_key, entry_depth)
     wrong["sizes"] += _wrong_sizes(subject, entry_key, entry_depth, np.where(ended, 0, pool * times), selected, times)
@@ -119,6 +120,8 @@ def _wrong_sizes(
         )
     else:
         size = np.where(asked < 0, asked, asked * times)
+    if algorithm.geometric is not None and algorithm.replace:
+        size = np.full_like(size, LARGEST)
     most = np.where(size < 0, pool, np.where(algorithm.replace, size * (pool > 0), np.minimum(size, pool)))
     many, few = int((selected > most).sum()), np.flatnonzero(selected < most)
     if algorithm.geometric is not None or algorithm.unique or not set(subject.columns) <= {"v", "depth"}:
@@ -174,11 +177,13 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
-        wrong["sizes"] += int((group.counts != min(size, int(may.sum()))).sum()) if subject.uniform else 0
+        every = int(may.sum())
+        asked = every if size < 0 else min(size, every)
+        wrong["sizes"] += int((group.counts != asked).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
         places.append(_places_in_rows(subject, group, before))
     count(checks, wrong)
-    if subject.uniform and not algorithm.visited_once and size < before[-1]:
+    if subject.uniform and not algorithm.visited_once and 0 <= size < before[-1]:
         owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
         deviation = MOVED.format("edges drawn", "{}")
         results = evenly(drawn, size, deviation.format("vertices"), owned)

@@ -56,6 +56,8 @@ def _check_hop(
     )
     if not algorithm.replace:
         wrong["repeats"] += _repeats(subject, parents, children)
+    if size == 0:
+        return  # no choice is made
     widths = np.cumprod([1, *algorithm.sizes()])[:-1]
     every = max(1, -(-subject.samples.instances * hops[0].shape[1] * int(widths.sum()) // ENTRIES))
     instances = np.repeat(np.arange(len(hops[0])) + start, hops[depth].shape[1])

@@ -8,7 +8,7 @@ from helpers import graphs
 
 from csaw.engine import registry
 from csaw.engine.law import GraphView, edge_biases, edge_law, inclusion_law, next_law
-from csaw.partition.errors import BiasError
+from csaw.partition.errors import BiasError, OptionError
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_bias_that_is_none_names_the_edge(troubled):
 
 def test_a_bias_cannot_draw(troubled):
     walk = registry.build("deepwalk", {}, "e.random()")
-    with pytest.raises(RuntimeError):
+    with pytest.raises(OptionError, match="edge_bias failed: RuntimeError: a bias must be a function of its edge"):
         edge_law(troubled, walk, 1)
 
 

@@ -57,7 +57,10 @@ TRAVERSALS = {
         "    def vertex_bias(self, v):\n        return 1.0\n" + SIZES + "(2,)",
         "mine.vertex_bias: only a Traversal with clocks",
     ),
-    "another layout": ("    layout = 'x'\n" + SIZES + "(2,)", "mine: expected a layout of subgraphs, hops"),
+    "another layout": (
+        "    layout = 'x'\n" + SIZES + "(2,)",
+        "mine.layout: expected one of 'subgraphs', 'hops', found 'x'",
+    ),
 }
 CASES = [("Walk", *case) for case in WALKS.items()] + [("Traversal", *case) for case in TRAVERSALS.items()]
 

@@ -1,8 +1,7 @@
 """Which neighbor samples are made as tables, and when parents can be grouped."""
 
-import numpy as np
 import pytest
-from helpers.graphs import WideStore, arrays_of, random_store
+from helpers.graphs import WideStore, random_store
 
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.hop_tables import worth_grouping
@@ -11,19 +10,6 @@ from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 TWO_HOPS = {"algo": "neighbor", "fanout": (5, 3)}
-OWN = """
-from csaw.engine.algorithm import Traversal
-
-class Apart(Traversal):
-    "Two hops of two neighbors each, none of them a source."
-    layout = "hops"
-
-    def edge_bias(self, e):
-        return 1.0
-
-    def sizes(self):
-        return (2, 2)
-"""
 
 
 @pytest.mark.parametrize(
@@ -84,12 +70,3 @@ def test_ids_of_64_bits_cannot_be_grouped(tmp_path):
             transit_parallel="on",
             **TWO_HOPS | {"bias": "none"},
         )
-
-
-def test_a_pool_without_the_sources_is_no_table(tmp_path):
-    (tmp_path / "own.py").write_text(OWN)
-    store = random_store(tmp_path / "g.zarr")
-    drawn = arrays_of(store, tmp_path / "s.zarr", f"{tmp_path / 'own.py'}:Apart", instances=300)
-    children = np.concatenate([drawn["hop_1"], drawn["hop_2"]], axis=1)
-    assert (children != 2**32 - 1).sum() > 1000
-    assert (children != drawn["hop_0"]).all()

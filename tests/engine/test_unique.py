@@ -133,10 +133,13 @@ def test_faults_are_found_by_name(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize(
     ("base", "said"),
     [
-        ("neighbor:Neighbor", "found layout = hops"),
-        ("ladies:Ladies", "found replace = True, draws_from = neighbors"),
-        ("multidimensional:Multidimensional", "found clocks = True"),
-        ("random_edge:RandomEdge", "sources_from = every"),
+        ("neighbor:Neighbor", "unique = True and layout = .hops. cannot stand together"),
+        ("ladies:Ladies", "unique = True and (replace = True|draws_from = .neighbors.) cannot stand together"),
+        (
+            "multidimensional:Multidimensional",
+            "clocks = True and unique = True cannot stand together|unique = True and clocks = True cannot stand together",
+        ),
+        ("random_edge:RandomEdge", "each_edge_once = True and unique = True cannot stand together"),
     ],
 )
 def test_what_cannot_be_unique_is_refused(tmp_path, base, said):

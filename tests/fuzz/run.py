@@ -29,6 +29,7 @@ KINDS = {
     "objects": ("objects", "Objects"),
     "roundtrips": ("roundtrips", "Roundtrips"),
     "oddfiles": ("oddfiles", "Oddfiles"),
+    "classes": ("classes", "Classes"),
 }
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class

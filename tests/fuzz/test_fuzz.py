@@ -16,6 +16,7 @@ SHORT = (
     "objects=40",
     "roundtrips=25",
     "oddfiles=12",
+    "classes=4",
 )
 LONG = {
     "faults": 2000,
@@ -29,6 +30,7 @@ LONG = {
     "objects": 2000,
     "roundtrips": 2000,
     "oddfiles": 2000,
+    "classes": 2000,
 }
 TESTS = Path(__file__).parent.parent
 
@@ -47,7 +49,7 @@ def fuzz(*arguments):
     return ended.returncode, ended.stdout
 
 
-def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_and_kills():
+def test_commands_end_well_on_damaged_stores_strange_texts_option_values_at_their_ends_own_classes_and_kills():
     code, told = fuzz(*SHORT, "--seed", "1")
     assert code == 0, told
 

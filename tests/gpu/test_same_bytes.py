@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.gpu import GRAPHS, TREES, device_or_skip, every_case, on_cpu, usable
+from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, on_cpu, usable
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
@@ -54,6 +54,54 @@ def test_instances_of_a_target_are_joined_alike(tmp_path, algo, options, residen
     given = options | {"residency": residency, "device": "cuda"}
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, in_flight=17, **given))
+
+
+SQUARES = [
+    ("deepwalk", {"edge_bias": "e.weight * e.weight"}),
+    ("deepwalk", {"edge_bias": "e.weight ** 2", "layout": "csr", "select": "its"}),
+    ("deepwalk", {"edge_bias": "math.sqrt(e.weight) * e.weight", "layout": "alias"}),
+    ("node2vec", {"p": 1e9, "q": 1e-9, "walk_length": 8}),
+    ("biased", {"edge_bias": "e.weight * e.weight if e.prev < 0 else 1.0 / e.weight", "walk_length": 8}),
+    ("neighbor", {"edge_bias": "e.weight * e.weight", "fanout": (4, 3)}),
+    ("layer", {"edge_bias": "e.weight * e.weight", "depth": 2, "neighbor_size": 4}),
+    ("snowball", {"edge_bias": "e.weight * e.weight", "neighbor_size": 3}),
+    ("minibatch", {"edge_bias": "e.weight * e.weight", "fanout": (4, 3), "seeds_per_batch": 16}),
+    ("multidimensional", {"edge_bias": "e.weight * e.weight", "frontier_size": 3, "instances": 20, "walk_length": 40}),
+    *(("ladies", {"frontier_size": 4, "layer_sizes": (6, 5), "normalize": n}) for n in ("symmetric", "row", "none")),
+    *(("fastgcn", {"frontier_size": 4, "layer_sizes": (6, 5), "normalize": n}) for n in ("symmetric", "row", "none")),
+    ("saint-node", {"subgraph_nodes": 20, "instances": 20}),
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize(("algo", "options"), SQUARES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(SQUARES)])
+def test_weights_are_computed_with_in_64_bits_alike(tmp_path, algo, options, residency):
+    store = ends_store(tmp_path / "g.zarr")
+    if residency != "resident":
+        options = {name: value for name, value in options.items() if name != "layout"}
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **on_cpu(options))
+    given = options | {"residency": residency, "device": "cuda"}
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
+
+
+REVISITS = """
+from csaw.engine.algorithm import Traversal
+
+class Mine(Traversal):
+    revisits = True
+    def edge_bias(self, e):
+        return 1.0 + (2 // e.depth + 2 % e.depth if e.depth != 1 else 0.5)
+
+    def sizes(self):
+        return (3, 3, 2)
+"""
+
+
+def test_own_classes_come_back_and_divide_by_zero_alike(tmp_path):
+    (tmp_path / "mine.py").write_text(REVISITS)
+    name, store = f"{tmp_path / 'mine.py'}:Mine", random_store(tmp_path / "g.zarr")
+    expected = arrays_of(store, tmp_path / "s.zarr", name, seed=5)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", name, seed=5, device="cuda"))
 
 
 COLUMNS = [

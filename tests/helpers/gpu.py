@@ -176,6 +176,16 @@ def hub_store(path, weighted):
     return store_of(path, sorted(set(edges)), directed=False, vertices=5001, weighted=weighted)
 
 
+def ends_store(path):
+    """Weights from one end of 32-bit floats to the other, whose squares in 32 bits would be 0, rounded or infinite."""
+    rng = np.random.default_rng(8)
+    pairs = np.unique(np.sort(rng.integers(0, 90, (700, 2))), axis=0).tolist()
+    weights = 10.0 ** rng.choice([-44, -38, -25, -23, -19, 0, 19, 20, 30, 36], len(pairs)) * rng.uniform(
+        1, 2, len(pairs)
+    )
+    return store_of(path, [(u, v, w) for (u, v), w in zip(pairs, weights, strict=True)], directed=False, vertices=90)
+
+
 def dense_store(path):
     """Rows of hundreds, most of what they hold seen after a few neighbors; self loops."""
     edges = [(u, v, 1.0) for u in range(300) for v in range(u, 300) if (7 * u + 3 * v) % 4]

@@ -136,6 +136,12 @@ def neighbor_at(graph, position):
 
 
 @njit(inline="always")
+def stored_weight(graph, position):
+    """The weight at an edge position: 32 bits in memory, 64 where it is computed with, as hooks do."""
+    return np.float64(graph.weights[position])
+
+
+@njit(inline="always")
 def prefetch_edge(graph, position):
     """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10 % faster weighted walks)."""
     if TABLE:

@@ -16,6 +16,7 @@ from csaw.engine.cpu.kernels.access import (
     prefetch_edge,
     prefetch_membership,
     row_of,
+    stored_weight,
 )
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
@@ -62,7 +63,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
     for i in range(count):
         dst = neighbor_at(graph, row + i)
         times = float(edge_bias(params, graph, seed, instance, step, source, back, here, dst, 1.0))
-        weight = float(graph.weights[row + i]) if WEIGHTED else 1.0
+        weight = stored_weight(graph, row + i) if WEIGHTED else 1.0
         biases[i] = weight * times
         if not (biases[i] >= 0.0) or biases[i] == np.inf:
             bad[0], bad[1], bad[2] = 1, here, dst

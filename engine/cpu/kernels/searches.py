@@ -11,6 +11,7 @@ from csaw.engine.cpu.kernels.access import (
     prefetch_edge,
     row_of,
     row_to_search,
+    stored_weight,
 )
 from csaw.engine.cpu.kernels.constants import HAS_DEAD_END, HAS_UPDATE, SIMPLE, STREAMED, UNDIRECTED, WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
@@ -96,5 +97,5 @@ def find_returns(graph, lanes, here, back, fresh, rows, counts, returns, scratch
     for i in range(count):
         position = low[i]
         while position < end[i] and neighbor_at(graph, position) == wanted[i]:
-            returns[lane[i]] += float(graph.weights[position]) if WEIGHTED else 1.0
+            returns[lane[i]] += stored_weight(graph, position) if WEIGHTED else 1.0
             position += uint64(1)

@@ -18,6 +18,7 @@ from csaw.engine.cpu.kernels.access import (
     neighbor_at,
     prefetch_edge,
     row_of,
+    stored_weight,
     vertex_count,
 )
 from csaw.engine.cpu.kernels.constants import (
@@ -223,7 +224,7 @@ def walk_by_row(todo, first, graph, params, seed, length, source, at, prev, step
                 word = draw64(seed, uint64(first + w), uint64(t), uint64(0))
                 position = row + inverse_transform(ctps, count, word)
                 dst = neighbor_at(graph, position)
-                weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
+                weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
             then = after(params, graph, seed, first + w, t, source[w], back, v, dst, weight, bad)
             if then >= 0:
                 t += 1

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import degree, neighbor_at, row_of
+from csaw.engine.cpu.kernels.access import degree, neighbor_at, row_of, stored_weight
 from csaw.engine.cpu.kernels.constants import NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.random import below_wide
 from csaw.partition.compile import inner, njit
@@ -37,7 +37,7 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
     for i in range(count):
         position = row + (chosen[i] if chosen.size > 0 else i)
         dst = neighbor_at(graph, position)
-        weight = float(graph.weights[position]) if NEIGHBOR_WEIGHTS else 1.0
+        weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
         bias = float(edge_bias(params, graph, seed, instance, depth, source, prev, v, dst, weight))
         if not (bias >= 0.0) or bias == np.inf:
             bad[0], bad[1], bad[2] = 1, v, dst
