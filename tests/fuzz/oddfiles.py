@@ -3,8 +3,7 @@
 import os
 import shutil
 import socket
-import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -85,7 +84,7 @@ class Oddfiles:
         """Compile what the commands need, on a copy."""
         copy = place.with_name("warm")
         for command in {one for stored in stores_of() for one in commands_on(stored)}:
-            put(place, copy)
+            put(place, copy, needed(place, command))
             with_cache(copy / "cache")
             warm.csaw(*command, folder=copy)
         shutil.rmtree(copy)
@@ -125,7 +124,7 @@ class Oddfiles:
         wanted = reference(whole, place, command)
         if wanted is None:
             return None
-        put(whole, place)
+        put(whole, place, needed(whole, command, stored))
         path = place / file
         if odd in SAME:
             SAME[odd](path, place)
@@ -197,15 +196,22 @@ def commands_on(stored: str) -> list[tuple[str, ...]]:
     ]
 
 
-def put(whole: Path, place: Path) -> None:
-    """Copies of all stores at a place, and nothing else."""
-    if place.exists():
-        for folder, names, _ in os.walk(place):
-            for name in names:
-                if not stat.S_ISLNK((Path(folder) / name).lstat().st_mode):
-                    (Path(folder) / name).chmod(0o755)
+def put(whole: Path, place: Path, stores: Iterable[str]) -> None:
+    """Copies of some of the stores at a place, and nothing else."""
+    for folder, names, _ in os.walk(place):
+        for name in names:
+            if not (Path(folder) / name).is_symlink():
+                (Path(folder) / name).chmod(0o755)
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(whole, place)
+    place.mkdir()
+    for store in stores:
+        shutil.copytree(whole / store, place / store)
+
+
+def needed(whole: Path, command: tuple[str, ...], stored: str = "cache") -> list[str]:
+    """The stores that a command may read, and the one with something odd."""
+    named = {*command, *(f"{word}.partial" for word in command), "graph.zarr", "cache", stored}
+    return sorted(name for name in named if name and (whole / name).is_dir())
 
 
 def with_cache(folder: Path) -> None:
@@ -218,7 +224,7 @@ def with_cache(folder: Path) -> None:
 @cache
 def reference(whole: Path, place: Path, command: tuple[str, ...]) -> str | None:
     """The result of a command on whole stores at ``place``; None where it does not end with 0."""
-    put(whole, place)
+    put(whole, place, needed(whole, command))
     ended = run(command, place)
     return result_of(command, ended, place) if ended.code == 0 else None
 
