@@ -54,6 +54,7 @@ REFUSED = {
     "drawn seeds in epochs": ("MiniBatches", "draws_seeds = True; norms = None; epochs = 2", (2,), "mine.epochs: expected 1 beside draws_seeds = True, found 2"),
 }  # fmt: skip
 VERIFIED = {
+    "bounds of squares": ("Walk", "walk_length = 5\n    def bias_range(self):\n        return 0.0, 5.0, 10.0\n    def edge_bias(self, e):\n        return e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)", None),
     "a hop of nothing": ("Traversal", "layout = 'hops'; visited_once = False; replace = True", (0, 2)),
     "clusters": ("Traversal", "sources_from = 'clusters'; ends_induced = True; frontier_size = 2", ()),
     "clocks": ("Traversal", "clocks = True; visited_once = False; walk_length = 6; frontier_size = 2\n    def vertex_bias(self, v):\n        return v.degree * v.degree", (1,)),
