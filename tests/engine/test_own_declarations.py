@@ -15,6 +15,7 @@ from csaw.partition.errors import CsawError, OptionError
 
 HEAD = "import math\nfrom csaw.engine.algorithm import MiniBatches, Traversal, Walk, option\n\n"
 REFUSED = {
+    "weights of edges that are all kept": ("Traversal", "induced = True; sources_from = 'distinct'\n    def edge_bias(self, e):\n        return e.weight", (-1,), "mine.edge_bias: expected a constant, because mine keeps all edges"),
     "edges once": ("Traversal", "each_edge_once = True", (2,), "mine.sources_from: expected 'every' beside each_edge_once = True, found 'all'"),
     "edges once, of a frontier": ("Traversal", "each_edge_once = True; collective = True", (2,), "mine.sources_from: expected 'every'"),
     "fires with sizes": ("Traversal", "geometric = lambda self: 0.5", (2, 2), "mine.sizes: expected -1 at each depth"),
@@ -53,6 +54,9 @@ REFUSED = {
     "drawn seeds in epochs": ("MiniBatches", "draws_seeds = True; norms = None; epochs = 2", (2,), "mine.epochs: expected 1 beside draws_seeds = True, found 2"),
 }  # fmt: skip
 VERIFIED = {
+    "bounds of squares": ("Walk", "walk_length = 5\n    def bias_range(self):\n        return 0.0, 5.0, 10.0\n    def edge_bias(self, e):\n        return e.weight * e.weight * (2.0 if e.dst == e.prev else 1.0)", None),
+    "a hop of nothing": ("Traversal", "layout = 'hops'; visited_once = False; replace = True", (0, 2)),
+    "clusters": ("Traversal", "sources_from = 'clusters'; ends_induced = True; frontier_size = 2", ()),
     "clocks": ("Traversal", "clocks = True; visited_once = False; walk_length = 6; frontier_size = 2\n    def vertex_bias(self, v):\n        return v.degree * v.degree", (1,)),
     "clocks by their moves": ("Traversal", "clocks = True; visited_once = False; walk_length = 6; frontier_size = 2\n    def vertex_bias(self, v):\n        return 1.0 + v.depth", (1,)),
     "edges to the visited": ("Traversal", "revisits = True", (2, 2)),
@@ -74,7 +78,9 @@ def written(folder, base, body, sizes):
     """The class as an algorithm's name."""
     lines = body.replace("; ", "\n    ") if "def " not in body.split("\n")[0] else body
     text = f"class Mine({base}):\n    {lines or 'pass'}\n"
-    (folder / "mine.py").write_text(HEAD + text + (f"    def sizes(self):\n        return {sizes}\n" if sizes else ""))
+    (folder / "mine.py").write_text(
+        HEAD + text + (f"    def sizes(self):\n        return {sizes}\n" if sizes is not None else "")
+    )
     return f"{folder / 'mine.py'}:Mine"
 
 
