@@ -98,8 +98,9 @@ def test_what_can_be_is_drawn_and_verified(tmp_path, case):
     directed = case != "all edges"
     store = store_of(tmp_path / "g.zarr", TROUBLED if directed else SQUARE, directed=directed)
     with within(120):
-        sample(store, tmp_path / "s.zarr", written(tmp_path, base, body, sizes), instances=600, seed=3, device="cpu")
-        report = verify(tmp_path / "s.zarr")
+        mine = written(tmp_path, base, body, sizes)
+        sample(store, tmp_path / "s.zarr", mine, instances=600, seed=3, device="cpu")
+        report = verify(tmp_path / "s.zarr", algo=mine)
     assert [check.name for check in report.checks if not check.ok] == []
 
 
@@ -124,6 +125,7 @@ def test_the_slow_law_computes_as_compiled_hooks_do(tmp_path, expression, expect
 def test_a_law_that_fails_is_named(tmp_path):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     body = "walk_length = 3\n    def update(self, e):\n        return e.dst\n    def law(self, selected, v):\n        return 1 // 0"
-    sample(store, tmp_path / "s.zarr", written(tmp_path, "Walk", body, None), device="cpu")
+    mine = written(tmp_path, "Walk", body, None)
+    sample(store, tmp_path / "s.zarr", mine, device="cpu")
     with pytest.raises(CsawError, match="mine.law failed: ZeroDivisionError"):
-        verify(tmp_path / "s.zarr")
+        verify(tmp_path / "s.zarr", algo=mine)

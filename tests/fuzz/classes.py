@@ -182,7 +182,7 @@ class Classes:
 
 def verified(ended: child.Ended, place: Path) -> Failure | None:
     """What is wrong with what ``csaw verify`` says of the sample."""
-    told = child.csaw("verify", "out.zarr", folder=place, seconds=SECONDS)
+    told = child.csaw("verify", "out.zarr", "--algo", "mine.py:Mine", folder=place, seconds=SECONDS)
     if told.code == 0:
         return None
     failure = refusal_or_failure(told, ("out.zarr",), (0, 3))
