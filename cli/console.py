@@ -70,7 +70,7 @@ def say(*lines: str, err: bool = False) -> None:
 
 def progress(what: str, enabled: bool = True) -> AbstractContextManager[Any]:
     """Show that ``what`` is being done, and what it waits for, unless ``--quiet`` was given."""
-    from csaw.partition.progress import progress
+    from csaw.partition.base.progress import progress
 
     return progress(what, enabled=enabled and not is_quiet())
 
@@ -86,7 +86,7 @@ def print_json(value: Any) -> None:
 
 def check_folder(file: str, option: str) -> None:
     """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError inside a store."""
-    from csaw.partition.replace import check_name
+    from csaw.partition.arrays.replace import check_name
 
     if file != "-" and not Path(file).absolute().parent.is_dir():
         raise click.BadParameter(f"{Path(file).parent} is not a directory; make it first", param_hint=option)

@@ -110,7 +110,7 @@ def evaluate(
     from csaw.datasets.resolve import resolve
     from csaw.engine.evaluation import plots, saved
     from csaw.engine.evaluation.evaluate import plan
-    from csaw.partition.progress import steps
+    from csaw.partition.base.progress import steps
 
     if plot:
         plots.check()

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from csaw.cli.report import plain, print_table, size
-from csaw.partition.facts import counted
+from csaw.partition.base.notebook import counted
 
 
 def print_evaluation(found: Any) -> None:

@@ -52,7 +52,7 @@ def export(store: str, out: str, format: str | None, graph: str | None, instance
     """
     from csaw.cli.told import of_export
     from csaw.engine.export import export as write
-    from csaw.partition.replace import FILE, check
+    from csaw.partition.arrays.replace import FILE, check
 
     check(Path(out), FILE, overwrite)
     with console.progress("exporting", enabled=not as_json) as update:

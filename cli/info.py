@@ -72,7 +72,7 @@ def _describe(path: str, full: bool, algo: str | None) -> dict[str, Any]:
 
 def _is_samples(path: Path) -> bool:
     """Whether ``path`` is a sample store, be it whole, damaged or unfinished."""
-    from csaw.partition.replace import GRAPH, SAMPLES, standing
+    from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
 
     found = standing(path.resolve())
     unfinished = path.name.endswith(".partial") or Path(f"{path}.partial").is_dir()

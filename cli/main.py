@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from csaw.engine.version import VERSION
+from csaw.partition.base.quoting import shown
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
-from csaw.partition.shown import shown
 
 PATIENCE = 2.0  # seconds for threads that end by themselves, once interrupted
 NOT_COMMANDS = (
@@ -114,7 +114,7 @@ def _drop_output() -> None:
 
 
 def _where_room_is_needed(error: OSError) -> str:
-    from csaw.partition.cache import cache_dir
+    from csaw.partition.base.cache import cache_dir
 
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"; make room for the output and for the cache {cache_dir()} (CSAW_CACHE_DIR moves it)" if full else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from csaw.cli.grouped import GroupedCommand
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 
 STATUSES = {
     "0": "Done.",

@@ -159,7 +159,7 @@ def partition(
     with console.progress("preparing", enabled=progress) as shown:
         from csaw.datasets.resolve import refuse_name
         from csaw.partition import IngestOptions
-        from csaw.partition.several import files_of
+        from csaw.partition.ingestion.text.several import files_of
 
         chosen = IngestOptions(compression=None if compression == "none" else compression, **options)
         for name in inputs:

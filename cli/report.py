@@ -96,7 +96,7 @@ def yes(value: Any) -> str:
 
 def size(value: Any) -> str:
     """Bytes as GiB, MiB or KiB."""
-    from csaw.partition.sizes import format_size
+    from csaw.partition.base.sizes import format_size
 
     return format_size(value) if _is_number(value) else plain(value)
 

@@ -67,7 +67,7 @@ def took() -> str:
 def _instances(samples: Any) -> str:
     """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
     from csaw.engine.samples.shown import INSTANCES
-    from csaw.partition.facts import counted
+    from csaw.partition.base.notebook import counted
 
     said = counted(samples.instances, *NAMES.get(samples.layout, INSTANCES[samples.layout]))
     edges = None if samples.sizes is None else samples.sizes["edges"]
@@ -81,7 +81,7 @@ def _instances(samples: Any) -> str:
 
 
 def _ends(results: Mapping[str, Any]) -> str:
-    from csaw.partition.facts import counted
+    from csaw.partition.base.notebook import counted
 
     if (ended := results.get("walks_ended")) is not None:
         return f"; {ended:,} ended by themselves or at a dead end"
@@ -108,7 +108,7 @@ def report_graph(store: Any, report: Mapping[str, Any]) -> None:
 
 def of_graph(store: Any, report: Mapping[str, Any]) -> list[str]:
     """The lines after ``csaw partition``."""
-    from csaw.partition.facts import counted
+    from csaw.partition.base.notebook import counted
 
     repeated = counted(report["duplicates"], "repeated edge") + f" ({REPEATED[report['duplicates_policy']]})"
     loops = counted(report["self_loops"], "self loop") + " dropped" * report["self_loops_dropped"]

@@ -9,8 +9,8 @@ LONGEST_PATH = 4095  # bytes, of Linux
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """``4GiB`` as bytes; OptionError names the option."""
+    from csaw.partition.base.sizes import parse_size
     from csaw.partition.errors import OptionError
-    from csaw.partition.sizes import parse_size
 
     try:
         return None if value is None else parse_size(value)
@@ -24,7 +24,7 @@ class Integers(click.ParamType):
     name = "integers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        from csaw.partition.shown import shown
+        from csaw.partition.base.quoting import shown
 
         try:
             return value if isinstance(value, tuple) else tuple(int(one) for one in value.split(","))
@@ -48,7 +48,7 @@ class Range(click.ParamType):
     name = "first:last"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        from csaw.partition.shown import shown
+        from csaw.partition.base.quoting import shown
 
         first, _, last = ("", "", "") if not isinstance(value, str) else value.partition(":")
         if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(value) < 40):
@@ -60,7 +60,7 @@ class Place(click.Path):
     """A path. One that no file can have is refused: an empty one, one with a NUL byte, one that is too long."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from csaw.partition.shown import shown
+        from csaw.partition.base.quoting import shown
 
         if not value or "\0" in value or len(value) > LONGEST_PATH:
             self.fail(f"expected a path, found {shown(value) or 'nothing'}", param, ctx)

@@ -44,7 +44,7 @@ def verify(
     with console.progress(f"verifying {store}", enabled=not as_json):
         from csaw.engine.verify import verify as check
         from csaw.engine.verify import verify_graph
-        from csaw.partition.attributes import is_graph
+        from csaw.partition.graph.attributes import is_graph
 
         report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:

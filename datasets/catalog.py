@@ -7,8 +7,8 @@ files both are unknown, and check.py compares them with the published counts.
 
 from dataclasses import dataclass, replace
 
+from csaw.partition.base.quoting import shown
 from csaw.partition.errors import UnknownNameError
-from csaw.partition.shown import shown
 
 SNAP = "https://snap.stanford.edu/data/"
 SUITESPARSE = "https://sparse.tamu.edu/MM/"  # NAME.tar.gz has NAME/NAME.mtx

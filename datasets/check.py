@@ -12,7 +12,7 @@ from pathlib import Path
 from csaw.datasets.archive import PIECE, unpacked
 from csaw.datasets.catalog import Entry
 from csaw.partition.errors import StoreError
-from csaw.partition.sniff import SNAP_COUNTS
+from csaw.partition.ingestion.text.sniff import SNAP_COUNTS
 
 ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit

@@ -15,8 +15,8 @@ from typing import Any
 from csaw.datasets.catalog import Entry
 from csaw.datasets.check import WrongFileError, check, check_size, check_start
 from csaw.datasets.part import Part
+from csaw.partition.base.quoting import shown
 from csaw.partition.errors import CsawError, StoreError
-from csaw.partition.shown import shown
 
 Progress = Callable[[int, int], None]  # bytes done, bytes in all (0: unknown)
 PIECE = 1 << 20

@@ -13,13 +13,13 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 
 from csaw.datasets.spec import Rmat, parse_spec
+from csaw.partition.arrays.replace import FILE, check, new_file
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import BudgetError, OptionError
-from csaw.partition.ingest_options import IngestOptions
-from csaw.partition.parallel import processors
-from csaw.partition.pipeline import ingest_rows
-from csaw.partition.replace import FILE, check, new_file
-from csaw.partition.sniff import Shape
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.pipeline import ingest_rows
+from csaw.partition.ingestion.text.sniff import Shape
 
 Progress = Callable[[int], None]
 BLOCK = 1 << 20  # edges that the ingest takes at a time

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.datasets.catalog import ByHand, Entry, by_hand, find
+from csaw.partition.base.quoting import shown
 from csaw.partition.errors import CsawError, StoreError
-from csaw.partition.shown import shown
 
 log = logging.getLogger("csaw")
 READING = 2  # version of how text becomes a graph: stores in the cache of another one are not used
@@ -42,7 +42,7 @@ def resolve(graph: str, cache_dir: str | Path | None = None) -> str | Path:
 
 def is_graph_argument(argument: str) -> bool:
     """Whether a command that takes samples and graphs is given a graph: a graph store, a file of edges, or a name of :func:`resolve` under which nothing stands."""
-    from csaw.partition.attributes import is_graph
+    from csaw.partition.graph.attributes import is_graph
 
     found = _status(argument)
     if found is not None:
@@ -150,7 +150,7 @@ def _why_not(path: Path, fault: Callable[[Any], str]) -> str:
 
 def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
     """Text to add to an error that asks to make a store of csaw's cache again, which csaw partition cannot do; empty for any other error."""
-    from csaw.partition.loader import AGAIN
+    from csaw.partition.arrays.loader import AGAIN
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
     return f", or remove {named[0]}: it is in csaw's cache and is made again" if named and AGAIN in str(error) else ""

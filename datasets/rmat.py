@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import uint32, uint64
 
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 WEIGHT_KEY = np.uint64(0x57454947)  # gives weights other random numbers than edges

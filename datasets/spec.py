@@ -3,8 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from csaw.partition.base.quoting import shown
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import shown
 
 SWITCHES = ("undirected", "dedup", "self_loops", "scramble")
 

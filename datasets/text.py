@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 DIGITS = 20  # of the largest id
 UNITS = [repr(k / 256).encode() for k in range(257)]

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from csaw.partition import GraphStore, Partition
-from csaw.partition.words import Words
+from csaw.partition.arrays.words import Words
 
 Array: TypeAlias = Any
 """An array of NumPy, or of CuPy on a GPU, which has no types."""

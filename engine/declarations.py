@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 from csaw.engine import hooks
 from csaw.engine.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
 from csaw.engine.user_code import users_code
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
 STARTS = {

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from csaw.partition import GraphStore, IngestOptions, open_graph
-from csaw.partition.cache import cache_dir
+from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import StoreError
-from csaw.partition.pipeline import ingest_rows
+from csaw.partition.ingestion.pipeline import ingest_rows
 
 KINDS: dict[str, dict[str, Any]] = {
     "undirected": {"directed": False, "self_loops": "drop", "duplicates": "first"},

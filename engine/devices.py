@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import DeviceError, MissingDependencyError, OptionError
-from csaw.partition.shown import quoted
 
 log = logging.getLogger(__name__)
 AUTO = "auto"

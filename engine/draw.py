@@ -12,8 +12,8 @@ from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.loop import Arrays, Drawn, FinishedBatch
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources import Sources
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 Finished = Generator[FinishedBatch, None, None]
 Spans = Iterator[tuple[int, int]]

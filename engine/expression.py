@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from csaw.engine.hook_language import EXACT, FOREIGN, divides_by_zero, rounded_apart
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
-from csaw.partition.shown import quoted
 
 WHERE = "--edge-bias"
 LONGEST, DEEPEST = 1000, 100  # most characters of an expression, and most levels of its syntax

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.given_arrays import array_of
-from csaw.partition.shown import quoted
+from csaw.partition.graph.given_arrays import array_of
 
 IDS = "ids"  # the name of the array that says which vertex each entry of the others belongs to
 EXACT = 2**53  # integers up to this are 64-bit floats, too

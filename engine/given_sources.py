@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.given_columns import EXACT, IDS
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.given_arrays import array_of, column_of
-from csaw.partition.shown import quoted
-from csaw.partition.store import STRING
+from csaw.partition.graph.given_arrays import array_of, column_of
+from csaw.partition.graph.store import STRING
 
 LABELS = "y"
 CHANCES = "probability"  # the array of the chances of seeds that are drawn

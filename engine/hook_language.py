@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 PORTABLE = {
     "exp": "csaw_exponential",

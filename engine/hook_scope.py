@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from csaw.engine.hook_language import PORTABLE, Portable, refuse_foreign, scope_of
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 OWN = "own_"
 # A division by zero gives infinity or NaN, as on a GPU, and an error then names the bias.

@@ -8,14 +8,14 @@ import numpy as np
 
 from csaw.engine.draw import draw_batches
 from csaw.engine.ends import may_end
-from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.run import Job, manifest, rate
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.kept import KeptSamples
 from csaw.engine.summary import cut_walks, short_of_target
-from csaw.engine.version import VERSION
+from csaw.partition.base.kernel_time import Stopwatch
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError
 
 

@@ -12,8 +12,8 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from csaw.engine.option import Option, option, options_of
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, UnknownNameError
-from csaw.partition.shown import quoted
 
 if TYPE_CHECKING:
     import numpy as np

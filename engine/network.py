@@ -18,7 +18,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
-from csaw.partition.recut import Recut
+from csaw.partition.graph.recut import Recut
 
 Wanted = Callable[[int, int], bool]
 """Whether the rows of the vertices from the first to before the second are wanted."""

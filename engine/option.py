@@ -8,8 +8,8 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 LARGEST = 2**63 - 1  # value of an option that is an integer
 NONE = "none"  # the word for None
@@ -59,7 +59,7 @@ def _truth(value: Any) -> bool:
 
 
 def _size(value: Any) -> int:
-    from csaw.partition.sizes import parse_size
+    from csaw.partition.base.sizes import parse_size
 
     return parse_size(value) if isinstance(value, str) else _whole(value)
 

@@ -6,7 +6,7 @@ and their like: see hooks.py.
 
 import math
 
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROOT_HALF = 0.7071067811865476

@@ -19,7 +19,7 @@ import numpy as np
 from numba import uint32, uint64
 
 from csaw.engine.portable import LN2_HIGH, LN2_LOW, log_parts
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)

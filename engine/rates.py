@@ -21,9 +21,9 @@ import numpy as np
 
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
-from csaw.partition.cache import cache_dir
-from csaw.partition.parallel import processors
-from csaw.partition.regular import read_regular
+from csaw.partition.arrays.regular import read_regular
+from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.parallel import processors
 
 log = logging.getLogger(__name__)
 Found = dict[str, float]

@@ -11,8 +11,8 @@ from typing import Any
 from csaw.engine import registry
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.shown import quoted
 
 Request = Mapping[str, Any]
 

@@ -16,8 +16,8 @@ from csaw.engine.ends import refuse_endless
 from csaw.engine.expression import bias_of
 from csaw.engine.user_code import is_own, users_code
 from csaw.engine.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, UnknownNameError
-from csaw.partition.shown import quoted
 
 
 def names() -> list[str]:

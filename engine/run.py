@@ -15,7 +15,6 @@ from csaw.engine.choice import choose
 from csaw.engine.devices import Devices
 from csaw.engine.ends import may_end
 from csaw.engine.given_columns import read_columns
-from csaw.engine.kernel_time import Lapse, Stopwatch, compiled
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan, make_plan, transfer_units
@@ -30,13 +29,14 @@ from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.engine.sources import Sources
 from csaw.engine.summary import cut_walks, resumed, short_of_target
-from csaw.engine.version import VERSION
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.coalesced import Coalesced
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, compiled
+from csaw.partition.base.quoting import quoted
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
-from csaw.partition.shown import quoted
-from csaw.partition.split import Split
-from csaw.partition.words import Words
+from csaw.partition.graph.coalesced import Coalesced
+from csaw.partition.graph.split import Split
 
 DRAWS = 2
 """Version of the draws: higher with every change by which a request gives another sample. Versions of csaw that have it in common resume each other's samples."""

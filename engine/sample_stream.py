@@ -19,9 +19,9 @@ from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import GraphStore
+from csaw.partition.base.notebook import html_facts, line
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClosedError, OptionError
-from csaw.partition.facts import html_facts, line
-from csaw.partition.shown import quoted
 
 Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
 Finished = Generator[FinishedBatch, None, None]

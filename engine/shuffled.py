@@ -4,7 +4,7 @@ import numpy as np
 from numba import uint64
 
 from csaw.engine.random import draw64, fraction, philox
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 SHUFFLE_SLOT = np.uint64(0xFFFFFFFE)  # below the slot whose draws choose sources, and above all slots of samples
 NORM_SLOT = np.uint64(0xFFFFFFFD)  # below that

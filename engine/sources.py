@@ -9,9 +9,9 @@ from csaw.engine.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.drawn_seeds import MOST_BATCHES, DrawnSeeds
 from csaw.engine.given_sources import Listed, read_sources
 from csaw.engine.seeds import SeedOrder
-from csaw.partition.clusters import Clusters
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
+from csaw.partition.graph.clusters import Clusters
 
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N

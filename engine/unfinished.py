@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from csaw.partition.regular import open_regular
+from csaw.partition.arrays.regular import open_regular
 
 log = logging.getLogger(__name__)
 SECONDS, SHARE = 10.0, 20  # between writes at least, and times what the last one took

@@ -29,11 +29,12 @@ from csaw.engine.samples.layout import chunk_name, joined
 from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.place import check_place, partial_of
 from csaw.engine.samples.results import write_results
-from csaw.engine.version import VERSION
-from csaw.partition import GraphStore, open_graph, replace
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.arrays import replace
+from csaw.partition.arrays.nodes import About, group_node, write_array
+from csaw.partition.base.quoting import quoted
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.nodes import About, group_node, write_array
-from csaw.partition.shown import quoted
 
 SOURCES = "given_sources"
 GIVEN = {SOURCES: "dense id of each source", LABELS: "label of each source"}

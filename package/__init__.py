@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from csaw.engine.export import export
     from csaw.engine.sample_stream import Stream
     from csaw.engine.samples import Samples, open_samples
-    from csaw.engine.version import VERSION as __version__
     from csaw.partition import GraphStore, PartitionModule, open_graph
+    from csaw.partition.base.version import VERSION as __version__
     from csaw.partition.errors import CsawError
 
     partition: PartitionModule
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 _WHERE = {
     "CsawError": "partition.errors",
     "Evaluation": "engine.evaluation.evaluate",
-    "GraphStore": "partition.store",
+    "GraphStore": "partition.graph.store",
     "Samples": "engine.samples",
     "Stream": "engine.sample_stream",
     "evaluate": "commands",
     "export": "engine.export",
     "graph": "commands",
-    "open_graph": "partition.store",
+    "open_graph": "partition.graph.store",
     "open_samples": "engine.samples",
     "sample": "commands",
     "stream": "commands",
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:  # which would take any name for one that is there
         if name in _MODULES:
             return import_module(f"csaw.{name}")
         if name == "__version__":
-            return import_module("csaw.engine.version").VERSION
+            return import_module("csaw.partition.base.version").VERSION
         if name not in _WHERE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"csaw.{_WHERE[name]}"), name)

@@ -20,12 +20,12 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.place import check_place
 from csaw.engine.virtual import commit_virtual
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.progress import progress_of, steps, wanted
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.given_graph import graph_in_memory
-from csaw.partition.in_memory import InMemory
-from csaw.partition.objects import edges_of_csr
-from csaw.partition.progress import progress_of, steps, wanted
-from csaw.partition.shown import quoted
+from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.ingestion.given_graph import graph_in_memory
+from csaw.partition.ingestion.objects import edges_of_csr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,22 +6,22 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Unpack
 
 if TYPE_CHECKING:
-    from csaw.partition.edge_ids import read_edge_ids
-    from csaw.partition.ingest_options import IngestOptions
-    from csaw.partition.making import PartitionOptions
-    from csaw.partition.pipeline import ingest
-    from csaw.partition.store import Graph, GraphStore, Partition, open_graph
-    from csaw.partition.write import write_graph
+    from csaw.partition.graph.edge_ids import read_edge_ids
+    from csaw.partition.graph.store import Graph, GraphStore, Partition, open_graph
+    from csaw.partition.graph.write import write_graph
+    from csaw.partition.ingestion.ingest_options import IngestOptions
+    from csaw.partition.ingestion.making import PartitionOptions
+    from csaw.partition.ingestion.pipeline import ingest
 
 _WHERE = {
-    "Graph": "store",
-    "GraphStore": "store",
-    "IngestOptions": "ingest_options",
-    "Partition": "store",
-    "ingest": "pipeline",
-    "open_graph": "store",
-    "read_edge_ids": "edge_ids",
-    "write_graph": "write",
+    "Graph": "graph.store",
+    "GraphStore": "graph.store",
+    "IngestOptions": "ingestion.ingest_options",
+    "Partition": "graph.store",
+    "ingest": "ingestion.pipeline",
+    "open_graph": "graph.store",
+    "read_edge_ids": "graph.edge_ids",
+    "write_graph": "graph.write",
 }
 __all__ = ["Graph", "GraphStore", "IngestOptions", "Partition", "ingest", "open_graph", "read_edge_ids", "write_graph"]
 
@@ -56,7 +56,7 @@ class PartitionModule(ModuleType):
         Errors: OptionError for an option that is unknown or out of its range; FormatError, with file and line, for what is no edge; StoreError where ``out`` exists or cannot be
         written; BudgetError for too little ``memory``.
         """
-        from csaw.partition.making import make
+        from csaw.partition.ingestion.making import make
 
         return make(inputs, out, progress=progress, **options)
 

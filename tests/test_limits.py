@@ -13,8 +13,8 @@ EXCEPTIONS = {
     "engine/cpu/kernels/select.py:successive": LOOP,
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",
     "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,
-    "partition/numbers.py:parse_weight": LOOP,
-    "partition/text.py:parse_block": LOOP,
+    "partition/ingestion/text/numbers.py:parse_weight": LOOP,
+    "partition/ingestion/text/text.py:parse_block": LOOP,
 }
 FOLDERS = ("cli", "datasets", "engine", "package", "partition")
 

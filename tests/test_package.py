@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

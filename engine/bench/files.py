@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from csaw.partition import replace
+from csaw.partition.arrays import replace
 from csaw.partition.errors import FormatError, StoreError
 
 AUTHOR = "csaw bench"  # in the metadata of a plot

@@ -7,7 +7,7 @@ from numba import uint64
 
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.random import below
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 AHEAD = 64
 

@@ -19,7 +19,7 @@ def csaw() -> Reader:
 
     from csaw.partition import IngestOptions, ingest
 
-    for lazy in ("csaw.partition.pipeline", "zarr"):
+    for lazy in ("csaw.partition.ingestion.pipeline", "zarr"):
         import_module(lazy)
     cpu_target.typing_context.refresh()  # the imports that Numba does on first use
     cpu_target.target_context.refresh()

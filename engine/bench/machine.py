@@ -17,8 +17,8 @@ from csaw.engine.bench.bench_row import MACHINE, Row, figure
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.samples.files import sync
 from csaw.engine.schedule.workers import WRITERS
-from csaw.engine.version import VERSION
-from csaw.partition.sizes import format_size
+from csaw.partition.base.sizes import format_size
+from csaw.partition.base.version import VERSION
 
 CEILING_BYTES = (
     2 << 30,

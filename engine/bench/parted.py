@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from csaw.partition import GraphStore
-from csaw.partition.coalesced import Coalesced
-from csaw.partition.write import StoreWriter, cut_points
+from csaw.partition.graph.coalesced import Coalesced
+from csaw.partition.graph.write import StoreWriter, cut_points
 
 PARTITION_BYTES = 256 << 20  # most bytes of a partition, as csaw partition makes them
 

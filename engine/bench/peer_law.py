@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine import registry
 from csaw.engine.law import GraphView, next_law
 from csaw.engine.verify.statistics import chi_square, holm
-from csaw.partition.store import Graph
+from csaw.partition.graph.store import Graph
 
 EDGES = ((0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5))  # with weights
 DRAWS = 4000  # from every vertex

@@ -16,7 +16,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.structs import struct
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
 KEY_BYTES = 64  # of GPU memory for each edge: to make it (its key, sorting, the edge itself) and to sample from it

@@ -25,7 +25,7 @@ def chosen(listed: tuple[str, ...]) -> list[str]:
 def open_context(graphs: tuple[str, ...], *, paper: str | None = None, device: str = "auto", threads: int | None = None,
                  max_edges: int | None = None, repeats: int = 3, quick: bool = False, **more: Any) -> Context:  # fmt: skip
     """Open devices and graphs. ``graphs``: stores, text files, data sets or specs; ``paper``: take the graphs of this paper instead."""
-    from csaw.partition.parallel import processors
+    from csaw.partition.base.parallel import processors
 
     if graphs and paper:
         raise OptionError(

@@ -20,7 +20,7 @@ from csaw.engine.bench.work import Work
 from csaw.engine.ends import planned_steps
 from csaw.engine.run import Job, prepare
 from csaw.partition import GraphStore
-from csaw.partition.sizes import format_size
+from csaw.partition.base.sizes import format_size
 
 REPEATS = 1  # of each work, after one that warms up: there are many, and they are long
 TURNS = 4  # in which a budget comes near to the one that has room for a share of the graph

@@ -12,7 +12,7 @@ from csaw.engine.bench.bench_row import (
     short,
     spread,
 )
-from csaw.partition.sizes import format_size
+from csaw.partition.base.sizes import format_size
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
 NAME_WIDTH = 46

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.cluster.tracker import silent_tracker
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
-from csaw.partition.shown import quoted
 
 log = logging.getLogger(__name__)
 FORMS = "a scheduler's address such as tcp://host:8786, its file, local:N, slurm:N, lsf:N or mpi"

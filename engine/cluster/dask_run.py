@@ -12,7 +12,6 @@ from typing import Any
 from csaw.engine.cluster.clusters import Cluster, connected
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device
 from csaw.engine.cluster.unstarted import is_unstarted, plans_here
-from csaw.engine.kernel_time import Stopwatch, compiled
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
 from csaw.engine.run import Job, Times, manifest, stored_as, summed_up
@@ -21,8 +20,9 @@ from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals
 from csaw.partition import GraphStore
+from csaw.partition.base.kernel_time import Stopwatch, compiled
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import ClusterError, StoreError
-from csaw.partition.parallel import processors
 
 log = logging.getLogger(__name__)
 SECONDS_TO_PLAN = 600

@@ -13,7 +13,6 @@ from distributed import Worker, get_worker
 
 from csaw.engine.cluster.joined import Joined
 from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
-from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
 from csaw.engine.run import Job, manifest, open_backend, stored_as
@@ -22,6 +21,7 @@ from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals_of
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError
 
 log = logging.getLogger(__name__)

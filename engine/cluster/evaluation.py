@@ -19,8 +19,8 @@ from csaw.engine.measure import DIVIDED, Findings, Measure
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
-from csaw.partition.parallel import processors
 
 SAFE = "what whole measures have found of the graph is kept; run it again"
 TASKS_OF_SAMPLE = 64  # into which the instances of a sample are put, where each is evaluated by itself

@@ -9,9 +9,9 @@ from typing import Any
 from csaw.engine.cluster import recipe
 from csaw.engine.cluster.clusters import Cluster, connected
 from csaw.partition import GraphStore, IngestOptions
-from csaw.partition.parallel import processors
-from csaw.partition.pipeline import memory_of
-from csaw.partition.spread_ingest import ingest_spread
+from csaw.partition.base.parallel import processors
+from csaw.partition.ingestion.distributed_ingest import ingest_spread
+from csaw.partition.ingestion.pipeline import memory_of
 
 SAFE = "nothing is left under its name; run it again"
 LEAST_MEMORY = 16 << 20

@@ -9,8 +9,8 @@ from typing import Any, Self
 from csaw.engine.plan.options import BASELINES, RUN, options
 from csaw.engine.plan.plan import INTERPRETER_BYTES
 from csaw.engine.run import DRAWS, Job, prepare
-from csaw.engine.version import VERSION
 from csaw.partition import GraphStore
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError, StoreError
 
 SHARE = 0.7  # of the memory that Dask gives a worker: with 0.8 of it in use, Dask hands out no more tasks

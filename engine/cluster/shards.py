@@ -5,17 +5,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from csaw.engine.kernel_time import Stopwatch, compiled
 from csaw.engine.run import Job, Times, backends_of, manifest, stored_as, summed_up
 from csaw.engine.samples import check, files, open_samples
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.shared import SharedWriter, named
 from csaw.engine.schedule.workers import Totals, sample_groups
-from csaw.engine.version import VERSION
 from csaw.partition import open_graph
+from csaw.partition.base.kernel_time import Stopwatch, compiled
+from csaw.partition.base.quoting import quoted
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.shown import quoted
 
 MOST_SHARDS = 10**6
 SEALED = "another process seals the sample"

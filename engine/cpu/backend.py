@@ -27,7 +27,6 @@ from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
-from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
@@ -35,7 +34,8 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.specialization import WEIGHT
-from csaw.partition.stages import LOADING, stage
+from csaw.partition.base.kernel_time import Stopwatch
+from csaw.partition.base.stages import LOADING, stage
 
 SLICE = 2048  # frontier entries of a task
 LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates

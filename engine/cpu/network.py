@@ -14,8 +14,8 @@ from csaw.engine.network import Block, Network, Wanted
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.engine.unfinished import Unfinished
-from csaw.partition.parallel import processors
-from csaw.partition.recut import Recut
+from csaw.partition.base.parallel import processors
+from csaw.partition.graph.recut import Recut
 
 STATE_BYTES = 48  # for each vertex: offsets, degrees, and what a measure keeps
 EDGES_OF_TASK, TASKS_OF_THREAD = 1 << 14, 8  # a smaller task takes less time than handing it to a thread
@@ -65,7 +65,7 @@ class HostNetwork(Network):
         like: Self | None = None,
     ) -> Self:
         """A network of CSR arrays whose rows are sorted; it has as many threads as the network ``like``."""
-        from csaw.partition.in_memory import InMemory
+        from csaw.partition.graph.in_memory import InMemory
 
         store = InMemory("graph in memory", indptr, indices, weights, directed=directed)
         network = cls(store, threads=None if like is None else like.threads)

@@ -9,7 +9,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.access import BLOCK_BITS, partition_of
 from csaw.partition import Partition
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 BIT = np.uint8(1)
 

@@ -14,9 +14,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from csaw.partition.checksums import BLOCK, first_damaged, sums_of
+from csaw.partition.arrays.checksums import BLOCK, first_damaged, sums_of
+from csaw.partition.arrays.loader import fill
 from csaw.partition.errors import StoreError
-from csaw.partition.loader import fill
 
 PIECE = 1 << 20  # bytes that a thread reads or writes at a time
 

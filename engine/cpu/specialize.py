@@ -18,8 +18,8 @@ from typing import Any
 
 from csaw.engine.cpu.folding import Folding, names_of
 from csaw.engine.hooks import TREES, Hook
-from csaw.engine.kernel_time import finds
-from csaw.partition.cache import code_folder, own_file, write_own
+from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.kernel_time import finds
 
 FOLDER = Path(__file__).with_name("kernels")
 FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "searches.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
@@ -33,7 +33,7 @@ from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.random import *
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 """
 SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type
 # If two threads load a module, one copy is freed, and with it machine code that the other thread calls.

@@ -31,13 +31,13 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
-from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
-from csaw.partition.stages import LOADING, stage
+from csaw.partition.base.kernel_time import Stopwatch
+from csaw.partition.base.stages import LOADING, stage
 
 HUB = 2048  # rows of at least this many neighbors get a large block
 SPARE_KEYS = 64

@@ -15,9 +15,9 @@ from typing import Any
 from csaw.engine.cuda.constants import SHARED
 from csaw.engine.hook_scope import CALLED, INLINED
 from csaw.engine.hooks import ARGUMENTS, Hook
-from csaw.engine.kernel_time import compiles, finds
-from csaw.partition import stages
-from csaw.partition.cache import code_folder, own_file, write_own
+from csaw.partition.base import stages
+from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.errors import DeviceError
 
 FOLDER = Path(__file__).with_name("kernels")

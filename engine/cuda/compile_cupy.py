@@ -7,7 +7,7 @@ from typing import Any
 import cupy
 from cupy.cuda import nvrtc
 
-from csaw.engine.kernel_time import compiles
+from csaw.partition.base.kernel_time import compiles
 
 NAME = "kernels of CuPy"
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from csaw.engine.cuda.compile import INSTALL
-from csaw.partition.cache import check_cupy
+from csaw.partition.base.cache import check_cupy
 from csaw.partition.errors import DeviceError, MissingDependencyError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.network import Block
-from csaw.engine.schedule import parts
+from csaw.partition.base import worker_pool as parts
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.network import DeviceNetwork

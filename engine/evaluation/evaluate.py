@@ -17,8 +17,8 @@ from csaw.engine.evaluation.rows import Row, compared, plain_row, value_of
 from csaw.engine.measure import Findings, Measure
 from csaw.engine.samples import Samples, check, open_samples
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.errors import OptionError
-from csaw.partition.facts import counted, html_rows, line
 
 
 @dataclass

@@ -6,8 +6,8 @@ from typing import Any, Self
 from csaw.engine.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 WHAT, WHERE = "What to evaluate", "Where it runs"
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from csaw.engine.measure import Column, Curve, Distribution, Finding, Findings, Measure, Number
 from csaw.engine.unfinished import DAMAGED, Unfinished, write
-from csaw.partition.cache import cache_dir
-from csaw.partition.regular import open_regular
+from csaw.partition.arrays.regular import open_regular
+from csaw.partition.base.cache import cache_dir
 
 VERSION = 2
 """Raised when findings change, so that those of before are not taken."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from csaw.engine.given_columns import IDS
 from csaw.engine.measure import Column, Findings
+from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
+from csaw.partition.arrays.words import ERRORS, Words
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import MissingDependencyError, OptionError
-from csaw.partition.replace import FILE, cannot_be_written, check, new_file
-from csaw.partition.shown import quoted
-from csaw.partition.words import ERRORS, Words
 
 WIDEST = 1024  # characters of a string id in an .npz file, where all take the room of the longest one
 ROWS = 1 << 16  # written at a time

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.network import Network
-from csaw.partition.attributes import STRING
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
+from csaw.partition.graph.attributes import STRING
 
 FIRST_RUN = np.uint64(0)
 

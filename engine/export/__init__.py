@@ -12,9 +12,9 @@ from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.files import begin_writing
 from csaw.engine.samples.numbers import obstacle
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.parallel import processors
-from csaw.partition.replace import FILE, cannot_be_written, check, new_file
 
 __all__ = ["export", "formats"]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from csaw.engine.export.cells import is_utf8, refused
 from csaw.engine.samples.check import check_names
-from csaw.engine.version import VERSION
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError
-from csaw.partition.words import Words
 
 
 def pyarrow() -> ModuleType:

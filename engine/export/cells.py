@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT, WORD
-from csaw.partition.blocks import LONGEST_LINE
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
-from csaw.partition.words import Words
+from csaw.partition.ingestion.text.blocks import LONGEST_LINE
 
 ROOMS = {NUMBER: 24, SIGNED: 25, WEIGHT: 32}  # the most bytes that one takes, and that are written beyond its end
 LONGEST_WORD = LONGEST_LINE // 2 - 256  # two of them leave room for a weight, a number and separators

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from csaw.partition.attributes import EDGE_IDS
+from csaw.partition.arrays.loader import read_array
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.notebook import counted
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import StoreError
-from csaw.partition.facts import counted
-from csaw.partition.loader import read_array
-from csaw.partition.parallel import Crew
-from csaw.partition.store import GraphStore, Partition, array_name
-from csaw.partition.words import Words
+from csaw.partition.graph.attributes import EDGE_IDS
+from csaw.partition.graph.store import GraphStore, Partition, array_name
 
 PIECE = 1 << 18  # edges of a piece
 EDGE_BYTES = 128  # that a piece takes for each of its edges, about

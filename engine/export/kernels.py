@@ -7,7 +7,7 @@ written with so few, nine for every one (Steele and White, How to print floating
 import numpy as np
 
 from csaw.engine.export.kinds import SIGNED, WEIGHT, WORD
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 SPACE, NEWLINE, MINUS, POINT, ZERO, EXPONENT = 32, 10, 45, 46, 48, 101
 DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_001)).encode(), np.uint8)

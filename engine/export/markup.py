@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 
 NODE = (b'<node id="', b'"/>\n')
 BETWEEN = (b'<edge source="', b'" target="')

@@ -8,9 +8,9 @@ from typing import IO, Any
 from csaw.engine.export.cells import Rows, kind_of_ids
 from csaw.engine.export.edges import Edges, Piece
 from csaw.engine.export.kinds import NUMBER, WEIGHT
-from csaw.partition.columns import ENDS
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError
-from csaw.partition.words import Words
+from csaw.partition.ingestion.text.columns import ENDS
 
 Update = Callable[[int], None]
 

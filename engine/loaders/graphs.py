@@ -7,9 +7,9 @@ import numpy as np
 
 from csaw.engine.loaders.optional import needed
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.in_memory import InMemory, rows_of_edges
-from csaw.partition.shown import quoted
+from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 
 torch = needed("torch")
 

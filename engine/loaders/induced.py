@@ -8,10 +8,10 @@ import numpy as np
 
 from csaw.engine.loaders.optional import needed
 from csaw.partition import GraphStore
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.in_memory import InMemory
-from csaw.partition.shown import quoted
+from csaw.partition.graph.in_memory import InMemory
 
 torch = needed("torch")
 SUBGRAPHS = ("directional", "bidirectional", "induced")

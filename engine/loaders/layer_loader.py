@@ -14,8 +14,8 @@ from csaw.engine.loaders.layers import EpochLayers, Layers
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of
 from csaw.partition import GraphStore
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 torch = needed("torch")
 

@@ -21,8 +21,8 @@ from csaw.engine.schedule.loop import FinishedBatch
 from csaw.engine.seeds import SeedOrder
 from csaw.engine.sources import Sources
 from csaw.partition import GraphStore
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 torch = needed("torch")
 

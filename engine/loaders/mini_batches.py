@@ -17,8 +17,8 @@ from csaw.engine.sample_stream import Stream
 from csaw.engine.schedule.device_threads import DeviceThread, aside
 from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 Arrays = dict[str, Array]
 EPOCHS = 1 << 20  # most passes over one stream

@@ -7,8 +7,8 @@ import numpy as np
 from csaw.engine.contracts import Array
 from csaw.engine.loaders.optional import needed
 from csaw.engine.samples import NOTHING
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
 EDGES = ("row", "col", "e_id", "batch")  # signed integers of mini-batches that a model reads on its device, beside n_id

@@ -14,9 +14,9 @@ from csaw.engine.run import prepare
 from csaw.engine.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.parallel import processors
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.parallel import processors
-from csaw.partition.shown import quoted
 
 needed("torch")
 

@@ -6,8 +6,8 @@ from csaw.engine.measure import Findings, Measure, Number
 from csaw.engine.network import Network
 from csaw.engine.option import option
 from csaw.engine.pattern import PATTERNS
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 
 class Patterns(Measure):

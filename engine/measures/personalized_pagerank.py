@@ -12,7 +12,7 @@ from csaw.engine.network import Network
 from csaw.engine.option import option
 from csaw.engine.rank_measure import RankMeasure, found
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.store import STRING
+from csaw.partition.graph.store import STRING
 
 
 class PersonalizedPagerank(RankMeasure):

@@ -14,7 +14,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
-from csaw.partition.parallel import processors
+from csaw.partition.base.parallel import processors
 
 # Gathers, fitted to whole runs (docs/tuning.md): of a pick, of the bias of an edge in a row, and of an edge for which something is built.
 PICK = {Method.UNIFORM: 2.0, Method.ALIAS: 4.0, Method.REJECTION: 4.0, Method.ITS: 2.0, Method.KEYS: 2.0}

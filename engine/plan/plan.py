@@ -25,8 +25,8 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
 from csaw.engine.plan.target import base_vertices, target_row
 from csaw.engine.sources import Sources
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
-from csaw.partition.parallel import processors
 
 GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is committed as a whole
 TURNS_PER_GPU = (

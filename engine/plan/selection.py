@@ -7,8 +7,8 @@ from csaw.engine import hooks
 from csaw.engine.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.plan.methods import Method
 from csaw.engine.user_code import is_own
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
-from csaw.partition.shown import quoted
 
 EXTREME_CHANCE = 2.0**-20  # chances of a coin, or of its other side, below this need more than 32 bits
 HOPELESS = 2.0**-20  # rows where fewer trials by rejection accept are drawn from as a whole

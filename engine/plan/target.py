@@ -13,8 +13,8 @@ from typing import Any
 
 from csaw.engine.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.sources import Sources
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.shown import quoted
 
 MOST_INSTANCES = 1 << 31
 ROUNDS = 32

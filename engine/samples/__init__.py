@@ -19,11 +19,11 @@ from csaw.engine.samples.results import results_of
 from csaw.engine.samples.shown import ShownSamples
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.words import Words
 
 if TYPE_CHECKING:
-    from csaw.partition.store import GraphStore
+    from csaw.partition.graph.store import GraphStore
 
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 

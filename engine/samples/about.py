@@ -8,9 +8,9 @@ from typing import Any
 
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.layout import RAGGED_WALKS, VERTEX, kind_of
-from csaw.partition.about import ARRAYS as OF_GRAPHS
-from csaw.partition.about import COUNT, NUMBER, TEXT
-from csaw.partition.nodes import About
+from csaw.partition.arrays.nodes import About
+from csaw.partition.graph.about import ARRAYS as OF_GRAPHS
+from csaw.partition.graph.about import COUNT, NUMBER, TEXT
 
 BOUND = "instance_bound"
 Said = tuple[str, str, str]

@@ -14,8 +14,8 @@ import numpy as np
 from csaw.engine.samples.check import array_of, check_file, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import chunk_name
+from csaw.partition.arrays.regular import open_regular
 from csaw.partition.errors import StoreError
-from csaw.partition.regular import open_regular
 
 Identity = tuple[int, ...]
 

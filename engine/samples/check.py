@@ -17,10 +17,10 @@ from csaw.engine.algorithm import MOST_STEPS
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of
+from csaw.partition.arrays.nodes import group_node
+from csaw.partition.arrays.regular import LARGEST_JSON
+from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.errors import ChangedError, StoreError
-from csaw.partition.nodes import group_node
-from csaw.partition.regular import LARGEST_JSON
-from csaw.partition.replace import require_not_aside
 
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")

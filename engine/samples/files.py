@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from csaw.partition.arrays.regular import LARGEST_JSON, open_regular, read_regular
+from csaw.partition.arrays.replace import sync_folder as sync
 from csaw.partition.errors import StoreError
-from csaw.partition.regular import LARGEST_JSON, open_regular, read_regular
-from csaw.partition.replace import sync_folder as sync
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = ".tmp"

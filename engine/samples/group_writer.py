@@ -25,12 +25,12 @@ from csaw.engine.samples.layout import KIND, LAYOUTS, RAGGED, Identifiers, all_o
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.engine.samples.sizes import SIZES, sizes_of
-from csaw.partition import replace
+from csaw.partition.arrays import replace
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.own_files import remove_own
+from csaw.partition.arrays.regular import read_regular
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.lock import Lock
-from csaw.partition.own_files import remove_own
-from csaw.partition.regular import read_regular
-from csaw.partition.words import Words
 
 
 class GroupWriter(Draft):

@@ -15,7 +15,7 @@ from csaw.engine.law import squared_entries
 from csaw.engine.samples import Samples
 from csaw.engine.samples.numbers import dense_ids, edge_numbers, obstacle
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 
 @dataclass(frozen=True)

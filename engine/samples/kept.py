@@ -10,7 +10,7 @@ import numpy as np
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layout import WHOLE, elements_of, joined
 from csaw.engine.samples.sizes import Sizes, sizes_of, total
-from csaw.partition.words import Words
+from csaw.partition.arrays.words import Words
 
 NAME = "samples in memory"  # stands for their path in messages
 

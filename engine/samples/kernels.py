@@ -1,6 +1,6 @@
 """Compiled loops over the ids of a group; loaded when one is called, for opening a store needs none of them."""
 
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 
 @njit(nogil=True)

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.samples.files import PIECE, in_pieces
-from csaw.partition.mapped import Mapped
-from csaw.partition.words import Words
+from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.words import Words
 
 KIND = "samples"
 FORMAT_VERSION = 3

@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.partition.errors import StoreError
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 
 def obstacle(samples: Samples, store: GraphStore) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layout import PARTS, RAGGED, WHOLE, elements_of
 from csaw.engine.samples.sizes import Sizes
-from csaw.partition.words import Words
+from csaw.partition.arrays.words import Words
 
 Arrays = dict[str, np.ndarray]
 Bring = Callable[[int, int], Arrays]

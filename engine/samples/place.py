@@ -10,10 +10,10 @@ from csaw.engine.samples import files
 from csaw.engine.samples.check import require_intact
 from csaw.engine.samples.draft import is_sealed
 from csaw.engine.samples.layout import KIND
-from csaw.partition import replace
+from csaw.partition.arrays import replace
+from csaw.partition.arrays.lock import Lock, require_unlocked
+from csaw.partition.arrays.own_files import require_own
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.lock import Lock, require_unlocked
-from csaw.partition.own_files import require_own
 
 Wanted = Callable[[Any], dict[str, Any]]
 """A run's attributes of a sample store in a format of some version: what a store says is held against those of its own version."""

@@ -35,7 +35,7 @@ from csaw.engine.samples.layout import RAGGED_WALKS, padded
 from csaw.engine.samples.numbers import edge_numbers
 from csaw.engine.samples.pyg_parts import CLASSES, Batch, joined
 from csaw.partition.errors import OptionError
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 MET = (0, 1, 2, 3)  # at a hop: sources first, then ends of edges, then starts, then what has no edge
 MOST = 2**63 - 1  # what int64 holds

@@ -5,7 +5,7 @@ from typing import Any
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check import changed, refuse
-from csaw.partition.nodes import group_node
+from csaw.partition.arrays.nodes import group_node
 
 
 def results_of(path: Path) -> dict[str, Any]:

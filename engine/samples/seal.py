@@ -14,10 +14,10 @@ from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.layout import BY_HOP, EDGES_A_CHUNK, OPTIONAL, WHOLE, chunk_name, elements_of
 from csaw.engine.samples.results import results_of
 from csaw.engine.samples.sizes import SIZES, Sizes, total
+from csaw.partition.arrays.nodes import write_array
+from csaw.partition.arrays.regular import open_regular
+from csaw.partition.base.stages import WRITING, stage
 from csaw.partition.errors import StoreError
-from csaw.partition.nodes import write_array
-from csaw.partition.regular import open_regular
-from csaw.partition.stages import WRITING, stage
 
 
 @stage(WRITING)

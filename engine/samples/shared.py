@@ -1,7 +1,7 @@
 """A sample store that several processes write without one that leads them: the first begins it, each commits groups, and one seals it.
 
 OUT.partial/groups/shard-*.json  what a process that ended has counted and timed
-.OUT.csaw-sealing                the lease of the process that seals; see partition/lease.py
+.OUT.csaw-sealing                the lease of the process that seals; see partition/arrays/lease.py
 
 Needed of the file system: atomic rename and mkdir, and that a file or folder that is opened shows what was closed before, as NFS, Lustre and GPFS do. Where it has
 locks, a process that begins or resumes the sample alone is refused meanwhile; elsewhere it draws some groups twice.
@@ -20,11 +20,11 @@ from csaw.engine.samples.draft import is_sealed, marker_path
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import intact_groups
-from csaw.partition import replace
+from csaw.partition.arrays import replace
+from csaw.partition.arrays.lease import take
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.nodes import group_node
 from csaw.partition.errors import StoreError
-from csaw.partition.lease import take
-from csaw.partition.lock import Lock
-from csaw.partition.nodes import group_node
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from contextlib import suppress
 from typing import Any
 
+from csaw.partition.base.notebook import counted, html_facts, line
 from csaw.partition.errors import CsawError
-from csaw.partition.facts import counted, html_facts, line
 
 INSTANCES = {
     "walks": ("walk", "walks"),

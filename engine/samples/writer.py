@@ -11,9 +11,9 @@ from csaw.engine.samples.draft import is_sealed
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import KIND
 from csaw.engine.samples.seal import intact_groups
-from csaw.partition import replace
-from csaw.partition.lock import Lock
-from csaw.partition.nodes import group_node
+from csaw.partition.arrays import replace
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.nodes import group_node
 
 log = logging.getLogger(__name__)
 

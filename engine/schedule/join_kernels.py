@@ -3,7 +3,7 @@
 import numpy as np
 from numba import uint64
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @inner(nogil=True)

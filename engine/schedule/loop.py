@@ -15,10 +15,10 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.contracts import Array, Batch, WaitingBatch
 from csaw.engine.given_sources import CHANCES, LABELS
-from csaw.engine.kernel_time import Lapse, Stopwatch
 from csaw.engine.samples.layout import cut_rows
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources import Sources
+from csaw.partition.base.kernel_time import Lapse, Stopwatch
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ class SingleRows:
     most = sys.maxsize  # rows
 
     def __init__(self, graph: Any) -> None:
-        from csaw.partition.spans import SpanReader  # brings Numba, which a plan does without
+        from csaw.partition.arrays.spans import SpanReader  # brings Numba, which a plan does without
 
         self.graph = graph
         self.vertices = np.zeros(0, np.int64)  # vertices whose rows are here, or are being read

@@ -12,12 +12,12 @@ import numpy as np
 
 from csaw.engine.backend import ALL, Backend
 from csaw.engine.contracts import Array
-from csaw.engine.kernel_time import Stopwatch
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
 from csaw.engine.samples.edges import edges_in
 from csaw.engine.samples.layout import RAGGED_WALKS, all_ones, cut_ragged
 from csaw.engine.schedule.loop import Arrays, Batches, FinishedBatch, InHostMemory
 from csaw.engine.sources import Sources
+from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.errors import BudgetError, CsawError
 
 Columns = tuple[np.ndarray, ...]

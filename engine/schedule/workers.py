@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from csaw.engine.backend import TALLY, Backend
-from csaw.engine.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
@@ -19,7 +18,8 @@ from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, 
 from csaw.engine.schedule.loop import Batches, FinishedBatch, TooManyTogetherError
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
-from csaw.partition.parallel import processors
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
+from csaw.partition.base.parallel import processors
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.partition import Graph, open_graph
-from csaw.partition.check import fingerprint_of
+from csaw.partition.base.parallel import processors
+from csaw.partition.base.stages import stage
 from csaw.partition.errors import ChangedError, StoreError
-from csaw.partition.parallel import processors
-from csaw.partition.stages import stage
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.check import fingerprint_of
+from csaw.partition.graph.store import GraphStore
 
 BUDGET = 1_000_000
 DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
@@ -99,7 +99,7 @@ def verify(
 @stage("checking files")
 def verify_graph(path: str | Path) -> Report:
     """Read a whole graph store and check its bytes, the ranges of its numbers, and whether its attributes agree with them."""
-    from csaw.partition.check import check_store
+    from csaw.partition.graph.check import check_store
 
     checks = tuple(Check(found.name, found.ok, None, found.details) for found in check_store(open_graph(path)))
     return Report(str(path), str(path), checks)

@@ -10,7 +10,7 @@ from csaw.engine.verify.ids import DenseIds
 from csaw.engine.verify.kernels import multiplicity
 from csaw.partition import Graph
 from csaw.partition.errors import StoreError
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 VERTICES = ("walks", "src", "dst", "sources", "vertices", "n_id", "hop_")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.verify.kernels import one_law
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 
 @njit(nogil=True)

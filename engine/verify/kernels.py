@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.partition.compile import njit, prange
+from csaw.partition.base.compile import njit, prange
 
 
 @njit(parallel=True)

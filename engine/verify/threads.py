@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from csaw.partition.parallel import Crew, processors
+from csaw.partition.base.parallel import Crew, processors
 
 
 def in_order(work: Callable[..., Any], pieces: Iterable[tuple]) -> Iterator[Any]:

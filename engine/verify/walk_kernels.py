@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 SCANNED = 16  # entries of a row that are compared one after the other: a cache line
 

@@ -14,8 +14,9 @@ from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
 from csaw.datasets.spec import parse_spec
 from csaw.engine import sample
-from csaw.partition import IngestOptions, ingest, inputs, open_graph
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import BudgetError, CsawError, StoreError
+from csaw.partition.ingestion.text import inputs
 
 ROOT = Path(__file__).parents[2]
 LONG = "x" * 5000

@@ -20,7 +20,8 @@ from helpers import slow
 
 from csaw.cli import main
 from csaw.cli.__main__ import _interrupted
-from csaw.partition import progress, stages, write_graph
+from csaw.partition import write_graph
+from csaw.partition.base import progress, stages
 from csaw.partition.errors import BudgetError, CsawError, StoreError
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ from csaw.engine.samples import about as of_samples
 from csaw.engine.samples import layout as layouts
 from csaw.engine.samples import open_samples
 from csaw.partition import IngestOptions, ingest
-from csaw.partition import about as of_graphs
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph import about as of_graphs
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text()
 SAMPLES = {

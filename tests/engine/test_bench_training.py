@@ -9,7 +9,7 @@ from helpers.graphs import random_store
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.suites import training
 from csaw.partition import open_graph
-from csaw.partition.in_memory import InMemory
+from csaw.partition.graph.in_memory import InMemory
 
 ON_CPU = SimpleNamespace(on_gpu=False, quick=True, threads=1, repeats=1)
 

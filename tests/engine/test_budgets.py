@@ -20,10 +20,10 @@ from csaw.engine.plan.plan import make_plan
 from csaw.engine.run import execute, prepare
 from csaw.engine.sources import Sources
 from csaw.partition import write_graph
+from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import BudgetError, StoreError
-from csaw.partition.mapped import Mapped
-from csaw.partition.split import Split
-from csaw.partition.words import Words
+from csaw.partition.graph.split import Split
 
 FEW_PAGES = 4 * PAGE  # at the ends of an array, and of what lies beside it
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

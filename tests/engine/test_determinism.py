@@ -13,8 +13,8 @@ from csaw.engine import registry
 from csaw.engine.algorithm import Walk
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.run import execute, prepare
-from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.coalesced import Coalesced
 
 MORE = [
     ("deepwalk", {"induced": True, "walk_length": 8}),

@@ -18,7 +18,7 @@ from helpers.small_samples import python
 from csaw.cli.export import export as command
 from csaw.engine.export import export, formats
 from csaw.engine.samples import ahead, files, open_samples
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
 
 SAID = {"request": {"algorithm": "deepwalk", "parameters": {"walk_length": 3}, "seed": 1}}

@@ -14,10 +14,10 @@ import numba
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine import kernel_time
-from csaw.engine.kernel_time import Stopwatch, compiled, compiles, finds, stand_aside
 from csaw.engine.run import execute, prepare
 from csaw.engine.schedule.loop import Batches
+from csaw.partition.base import kernel_time
+from csaw.partition.base.kernel_time import Stopwatch, compiled, compiles, finds, stand_aside
 
 STAGES = ("kernels_seconds", "loading_seconds", "sampling_seconds", "waiting_seconds", "sealing_seconds")
 STREAMED = {"residency": "disk", "memory": 1_000_000, "device": "cpu"}

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from csaw.engine.schedule.parts import in_order, on_each
+from csaw.partition.base.worker_pool import in_order, on_each
 
 WORKERS = ["first", "second", "third"]
 

@@ -15,7 +15,7 @@ import csaw.engine
 from csaw.engine.portable import exponential, logarithm, power
 from csaw.engine.random import neg_log
 from csaw.engine.run import prepare
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 from csaw.partition.errors import OptionError
 
 HEADER = Path(csaw.engine.__file__).parent / "cuda" / "kernels" / "random.cuh"

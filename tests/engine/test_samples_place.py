@@ -10,8 +10,8 @@ from helpers import slow
 from helpers.small_samples import SAID, python, some_walks
 
 from csaw.engine.samples import SampleWriter, open_samples, place
+from csaw.partition.arrays.lock import Lock
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.lock import Lock
 
 
 def test_nothing_is_replaced_without_overwrite_and_only_samples_with_it(tmp_path):

@@ -162,7 +162,7 @@ HOLDS: dict[str, Callable[[str], bool]] = {
 def again(drawn: Drawn, place: Path) -> meant.Graph:
     """The graph that the file becomes."""
     import csaw
-    from csaw.partition.objects import Edges
+    from csaw.partition.ingestion.objects import Edges
 
     weights = [weight for *_, weight in drawn.edges] if drawn.weighted else None
     edges = Edges("edges", [a for a, *_ in drawn.edges], [b for _, b, _ in drawn.edges], weights, drawn.ids)

@@ -17,7 +17,7 @@ def small_chunks() -> None:
     """Chunks and groups of a few hundred bytes, so that small stores have many of each."""
     from csaw.engine.plan import plan
     from csaw.engine.samples import seal
-    from csaw.partition import arrays
+    from csaw.partition.arrays import arrays
 
     for module, name, size in ((arrays, "CHUNK_BYTES", 512), (plan, "GROUP_BYTES", 512), (seal, "EDGES_A_CHUNK", 64)):
         assert hasattr(module, name), f"{module.__name__} has no {name} any more"

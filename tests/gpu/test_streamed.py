@@ -12,9 +12,9 @@ from helpers.rates import pin_row_bytes
 from csaw.engine.plan.options import Policy
 from csaw.engine.run import execute, prepare
 from csaw.partition import write_graph
-from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import BiasError, BudgetError, StoreError
-from csaw.partition.split import Split
+from csaw.partition.graph.coalesced import Coalesced
+from csaw.partition.graph.split import Split
 
 device_or_skip()
 

@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine import open_samples, sample
 from csaw.engine.samples.layout import WHOLE
 from csaw.partition import write_graph
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 # (source, target, weight): a triangle with a tail, a dead end, a self loop, zero weights, a repeated edge, an isolated vertex (6)
 TROUBLED = [(0, 1, 1), (0, 2, 2), (0, 3, 0), (1, 0, 1), (1, 2, 4), (1, 1, 2), (2, 0, 3), (2, 1, 1), (2, 3, 5), (2, 3, 0.5), (3, 2, 1),

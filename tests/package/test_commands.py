@@ -121,7 +121,7 @@ def test_samples_of_any_kind_are_evaluated_together(here):
 
 
 def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
-    from csaw.partition import progress
+    from csaw.partition.base import progress
 
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     told = []
@@ -142,7 +142,7 @@ def test_progress_is_lines_a_function_or_nothing(here, capsys, monkeypatch):
 
 
 def test_a_notebook_has_a_bar(monkeypatch):
-    from csaw.partition import progress
+    from csaw.partition.base import progress
 
     monkeypatch.setattr(progress, "in_jupyter", lambda: True)
     assert progress.wanted(None)
@@ -179,7 +179,7 @@ def test_what_is_open_says_what_it_holds(here):
 
 
 def test_html_shows_names_as_they_are():
-    from csaw.partition.facts import html_facts, html_rows
+    from csaw.partition.base.notebook import html_facts, html_rows
 
     assert "&lt;b&gt;" in html_facts("<b>", [("<b>", "<b>")])
     assert "<b>" not in html_facts("<b>", [("<b>", "<b>")]) + html_rows("<b>", ["<b>"], [["<b>"]])

@@ -9,9 +9,9 @@ import pytest
 
 import csaw
 import csaw.partition
-from csaw.engine.version import VERSION
-from csaw.partition.ingest_options import IngestOptions
-from csaw.partition.making import PartitionOptions
+from csaw.partition.base.version import VERSION
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.making import PartitionOptions
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "tests" / "_src"
@@ -57,7 +57,8 @@ def test_the_docstrings_have_the_options_of_any_run():
 
 def test_partition_is_a_module_and_can_be_called():
     from csaw import partition
-    from csaw.partition import open_graph, store
+    from csaw.partition import open_graph
+    from csaw.partition.graph import store
 
     assert partition is csaw.partition is sys.modules["csaw.partition"]
     assert callable(partition)

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
-from csaw.partition.check import check_store
-from csaw.partition.checksums import BLOCK, all_within, sums_of, xxh64
+from csaw.partition.arrays.checksums import BLOCK, all_within, sums_of, xxh64
+from csaw.partition.arrays.spans import SpanReader
 from csaw.partition.errors import StoreError
-from csaw.partition.spans import SpanReader
+from csaw.partition.graph.check import check_store
 
 VECTORS = {
     b"": 0xEF46DB3751D8E999, b"a": 0xD24EC4F1A98C6E5B, b"abc": 0x44BC2CF5AD770999,
@@ -27,7 +27,7 @@ def test_the_hash_is_xxh64(text, expected):
 
 
 def test_pieces_of_any_length_have_the_checksums_of_the_whole(tmp_path, monkeypatch):
-    from csaw.partition import arrays
+    from csaw.partition.arrays import arrays
 
     monkeypatch.setattr(arrays, "PIECE_BYTES", 2 * BLOCK)
     rng = np.random.default_rng(1)
@@ -60,7 +60,7 @@ def test_weights_have_a_range(weight, good):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Chunks of two blocks, so that a small store has several of both."""
-    from csaw.partition import arrays
+    from csaw.partition.arrays import arrays
 
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 2 * BLOCK)
 
@@ -223,7 +223,7 @@ def test_verify_checks_a_graph_store(tmp_path):
 
 
 def test_verify_finds_an_attribute_that_was_wrong_from_the_start(tmp_path, monkeypatch):
-    from csaw.partition import write
+    from csaw.partition.graph import write
 
     sealed = write.sealed
     monkeypatch.setattr(write, "sealed", lambda attributes, arrays: sealed(attributes | {"max_degree": 1}, arrays))

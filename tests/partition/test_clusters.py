@@ -7,9 +7,9 @@ from helpers.graphs import random_store
 
 from csaw.cli.partition import partition as command
 from csaw.partition import IngestOptions, ingest, open_graph
-from csaw.partition.check import check_store
-from csaw.partition.clusters import make_clusters
 from csaw.partition.errors import MissingDependencyError, OptionError, StoreError
+from csaw.partition.graph.check import check_store
+from csaw.partition.graph.clusters import make_clusters
 
 
 def rings(path, count=12, size=30):

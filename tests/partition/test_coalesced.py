@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 
-from csaw.partition.coalesced import Coalesced
+from csaw.partition.graph.coalesced import Coalesced
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 20])

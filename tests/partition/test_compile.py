@@ -1,6 +1,6 @@
 """The cache of machine code: what its index names is there, and is that of the source as it is now."""
 
-from csaw.partition.compile import _LockedCacheFile
+from csaw.partition.base.compile import _LockedCacheFile
 
 
 def test_code_is_there_before_the_index_names_it(tmp_path, monkeypatch):

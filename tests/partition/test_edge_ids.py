@@ -10,10 +10,10 @@ from helpers.graphs import random_store
 from csaw.cli.main import cli
 from csaw.engine import sample
 from csaw.partition import IngestOptions, ingest, open_graph, read_edge_ids
-from csaw.partition.check import check_store
-from csaw.partition.coalesced import Coalesced
 from csaw.partition.errors import StoreError
-from csaw.partition.split import Split
+from csaw.partition.graph.check import check_store
+from csaw.partition.graph.coalesced import Coalesced
+from csaw.partition.graph.split import Split
 
 ROWS = np.random.default_rng(4).integers(0, 40, (700, 2)).tolist()  # some of them several times, in both directions
 

@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
-from csaw.partition import IngestOptions, compile, first_run, ingest
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.base import compile
 from csaw.partition.errors import FormatError
+from csaw.partition.ingestion import first_run
 
 TYPES = """
 import json, sys

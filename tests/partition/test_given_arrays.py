@@ -198,7 +198,7 @@ def test_sources_beyond_int64_are_found_in_a_list():
 
 
 def test_vertices_that_no_memory_holds_are_refused():
-    from csaw.partition.objects import Edges
+    from csaw.partition.ingestion.objects import Edges
 
     with pytest.raises(BudgetError, match="rows of 1,000,000,000,000,000,000 vertices"):
         csaw.graph(Edges("edges", [0], [1], vertices=10**18))

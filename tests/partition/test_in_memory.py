@@ -7,7 +7,7 @@ from helpers import graphs
 from csaw.engine import sample
 from csaw.partition import write_graph
 from csaw.partition.errors import StoreError
-from csaw.partition.in_memory import InMemory, rows_of_edges
+from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 
 
 @pytest.mark.parametrize("weighted", [False, True])

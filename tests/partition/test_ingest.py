@@ -148,7 +148,7 @@ def test_compressed_by_magic_number_and_a_torn_end_is_an_error(tmp_path, pack):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_small_budget_and_any_partitions_give_the_same_graph(tmp_path, monkeypatch, weighted, directed):
-    from csaw.partition import pipeline
+    from csaw.partition.ingestion import pipeline
 
     rng = np.random.default_rng(3)
     ends = (rng.random((250_000, 2)) ** 2 * 50_000).astype(int) * 7

@@ -5,13 +5,15 @@ from threading import Event
 
 import pytest
 
-from csaw.partition import IngestOptions, blocks, ingest, pipeline
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.arrays.spool import Budget
+from csaw.partition.base.concurrent_sources import Lanes, Source
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
-from csaw.partition.lanes import Lanes, Source
-from csaw.partition.parallel import Crew
-from csaw.partition.rows import TextRows
-from csaw.partition.several import Several
-from csaw.partition.spool import Budget
+from csaw.partition.ingestion import pipeline
+from csaw.partition.ingestion.text import blocks
+from csaw.partition.ingestion.text.rows import TextRows
+from csaw.partition.ingestion.text.several import Several
 
 
 def pairs(values, size=1):

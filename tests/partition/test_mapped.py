@@ -5,10 +5,10 @@ import pytest
 from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
-from csaw.partition.checksums import BLOCK
+from csaw.partition.arrays.checksums import BLOCK
+from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
-from csaw.partition.mapped import Mapped
-from csaw.partition.words import Words
 
 KINDS = {
     "signed": np.arange(3000) * 7 - 4,
@@ -20,7 +20,7 @@ KINDS = {
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a page, so that a small store has many."""
-    from csaw.partition import arrays
+    from csaw.partition.arrays import arrays
 
     monkeypatch.setattr(arrays, "CHUNK_BYTES", BLOCK)
 
@@ -33,7 +33,7 @@ def stored(path, ids, compression=None):
 @pytest.mark.parametrize("compression", [None, "lz4"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_mapped_ids_are_those_that_are_read(tmp_path, monkeypatch, small_chunks, kind, compression):
-    monkeypatch.setattr("csaw.partition.store.IDS_AT_A_TIME", 700)
+    monkeypatch.setattr("csaw.partition.graph.store.IDS_AT_A_TIME", 700)
     path = stored(tmp_path / "g.zarr", KINDS[kind], compression).path
     held, mapped = open_graph(path), open_graph(path)
     mapped.map_ids()
@@ -52,7 +52,7 @@ def test_mapped_ids_are_those_that_are_read(tmp_path, monkeypatch, small_chunks,
 
 @pytest.mark.parametrize("checksums", [True, False])
 def test_ids_are_checked_before_they_are_mapped(tmp_path, monkeypatch, small_chunks, checksums):
-    monkeypatch.setattr("csaw.partition.store.IDS_AT_A_TIME", 512)
+    monkeypatch.setattr("csaw.partition.graph.store.IDS_AT_A_TIME", 512)
     path = stored(tmp_path / "g.zarr", KINDS["signed"]).path
     file = path / "vertex_ids" / "c" / "1"  # which begins where a piece begins
     ids = np.fromfile(file, np.int64)

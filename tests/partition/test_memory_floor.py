@@ -4,8 +4,8 @@ import pytest
 
 from csaw.cli.partition import partition as command
 from csaw.partition import IngestOptions
+from csaw.partition.base.sizes import parse_size
 from csaw.partition.errors import BudgetError
-from csaw.partition.sizes import parse_size
 
 
 def test_help_says_the_least_budget_and_what_comes_on_top():

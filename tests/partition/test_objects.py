@@ -12,7 +12,7 @@ import scipy.sparse
 import csaw
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
-from csaw.partition.given_graph import graph_in_memory
+from csaw.partition.ingestion.given_graph import graph_in_memory
 
 EDGES = [(3, 5, 1.0), (5, 9, 2.5), (9, 3, 0.5), (3, 9, 4.0), (12, 3, 1.5)]
 WORDS = [(f"é{a}", f"é{b}", weight) for a, b, weight in EDGES]

@@ -10,11 +10,12 @@ import pytest
 from helpers.graphs import random_store
 
 from csaw.engine.unfinished import Unfinished
-from csaw.partition import lease, open_graph
-from csaw.partition.check import check_store
+from csaw.partition import open_graph
+from csaw.partition.arrays import lease
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.regular import open_regular, read_regular
 from csaw.partition.errors import StoreError
-from csaw.partition.lock import Lock
-from csaw.partition.regular import open_regular, read_regular
+from csaw.partition.graph.check import check_store
 
 SECONDS = 20
 

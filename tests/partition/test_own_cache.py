@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from csaw.engine.cpu import specialize
-from csaw.partition import cache
+from csaw.partition.base import cache
 from csaw.partition.errors import StoreError
 
 ROOT_ALONE = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -143,7 +143,7 @@ def test_a_kernel_that_others_may_have_changed_is_written_again(home):
 
 
 SCRIPT = """
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 @njit
 def double(x):

@@ -12,8 +12,8 @@ from csaw.engine.run import prepare, sample
 from csaw.engine.samples import about, layout, open_samples
 from csaw.engine.virtual import GIVEN, commit_virtual
 from csaw.partition import IngestOptions, ingest
+from csaw.partition.arrays.own_files import SAMPLE_ARRAY, require_own
 from csaw.partition.errors import StoreError
-from csaw.partition.own_files import SAMPLE_ARRAY, require_own
 
 PLACES = ["mine/q", "note.txt", "{array}/note.txt", "{array}/c.0.bak", "{folder}/mine/deep/q", "{array}/c.9/q"]
 DRAWS = {

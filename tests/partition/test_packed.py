@@ -6,8 +6,9 @@ import zlib
 
 import pytest
 
-from csaw.partition import IngestOptions, ingest, packed
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
+from csaw.partition.ingestion.text import packed
 
 TEXT = "".join(f"{k * 7919 % 10007} {k}\n" for k in range(300)).encode()
 

@@ -11,9 +11,9 @@ from csaw.engine import open_samples, sample
 from csaw.engine.evaluation.saved import save_columns
 from csaw.engine.given_columns import read_columns
 from csaw.partition import IngestOptions, ingest, read_edge_ids
-from csaw.partition.check import check_store
 from csaw.partition.errors import OptionError
-from csaw.partition.partitioners import partition_of
+from csaw.partition.graph.check import check_store
+from csaw.partition.ingestion.partitioners import partition_of
 
 PARTITIONERS = ["random", "biased-random", "metis", "lp", "degree"]
 

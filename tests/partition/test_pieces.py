@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import zarr
 
-from csaw.partition import IngestOptions, arrays, blocks, buckets, ingest
-from csaw.partition.compile import njit
-from csaw.partition.loader import open_array, read_array
-from csaw.partition.parallel import Crew
-from csaw.partition.spool import Budget, Spool, gather
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.arrays import arrays
+from csaw.partition.arrays.loader import open_array, read_array
+from csaw.partition.arrays.spool import Budget, Spool, gather
+from csaw.partition.base.compile import njit
+from csaw.partition.base.parallel import Crew
+from csaw.partition.ingestion import buckets
+from csaw.partition.ingestion.text import blocks
 
 
 @pytest.mark.parametrize("compression", [None, "lz4"])
@@ -111,8 +114,8 @@ def test_the_disk_is_asked_for_each_chunk_once_when_it_is_complete(tmp_path, mon
 
 
 def test_a_file_that_the_disk_cannot_keep_is_an_error(tmp_path, monkeypatch):
-    from csaw.partition import write
     from csaw.partition.errors import StoreError
+    from csaw.partition.graph import write
 
     def full(path):
         if "indices" in str(path) and str(path).endswith("0"):
@@ -131,7 +134,7 @@ def test_a_file_that_the_disk_cannot_keep_is_an_error(tmp_path, monkeypatch):
     "ids", [[-(2**63), -5, 0, 7, 2**63 - 1], [0, 1, 2**40, 2**63, 2**64 - 1], [3]], ids=["signed", "unsigned", "one"]
 )
 def test_ids_far_apart_are_found_by_their_bits_and_alike_in_any_width(tmp_path, ids):
-    from csaw.partition.ids import Numbering
+    from csaw.partition.ingestion.ids import Numbering
 
     rng = np.random.default_rng(8)
     wide = np.uint64 if max(ids) > 2**63 - 1 else np.int64

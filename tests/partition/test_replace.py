@@ -16,9 +16,10 @@ from csaw.cli.datasets import datasets
 from csaw.cli.partition import partition
 from csaw.datasets.generate import KarateRows, generate, write_text
 from csaw.engine.samples import open_samples
-from csaw.partition import IngestOptions, open_graph, replace
+from csaw.partition import IngestOptions, open_graph
+from csaw.partition.arrays import replace
 from csaw.partition.errors import CsawError, OptionError, StoreError
-from csaw.partition.pipeline import ingest_rows
+from csaw.partition.ingestion.pipeline import ingest_rows
 
 SRC = Path(__file__).parents[1] / "_src"
 

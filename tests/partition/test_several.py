@@ -11,8 +11,9 @@ from click.testing import CliRunner
 from helpers.ingested import rows
 
 from csaw.cli.partition import partition as command
-from csaw.partition import IngestOptions, blocks, ingest
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError, StoreError
+from csaw.partition.ingestion.text import blocks
 
 PARTS = {"part-1": "1 2\n2 3\n# c\n", "part-10": "3 1\n\n", "part-2": "9 1\n1 2\n"}  # in order of names
 

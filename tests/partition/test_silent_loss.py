@@ -117,7 +117,7 @@ def slow_read(text):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_odd_spacing_line_ends_and_block_cuts_read_like_a_plain_split(tmp_path, monkeypatch, seed):
-    from csaw.partition import blocks
+    from csaw.partition.ingestion.text import blocks
 
     monkeypatch.setattr(blocks, "BLOCK", 61)
     monkeypatch.setattr(blocks, "PIECE", 17)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 
-from csaw.partition import spans
+from csaw.partition.arrays import spans
+from csaw.partition.arrays.loader import StoredArray
+from csaw.partition.arrays.spans import SpanReader
 from csaw.partition.errors import StoreError
-from csaw.partition.loader import StoredArray
-from csaw.partition.spans import SpanReader
 
 
 class SmallChunks:

@@ -5,16 +5,16 @@ import pytest
 from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
-from csaw.partition.checksums import BLOCK
-from csaw.partition.coalesced import Coalesced
+from csaw.partition.arrays.checksums import BLOCK
 from csaw.partition.errors import StoreError
-from csaw.partition.split import Split, cuts_of
+from csaw.partition.graph.coalesced import Coalesced
+from csaw.partition.graph.split import Split, cuts_of
 
 
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of two blocks, so that a small store has several of both."""
-    from csaw.partition import arrays
+    from csaw.partition.arrays import arrays
 
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 2 * BLOCK)
 

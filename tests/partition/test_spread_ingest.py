@@ -6,9 +6,12 @@ import itertools
 import numpy as np
 import pytest
 
-from csaw.partition import IngestOptions, blocks, buckets, ingest, spread_ingest
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.spread_ingest import ingest_spread, tasks_of, units_of
+from csaw.partition.ingestion import buckets
+from csaw.partition.ingestion import distributed_ingest as spread_ingest
+from csaw.partition.ingestion.distributed_ingest import ingest_spread, tasks_of, units_of
+from csaw.partition.ingestion.text import blocks
 
 
 def work(function, arguments):

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
-from csaw.partition.check import check_store
+from csaw.partition.base.sizes import format_size, parse_size
 from csaw.partition.errors import CsawError, OptionError, StoreError
-from csaw.partition.reciprocity import reciprocity
-from csaw.partition.sizes import format_size, parse_size
+from csaw.partition.graph.check import check_store
+from csaw.partition.graph.reciprocity import reciprocity
 
 BUDGET = 16  # MiB, the least there is
 BESIDE_MEMORY = 300  # MiB of interpreter, Numba, parser and arrays of a million vertices that --memory does not count
@@ -64,7 +64,7 @@ def test_arrays_that_are_no_csr_are_refused(tmp_path, indptr, indices, weights):
 
 
 def test_overwriting_keeps_the_old_store_until_the_new_one_is_whole(tmp_path, monkeypatch):
-    from csaw.partition import write
+    from csaw.partition.graph import write
 
     indptr, indices, _ = csr([(0, 1, 1.0)])
     old = write_graph(tmp_path / "g.zarr", indptr, indices, directed=True)
@@ -84,7 +84,7 @@ def test_a_full_disk_names_the_store_and_the_bytes(tmp_path):
     code = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from csaw.partition import ingest, IngestOptions\nfrom csaw.partition.errors import StoreError\n"
-        "import zarr, csaw.partition.write, csaw.partition.csr, csaw.partition.rows\n"
+        "import zarr, csaw.partition.graph.write, csaw.partition.graph.csr, csaw.partition.ingestion.text.rows\n"
         f"ingest({str(text)!r}, {str(tmp_path / 'warm.zarr')!r}, IngestOptions())\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         f"try: ingest({str(text)!r}, {str(tmp_path / 'g.zarr')!r}, IngestOptions())\n"

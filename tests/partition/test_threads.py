@@ -5,9 +5,12 @@ import gzip
 import numpy as np
 import pytest
 
-from csaw.partition import IngestOptions, arrays, blocks, buckets, ids, ingest, pipeline
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.arrays import arrays
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.parallel import Crew
+from csaw.partition.ingestion import buckets, ids, pipeline
+from csaw.partition.ingestion.text import blocks
 
 THREADS = (1, 2, 5)
 
@@ -74,7 +77,7 @@ def test_each_line_is_in_one_range_of_a_file_whatever_their_lengths(tmp_path, mo
 
 
 def test_a_file_that_becomes_shorter_is_refused(tmp_path, monkeypatch):
-    from csaw.partition.ranges import Ranges
+    from csaw.partition.ingestion.text.ranges import Ranges
 
     (tmp_path / "e").write_text("1 2\n" * 100)
     with (tmp_path / "e").open("rb") as file:
@@ -110,7 +113,7 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
 @pytest.mark.parametrize("last", ["", "# the end"], ids=["open", "comment"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_plain_text_asks_nothing_of_the_parser_that_takes_long_to_compile(tmp_path, monkeypatch, end, last, weighted):
-    from csaw.partition import text
+    from csaw.partition.ingestion.text import text
 
     monkeypatch.setattr(text, "parse_block", None)
     rows = ["1 2 0.5", "2 3 1e3", "3 1 7"] if weighted else ["1 2", "2\t3", "3,1"]

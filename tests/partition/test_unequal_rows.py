@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from helpers.ingested import read, rows
 
-from csaw.partition import IngestOptions, blocks, ingest
+from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, FormatError
+from csaw.partition.ingestion.text import blocks
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ from helpers.ingested import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from csaw.partition import IngestOptions, ingest, word_numbers
-from csaw.partition.columns import Columns
+from csaw.partition import IngestOptions, ingest
+from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
-from csaw.partition.parallel import Crew
-from csaw.partition.sniff import Shape
-from csaw.partition.word_cells import Cells, CutRows, cut_rows
-from csaw.partition.word_numbers import StringNumbering, sorted_places
-from csaw.partition.word_rows import WordRows
+from csaw.partition.ingestion import word_numbers
+from csaw.partition.ingestion.text.columns import Columns
+from csaw.partition.ingestion.text.sniff import Shape
+from csaw.partition.ingestion.text.word_cells import Cells, CutRows, cut_rows
+from csaw.partition.ingestion.text.word_rows import WordRows
+from csaw.partition.ingestion.word_numbers import StringNumbering, sorted_places
 
 PIECES = (
     "a",

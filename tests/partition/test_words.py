@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csaw.partition import open_graph, write_graph
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.words import Words
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["", "\udcff", "ü\udc80x"]))
 

@@ -26,7 +26,7 @@ from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
 from csaw.engine.bench.suites.ingest import NAMES as INGEST
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import OptionError
-from csaw.partition.store import Graph, GraphStore
+from csaw.partition.graph.store import Graph, GraphStore
 
 CLAIM = "csaw samples faster on the CPU than each peer that is measured beside it and draws from the same law"
 WORKS: dict[str, Row] = {

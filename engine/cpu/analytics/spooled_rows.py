@@ -16,9 +16,9 @@ from csaw.engine.cpu.kernels import oriented
 from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.network import Block
-from csaw.partition.cache import cache_dir
+from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import BudgetError
-from csaw.partition.in_memory import InMemory
+from csaw.partition.graph.in_memory import InMemory
 
 PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
 FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run

@@ -23,7 +23,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.constants import STREAMED, TABLE, UNDIRECTED
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
 

@@ -5,7 +5,7 @@ Rows are sorted. Each kernel does a range of vertices, so that threads share the
 
 import numpy as np
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)

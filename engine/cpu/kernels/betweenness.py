@@ -6,7 +6,7 @@ some numbers is that of 32 lanes, number i in lane i % 32 in their order, which 
 
 import numpy as np
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 LANES, PIECE = 32, 512
 

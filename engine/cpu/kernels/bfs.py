@@ -7,7 +7,7 @@ import numpy as np
 from numba import int32, uint64
 
 from csaw.engine.cpu.kernels.atomics import exchange_if, fetch_add
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them
 

@@ -5,7 +5,7 @@ that in the end every vertex has the smallest of its component, whatever the ord
 """
 
 from csaw.engine.cpu.kernels.atomics import exchange_if
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @inner(nogil=True)

@@ -1,6 +1,6 @@
 """Default constants and empty hooks. specialize.py puts those of a plan in their place."""
 
-from csaw.partition.compile import inner
+from csaw.partition.base.compile import inner
 
 STREAMED = False  # partitions are loaded and evicted: check before reading a row
 UNDIRECTED = False  # every edge has its reverse

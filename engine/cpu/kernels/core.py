@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)

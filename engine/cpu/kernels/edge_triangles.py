@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.patterns import has
 from csaw.engine.random import below_wide, draw64
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 EDGES = np.uint64(2)
 

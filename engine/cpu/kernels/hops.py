@@ -10,7 +10,7 @@ from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
 from csaw.engine.cpu.kernels.constants import REPLACE
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.random import SHIFT, below, philox
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 PARENTS = 32  # in a group
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.rows import member_cell, member_table
 from csaw.engine.cpu.kernels.weigh import scaled, shift_for
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 DIGIT = 11  # bits that a pass of the sort goes by
 

@@ -14,7 +14,7 @@ from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import successive, with_replacement
 from csaw.engine.cpu.kernels.traverse import with_weight
 from csaw.engine.random import LOW, SHIFT
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 NODES = 32  # in a group
 FREE = -1  # a cell without a node

@@ -7,7 +7,7 @@ kernel does a range of vertices, so that threads share the work without meeting.
 
 import numpy as np
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 FEW = 24  # entries that are sorted by insertion faster than by quicksort
 

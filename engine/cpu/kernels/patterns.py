@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.cpu.kernels.memory import atomic_add
 from csaw.engine.cpu.kernels.oriented import sort_row
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)

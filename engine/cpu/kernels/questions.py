@@ -19,7 +19,7 @@ from csaw.engine.cpu.kernels.constants import QUESTIONS, edge_bias
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.searches import find_edges, search_scratch
 from csaw.engine.cpu.kernels.walk import LANES, after, put, save, with_path
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)

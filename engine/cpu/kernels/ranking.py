@@ -5,7 +5,7 @@ Each kernel does a range of vertices, so that threads share the work without mee
 
 import numpy as np
 
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 HALF = np.uint64(0xFFFFFFFF)
 

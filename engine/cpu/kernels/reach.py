@@ -12,7 +12,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.atomics import fetch_or
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 ALL = uint64(0xFFFFFFFFFFFFFFFF)
 PLANES = 48  # bits of a count

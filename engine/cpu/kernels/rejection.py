@@ -42,7 +42,7 @@ from csaw.engine.cpu.kernels.walk import (
 )
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
 from csaw.engine.random import SHIFT, below, draw64, fraction, philox
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 HOPELESS = (
     2.0**-20

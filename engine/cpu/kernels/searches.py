@@ -15,7 +15,7 @@ from csaw.engine.cpu.kernels.access import (
 )
 from csaw.engine.cpu.kernels.constants import HAS_DEAD_END, HAS_UPDATE, SIMPLE, STREAMED, UNDIRECTED, WEIGHTED
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.partition.compile import inner
+from csaw.partition.base.compile import inner
 
 
 @inner

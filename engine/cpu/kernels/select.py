@@ -10,7 +10,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.constants import COLLISION, DETECT
 from csaw.engine.cpu.kernels.weigh import accumulate, search
 from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 TRIES, TRIES_SHIFT = (
     8,

@@ -9,7 +9,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.random import draw64
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 REGISTERS, LARGEST = 16, 56
 ALPHA = 0.673  # of 16 registers (Flajolet et al., figure 3)

@@ -13,7 +13,7 @@ from numba import float64, int32, types
 from numba.extending import intrinsic
 
 from csaw.engine.cpu.kernels.atomics import fetch_min
-from csaw.partition.compile import njit
+from csaw.partition.base.compile import njit
 
 INFINITE = float("inf")
 

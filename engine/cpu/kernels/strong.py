@@ -4,7 +4,7 @@ In both, a component is known by its smallest vertex. Passes need rows of edges 
 """
 
 from csaw.engine.cpu.kernels.atomics import fetch_min
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 
 @njit(nogil=True)

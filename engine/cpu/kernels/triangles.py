@@ -11,7 +11,7 @@ wedges, the least of all ways to intersect. Marks of the 65,535 vertices of lowe
 import numpy as np
 
 from csaw.engine.cpu.kernels.memory import atomic_add, prefetch
-from csaw.partition.compile import inner, njit
+from csaw.partition.base.compile import inner, njit
 
 HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 AHEAD = 8  # lists that are prefetched

@@ -21,7 +21,7 @@ from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import Block
-from csaw.partition.cache import cache_dir
+from csaw.partition.base.cache import cache_dir
 
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
 TO_DEVICE = 1  # CUDA's number of a copy from host memory

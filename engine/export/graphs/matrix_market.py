@@ -11,7 +11,7 @@ from csaw.engine.export.cells import Rows
 from csaw.engine.export.edges import Edges, Piece
 from csaw.engine.export.kinds import NUMBER, WEIGHT
 from csaw.engine.export.tables import packed
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 
 SUFFIXES = (".mtx", ".mtx.gz")
 HOLDS = ("vertices", "direction", "numbers")

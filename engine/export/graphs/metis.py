@@ -10,10 +10,10 @@ import numpy as np
 
 from csaw.engine.export.edges import EDGE_BYTES, PIECE, WORK, Edges
 from csaw.engine.export.tables import packed
-from csaw.engine.version import VERSION
+from csaw.partition.base.parallel import Crew
+from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError
-from csaw.partition.parallel import Crew
-from csaw.partition.store import Partition
+from csaw.partition.graph.store import Partition
 
 SUFFIXES = (".metis", ".graph")
 HOLDS = ("vertices", "direction", "numbers")

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertices, writer
 from csaw.engine.export.edges import Edges, Piece
-from csaw.partition.about import NUMBER
+from csaw.partition.graph.about import NUMBER
 
 SUFFIXES = (".parquet",)
 HOLDS = ("ids", "names", "edge_ids")

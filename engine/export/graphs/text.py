@@ -7,7 +7,7 @@ from typing import IO
 from csaw.engine.export.cells import plain_words
 from csaw.engine.export.edges import Edges
 from csaw.engine.export.tables import columns_of, packed, write_edges
-from csaw.engine.version import VERSION
+from csaw.partition.base.version import VERSION
 
 SUFFIXES = (".txt", ".txt.gz")
 HOLDS = ("ids", "edge_ids", "direction")

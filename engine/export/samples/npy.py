@@ -17,8 +17,8 @@ from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import RAGGED_WALKS
 from csaw.engine.samples.sizes import edges_of
+from csaw.partition.arrays.words import Words
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.words import Words
 
 SUFFIXES = (".npy",)
 WIDEST = 1024  # characters of a string id

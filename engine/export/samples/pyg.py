@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from csaw.engine.samples import Samples
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".npz",)
 NUMBERS_EDGES = True

@@ -12,7 +12,7 @@ from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check import check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges
 from csaw.engine.samples.layout import bits
-from csaw.partition.words import Words
+from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
 DECIMAL = 20  # the most bytes of a number

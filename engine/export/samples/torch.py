@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
-from csaw.partition.store import GraphStore
+from csaw.partition.graph.store import GraphStore
 
 SUFFIXES = (".pt",)
 NUMBERS_EDGES = True

@@ -21,9 +21,9 @@ from csaw.engine.samples import files, open_samples
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.shared import SharedWriter, named
 from csaw.engine.samples.writer import SampleWriter
-from csaw.partition import lease
+from csaw.partition.arrays import lease
+from csaw.partition.arrays.lock import Lock
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.lock import Lock
 
 FAMILIES = {
     "walks": ("node2vec", {"num_walks": 1, **cases.OPTIONS["node2vec"]}),

@@ -20,7 +20,8 @@ from csaw.engine.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.cluster.ingest import ingest_on_cluster
 from csaw.engine.evaluation.evaluate import evaluate
 from csaw.engine.run import sample
-from csaw.partition import IngestOptions, errors, ingest, open_graph, spread_ingest
+from csaw.partition import IngestOptions, errors, ingest, open_graph
+from csaw.partition.ingestion import distributed_ingest as spread_ingest
 
 MEASURES = "triangles,hops,betweenness,degree,pagerank,core"
 WISH = {"betweenness_sources": 70, "hop_sources": 100, "hops": "sources", "refresh": True, "device": "cpu"}

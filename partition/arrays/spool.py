@@ -1,0 +1,183 @@
+"""Columns of numbers that arrive in pieces and are read back, whole or in part: in memory up to a limit, in files beyond it."""
+
+import os
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core.typing import signature
+
+from csaw.partition.base.compile import inner
+from csaw.partition.base.parallel import Backlog
+from csaw.partition.errors import StoreError
+
+FILES = 8  # in turn: a system lets one thread at a time write to a file
+IN_MEMORY = -1
+
+_pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
+_copy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
+
+
+class Budget:
+    """Bytes that spools may keep in memory together, and the folder for the rest."""
+
+    def __init__(self, memory: int, folder: Path) -> None:
+        self.left = memory
+        self.folder = folder
+        self.spilled = 0
+
+
+class Stored:
+    """A column in the file of a spool; slicing it reads an array."""
+
+    def __init__(self, handle: int, start: int, column: np.ndarray) -> None:
+        self.handle, self.start, self.dtype, self.size = handle, start, column.dtype, column.size
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        low, high, _ = rows.indices(self.size)
+        out = np.empty(max(high - low, 0), self.dtype)
+        rest, position = out.data.cast("B"), self.start + low * self.dtype.itemsize
+        while rest:
+            done = os.preadv(self.handle, [rest], position)
+            if done <= 0:
+                raise shorter()
+            rest, position = rest[done:], position + done
+        return out
+
+
+class Spool:
+    """``append`` tuples of equally long arrays, then ``settle``; iterate over the pieces, or have kernels :func:`gather` parts of a column from its ``places``. Several threads may read."""
+
+    def __init__(self, budget: Budget, jobs: Backlog | None = None) -> None:
+        self.budget, self.jobs = budget, jobs or Backlog()
+        self.pieces: deque[tuple[Any, ...]] = deque()
+        self.rows = self.kept_bytes = self.stored = 0
+        self.files: list[Any] = []
+        self.ends = [0] * FILES
+        self.places = (
+            np.empty((0, 0), np.int64),
+            np.empty((0, 0), np.int32),
+        )  # of columns and pieces: addresses or places in files, and handles
+
+    def append(self, *columns: np.ndarray) -> None:
+        """The next piece. Which ones go to files depends on their order and sizes alone."""
+        self.rows += columns[0].size
+        size = sum(c.nbytes for c in columns)
+        if size <= self.budget.left:
+            self.budget.left -= size
+            self.kept_bytes += size
+            self.pieces.append(columns)
+        else:
+            self.pieces.append(self._spill(columns, size))
+
+    def _spill(self, columns: tuple[np.ndarray, ...], size: int) -> tuple[Stored, ...]:
+        turn, self.stored = self.stored % FILES, self.stored + 1
+        if turn == len(self.files):
+            with _full_disk_named(self.budget.folder, size):
+                self.files.append(tempfile.TemporaryFile(dir=self.budget.folder, prefix="csaw-"))  # noqa: SIM115 - lives with the spool
+        handle, start = self.files[turn].fileno(), self.ends[turn]
+        starts = [start + sum(c.nbytes for c in columns[:k]) for k in range(len(columns))]
+        self.ends[turn] = start + size
+        self.jobs.add(size, self._write, handle, start, columns, size)
+        self.budget.spilled += size
+        return tuple(Stored(handle, at, c) for at, c in zip(starts, columns, strict=True))
+
+    def _write(self, handle: int, position: int, columns: tuple[np.ndarray, ...], size: int) -> None:
+        with _full_disk_named(self.budget.folder, size):
+            for column in columns:
+                write_all(handle, column, position)
+                position += column.nbytes
+
+    def settle(self) -> None:
+        """Nothing more is appended: wait for what is being written."""
+        self.jobs.finish()
+        columns = list(zip(*self.pieces, strict=True))
+        addresses = [[c.start if isinstance(c, Stored) else c.ctypes.data for c in column] for column in columns]
+        handles = [[c.handle if isinstance(c, Stored) else IN_MEMORY for c in column] for column in columns]
+        self.places = np.array(addresses, np.int64), np.array(handles, np.int32)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Pieces; a slice of a column is an array."""
+        return iter(self.pieces)
+
+    def drain(self) -> Iterator[tuple[Any, ...]]:
+        """Iterate, letting go of each piece; :meth:`let_go` gives its memory to others."""
+        while self.pieces:
+            yield self.pieces.popleft()
+
+    def let_go(self, size: int) -> None:
+        """So many bytes of what was kept are no longer there."""
+        self.kept_bytes -= size
+        self.budget.left += size
+
+    def close(self) -> None:
+        self.jobs.drop()
+        self.let_go(self.kept_bytes)
+        self.pieces.clear()
+        for file in self.files:
+            file.close()
+        self.files = []
+
+
+@inner
+def gather(addresses, handles, begins, ends, item, to):
+    """Entries ``begins`` to before ``ends``, of ``item`` bytes, of all pieces of a column, joined at address ``to``; whether they could be read."""
+    for i in range(addresses.size):
+        place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
+        if handles[i] == IN_MEMORY:
+            _copy(to, place, count)
+            to += count
+            continue
+        done = 0
+        while done < count:
+            got = _pread(handles[i], to, count - done, place + done)
+            if got <= 0:
+                return False
+            done += got
+            to += got
+    return True
+
+
+def grouped(pieces: Iterable[tuple[Any, ...]], least: int) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """Pieces together that have ``least`` rows or more."""
+    held: list[tuple[Any, ...]] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(columns[0].size for columns in held) >= least:
+            yield tuple(held)
+            held = []
+    if held:
+        yield tuple(held)
+
+
+def write_all(handle: int, data: np.ndarray, position: int) -> None:
+    """All bytes of a contiguous array to a place in a file."""
+    rest = data.view(np.uint8).data
+    while rest:
+        done = os.pwrite(handle, rest, position)
+        rest, position = rest[done:], position + done
+
+
+class _full_disk_named:
+    """Turns what keeps a temporary file from being written into an error that names its folder."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder, self.size = folder, size
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, StoreError):
+            raise StoreError(
+                f"{self.folder}: cannot write {self.size:,} more bytes of temporary files ({error.strerror}); make room there, "
+                f"or raise --memory"
+            ) from error
+
+
+def shorter() -> StoreError:
+    return StoreError("a temporary file has become shorter; run it again")

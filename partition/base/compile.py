@@ -1,0 +1,123 @@
+"""``njit`` and ``prange`` with machine code cached in the user's cache folder, never in site-packages."""
+
+import fcntl
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from subprocess import Popen
+from time import sleep
+from typing import IO, Any
+
+import numba
+from numba import prange
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.event import Listener, register
+from numba.core.runtime import rtsys
+
+from csaw.partition.base.cache import code_folder, own_file, write_own
+from csaw.partition.base.stages import COMPILING, stage
+
+__all__ = ["inner", "njit", "prange"]
+
+
+numba.config.CACHE_DIR = str(code_folder("numba"))  # type: ignore[attr-defined]  # before the first @njit: a locator is chosen when it decorates
+
+
+POLL_SECONDS = 0.005
+awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
+
+
+class _LockedCacheFile(IndexDataCacheFile):
+    """A cache file that one process saves at a time: two that compile a function for different types would give their code the same file name.
+
+    The index names machine code that is there already. Numba writes the index first: a process that reads it at once would load what an earlier version of the source has left
+    under the name. What it loads is of this user alone: it is code.
+    """
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if own_file(Path(self._index_path)) else {}
+
+    def _load_data(self, name: str) -> Any:
+        place = Path(self._data_path(name))
+        if not own_file(place):
+            raise FileNotFoundError(place)  # for which Numba compiles it
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[IO[bytes]]:
+        made = io.BytesIO()
+        yield made
+        write_own(Path(filepath), made.getvalue())
+
+    def save(self, key: Any, data: Any) -> None:
+        with open(self._index_path + ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = self._load_index()
+            free = (name for number in count(1) if (name := self._data_name(number)) not in set(known.values()))
+            name = known.get(key) or next(free)
+            self._save_data(name, data)
+            self._save_index(known | {key: name})
+
+
+class _Cache(FunctionCache):
+    """A function's machine code on disk.
+
+    Code that is there loads without the registries of Numba's compiler, which import SciPy's linear algebra among other things and took a third of
+    the time of a small run. Numba loads them itself before it compiles.
+    """
+
+    def __init__(self, function: Callable) -> None:
+        super().__init__(function)
+        self.function = function
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _LockedCacheFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            child = awaited.get(self.function)
+            while child is not None:
+                ended = child.poll() is not None  # before the look, so that the last one finds all that it left
+                found = self._load_overload(sig, target_context)
+                if ended or found is not None:
+                    return found
+                sleep(POLL_SECONDS)
+            return self._load_overload(sig, target_context)
+
+
+def is_cached(dispatcher: Any) -> bool:
+    """Whether there is machine code of this function on disk, for any types."""
+    return bool(dispatcher._cache._cache_file._load_index())
+
+
+def njit(function: Callable | None = None, **options: Any) -> Any:
+    """``numba.njit`` with the machine code kept on disk: ``@njit`` or ``@njit(nogil=True)``."""
+    if function is None:
+        return partial(njit, **options)
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = _Cache(function)
+    return dispatcher
+
+
+class _Compiling(Listener):
+    """Says that kernels are compiled. Numba tells of it in the thread that holds its lock, nested where one kernel calls another."""
+
+    def __init__(self) -> None:
+        self.begun: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        self.begun.append(stage(COMPILING))
+        self.begun[-1].__enter__()
+
+    def on_end(self, event: Any) -> None:
+        if self.begun:  # nothing is, where another thread compiled while this file was imported
+            self.begun.pop().__exit__(None, None, None)
+
+
+register("numba:compile", _Compiling())
+
+# For compiled callers alone: what Python would call is not made.
+inner: Any = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -1,0 +1,89 @@
+"""The attributes of a graph store: written once, and checked against their digest and for consistency whenever the store is opened."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from csaw.partition.arrays.loader import AGAIN
+from csaw.partition.arrays.nodes import digest, read_group
+from csaw.partition.errors import StoreError
+
+KIND = "graph"
+FORMAT_VERSION = 3  # 1 had no checksums; 3 is of stores with a partitioner alone, whose original ids do not rise
+IDENTITY, STRING = "identity", "string"
+EDGE_IDS = "edge_ids"
+"""The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there; and the arrays of these numbers."""
+ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
+TYPES: dict[str, type] = {
+    "vertices": int, "edges": int, "max_degree": int, "directed": bool, "weighted": bool, "multigraph": bool, "id_dtype": str, "id_kind": str,
+    "fingerprint": str, "report": dict, "partitions": list,
+}  # fmt: skip
+
+
+def sealed(attributes: dict[str, Any], arrays: dict[str, str]) -> dict[str, Any]:
+    """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
+    version = FORMAT_VERSION if "partitioner" in attributes else FORMAT_VERSION - 1
+    complete = {"csaw_kind": KIND, "format_version": version, **attributes}
+    complete["checksums"] = {"block": "XXH64, lower 32 bits", "block_bytes": 4096, "arrays": arrays}
+    return complete | {"digest": digest(complete)}
+
+
+def checked(path: Path, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or have changed since they were written."""
+    if attributes.get("csaw_kind") != KIND:
+        raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
+    version = attributes.get("format_version")
+    if type(version) is not int or version < 1:
+        raise _wrong(path, "format_version", "a number from 1", version)
+    if version > FORMAT_VERSION:
+        raise StoreError(f"{path} has format version {version}, this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
+    if version > 1 or "checksums" in attributes or "digest" in attributes:
+        _check_digest(path, attributes)
+    _check_sense(path, attributes)
+    return attributes
+
+
+def is_graph(path: str | Path) -> bool:
+    """Whether the store at ``path`` says that it is a graph store."""
+    try:
+        return read_group(Path(path)).get("csaw_kind") == KIND
+    except StoreError:
+        return False
+
+
+def _check_digest(path: Path, attributes: dict[str, Any]) -> None:
+    others = {name: value for name, value in attributes.items() if name != "digest"}
+    arrays = attributes.get("checksums", {}).get("arrays") if isinstance(attributes.get("checksums"), dict) else None
+    if attributes.get("digest") != digest(others) or not isinstance(arrays, dict):
+        raise StoreError(f"{path}/zarr.json: its attributes have changed since they were written; {AGAIN}")
+
+
+def _check_sense(path: Path, attributes: dict[str, Any]) -> None:
+    """Check the properties that the code relies on. A store with a digest has them; one of format version 1 may have been edited."""
+    for name, kind in TYPES.items():
+        value = attributes.get(name)
+        if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
+            raise _wrong(path, name, f"a value of type {kind.__name__}", value)
+    if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
+        raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
+    if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache
+        raise _wrong(path, "fingerprint", "a digest", attributes["fingerprint"])
+    if attributes["id_dtype"] not in ("uint32", "uint64"):
+        raise _wrong(path, "id_dtype", "uint32 or uint64", attributes["id_dtype"])
+    if attributes["id_kind"] not in ID_KINDS:
+        raise _wrong(path, "id_kind", ", ".join(ID_KINDS), attributes["id_kind"])
+    vertex = edge = 0
+    for number, row in enumerate(attributes["partitions"]):
+        if not (isinstance(row, list) and len(row) == 5 and all(type(value) is int for value in row)):
+            raise _wrong(path, f"partitions[{number}]", "five numbers", row)
+        first, last, first_edge, edges, _ = row
+        if first != vertex or last < first or first_edge != edge or edges < 0:
+            raise _wrong(path, f"partitions[{number}]", f"vertices from {vertex} and edges from {edge} on", row)
+        vertex, edge = last, edge + edges
+    if (vertex, edge) != (attributes["vertices"], attributes["edges"]):
+        counts = f"{attributes['vertices']:,} vertices and {attributes['edges']:,} edges"
+        raise _wrong(path, "partitions", counts, f"{vertex:,} and {edge:,}")
+
+
+def _wrong(path: Path, name: str, expected: str, found: Any) -> StoreError:
+    return StoreError(f"{path}/zarr.json: {name}: expected {expected}, found {str(found)[:60]}; {AGAIN}")

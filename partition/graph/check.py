@@ -1,0 +1,108 @@
+"""Whether a graph store is as it was written: every file, every number, and the attributes that describe them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.arrays.nodes import read_group
+from csaw.partition.base.compile import njit
+from csaw.partition.base.sizes import format_size
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.attributes import EDGE_IDS
+from csaw.partition.graph.edge_ids import read_part_ids
+from csaw.partition.graph.fingerprint import Fingerprint
+from csaw.partition.graph.store import GraphStore
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One property of a store: its name, whether it holds, and what was checked or what is wrong."""
+
+    name: str
+    ok: bool
+    details: str
+
+
+class StoreCheck:
+    """Reads a whole store, a partition at a time, and collects the values with which its attributes must agree."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self.store, self.fingerprint = store, Fingerprint()
+        self.max_degree, self.unsorted, self.repeats = 0, 0, 0
+        self.bytes = 0
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield all findings. After a property that does not hold, those that depend on it are left out."""
+        found = "checksums" if self.store.checksums else "files (a store of format version 1 has no checksums)"
+        wrong = _error(self._read)
+        yield Finding(
+            found, not wrong, wrong or f"{len(self.store.partitions):,} partition(s), {format_size(self.bytes)}"
+        )
+        if wrong:
+            return
+        yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
+        yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest())
+        yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
+        yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
+
+    def _agrees(self, name: str, said: Any, found: Any) -> Finding:
+        said, found = (("no", "yes")[one] if isinstance(one, bool) else one for one in (said, found))
+        return Finding(name, said == found, str(found) if said == found else f"expected {said}, found {found}")
+
+    def _read(self) -> None:
+        store = self.store
+        for part in store.partitions:
+            read_group(store.path / "partitions" / f"{part.number:05d}")
+            offsets = store.read_offsets(part.number)
+            indices = np.empty(part.edges, store.id_dtype)
+            weights = np.empty(part.edges, np.float32) if store.weighted else None
+            store.read_partition(part.number, indices, weights)
+            self.fingerprint.add(offsets, indices, weights)
+            self.max_degree = max(self.max_degree, int(np.diff(offsets).max(initial=0)))
+            unsorted, repeats = _order_of_rows(offsets, indices)
+            self.unsorted, self.repeats = self.unsorted + unsorted, self.repeats + repeats
+            if EDGE_IDS in store.attributes:
+                self.bytes += read_part_ids(store, part.number).nbytes
+            self.bytes += offsets.nbytes + indices.nbytes + (0 if weights is None else weights.nbytes)
+        store.stored_ids()  # raises StoreError for words that do not fit their text
+        if store.clusters is not None:
+            self.bytes += store.read_clusters().nbytes
+        ids = store.id_arrays
+        self.fingerprint.add_ids(*ids)
+        self.bytes += sum(array.nbytes for array in ids)
+
+
+def check_store(store: GraphStore) -> list[Finding]:
+    """Check all properties of a store on disk; see StoreCheck.findings."""
+    return list(StoreCheck(store).findings())
+
+
+def fingerprint_of(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, ids: list[np.ndarray]) -> str:
+    """The fingerprint of a graph in memory, with its original ids as they are stored."""
+    fingerprint = Fingerprint()
+    fingerprint.add(indptr, indices, weights)
+    fingerprint.add_ids(*ids)
+    return fingerprint.hexdigest()
+
+
+def _error(work: Callable[[], None]) -> str:
+    try:
+        work()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+@njit(nogil=True)
+def _order_of_rows(indptr, indices):
+    """Number of rows that are not sorted, and number of entries that repeat the one before them."""
+    unsorted, repeats = 0, 0
+    for v in range(indptr.size - 1):
+        falls = False
+        for k in range(indptr[v] + 1, indptr[v + 1]):
+            falls |= indices[k] < indices[k - 1]
+            repeats += indices[k] == indices[k - 1]
+        unsorted += falls
+    return unsorted, repeats

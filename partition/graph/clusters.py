@@ -1,0 +1,148 @@
+"""Clusters of vertices, for ClusterGCN (Chiang et al., KDD 2019): each vertex is in one, and they are of about equal size.
+
+metis    k-way partitioning by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998): few edges between clusters; needs pymetis
+lp       vertices in breadth-first order, cut into equal parts, which then trade vertices by label propagation with a bound on sizes
+         (Meyerhenke, Sanders and Schulz, SEA 2014); for graphs that METIS takes too long for
+random   a random order of the vertices, cut into equal parts
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.errors import BudgetError, MissingDependencyError, OptionError, StoreError
+
+METHODS = ("metis", "lp", "random")
+MOST = 2**31 - 1  # clusters, and for METIS entries of rows: its integers have 32 bits
+ROUNDS = 10  # of label propagation: later ones move hardly any vertex
+SLACK = 1.1  # largest cluster of label propagation, in mean sizes
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of a graph store, as its attributes have them. ``digest``: of the array, 32 hexadecimal digits."""
+
+    count: int
+    method: str
+    seed: int
+    digest: str
+
+    def checked(self, path: Path, found: np.ndarray) -> np.ndarray:
+        """``found``, the array of the store at ``path``; StoreError if it has another digest."""
+        if digest_of(found) != self.digest:
+            raise StoreError(
+                f"{path}/clusters: expected the digest {self.digest}, found {digest_of(found)}; make the store again with csaw partition"
+            )
+        return found
+
+
+def stored_clusters(path: Path, clusters: Clusters | None) -> Clusters:
+    """The ``clusters`` of the store at ``path``; StoreError where there are none."""
+    if clusters is None:
+        raise StoreError(f"{path} has no clusters; make it with csaw partition --clusters N")
+    return clusters
+
+
+def digest_of(clusters: np.ndarray) -> str:
+    """The digest of an array of clusters."""
+    return hashlib.sha256(np.ascontiguousarray(clusters, "<i4").tobytes()).hexdigest()[:32]
+
+
+def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """The caller's own clusters as they are stored, and how they were made. OptionError unless they are one number for each vertex, from 0 to MOST - 1."""
+    found = np.asarray(clusters)
+    if (
+        found.shape != (vertices,)
+        or found.dtype.kind not in "iu"
+        or (found.size and not 0 <= found.min() <= found.max() < MOST)
+    ):
+        raise OptionError(
+            f"clusters: expected {vertices:,} integers from 0 on, one for each vertex, found {found.dtype} {found.shape}"
+        )
+    return found.astype(np.int32), {"count": int(found.max(initial=-1)) + 1, "method": "given", "seed": 0}
+
+
+def make_clusters(store: Any, count: int, method: str, seed: int) -> np.ndarray:
+    """int32 [vertices]: the cluster of each vertex of an open graph store, 0 .. ``count`` - 1; METIS may leave some of these numbers unused.
+
+    Reads the whole graph into memory, but for ``random``. Equal graphs, counts, methods and seeds give equal clusters; ``seed`` does not count for ``lp``.
+
+    OptionError where there are fewer vertices than clusters; MissingDependencyError without pymetis, BudgetError for a graph that METIS cannot number.
+    """
+    if count > min(store.vertices, MOST):
+        raise OptionError(
+            f"--clusters: expected at most the graph's {min(store.vertices, MOST):,} vertices, found {count:,}"
+        )
+    if method == "random":
+        return _cut(shuffled(store.vertices, seed), count)
+    graph = store.load()
+    if method == "metis":
+        return _by_metis(graph.indptr, graph.indices, count, seed)
+    from csaw.partition.graph.cluster_kernels import breadth_first, propagate  # brings Numba
+
+    order = np.empty(store.vertices, np.int64)
+    breadth_first(graph.indptr, graph.indices, order)
+    clusters = _cut(order, count)
+    most = max(int(SLACK * store.vertices / count), -(-store.vertices // count))
+    propagate(graph.indptr, graph.indices, clusters, np.bincount(clusters, minlength=count), most, ROUNDS)
+    return clusters
+
+
+def _cut(order: np.ndarray, count: int) -> np.ndarray:
+    """The clusters of vertices when ``order`` is cut into ``count`` parts whose sizes differ by one at most."""
+    clusters = np.empty(order.size, np.int32)
+    clusters[order] = np.repeat(
+        np.arange(count), np.diff(np.arange(count + 1, dtype=object) * order.size // count).astype(np.int64)
+    )
+    return clusters
+
+
+def shuffled(vertices: int, seed: int) -> np.ndarray:
+    """The vertices in order of 64-bit hashes of their numbers, which depend on the seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    return np.argsort(random_words(vertices, seed), kind="stable")
+
+
+def random_words(vertices: int, seed: int) -> np.ndarray:
+    """uint64 [vertices]: these hashes."""
+    with np.errstate(over="ignore"):
+        key = _mixed(np.uint64(seed % 2**64) + np.zeros(1, np.uint64))
+        return _mixed(key + np.arange(vertices, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def _mixed(word: np.ndarray) -> np.ndarray:
+    word = word + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+def _by_metis(indptr: np.ndarray, indices: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """METIS wants each edge in both directions, and none from a vertex to itself."""
+    try:
+        import pymetis
+    except ImportError as error:
+        raise MissingDependencyError(
+            "metis needs pymetis: pip install 'csaw[metis]', or choose lp or random"
+        ) from error
+    from scipy.sparse import csr_array
+
+    vertices = indptr.size - 1
+    whole = csr_array((np.ones(indices.size, np.int8), indices.astype(np.int64), indptr), shape=(vertices, vertices))
+    both = (whole.astype(bool) + whole.T.astype(bool)).tocoo()
+    apart = both.coords[0] != both.coords[1]
+    rows, columns = (ends[apart] for ends in both.coords)
+    if rows.size > MOST:
+        raise BudgetError(
+            f"metis: expected at most {MOST:,} edges in both directions, found {rows.size:,}; choose lp or random"
+        )
+    order = np.lexsort((columns, rows))
+    starts = np.zeros(vertices + 1, np.int32)
+    np.cumsum(np.bincount(rows, minlength=vertices), out=starts[1:])
+    if count == 1 or not rows.size:
+        return _cut(np.arange(vertices), count)
+    adjacency = pymetis.CSRAdjacency(starts, columns[order].astype(np.int32))
+    _, found = pymetis.part_graph(count, adjacency, options=pymetis.Options(seed=seed % 2**31), recursive=False)
+    return np.asarray(found, np.int32)

@@ -1,0 +1,260 @@
+"""Kernels that turn edges into rows: edges are dealt to buckets of rows and sorted in each by a radix sort. All are stable, so the order of the file decides.
+
+A bucket is small enough to be sorted in the processor's cache: all passes over it cost less than a single pass over all edges.
+"""
+
+import numpy as np
+
+from csaw.partition.arrays.spool import gather
+from csaw.partition.base.compile import inner, njit
+
+KEEP, FIRST, SUM = 0, 1, 2
+DIGIT_BITS = 11  # of a pass of the radix sort: its counters stay in the first level cache
+
+
+@njit(nogil=True)
+def mark(ids, base, seen):
+    """Set ``seen[id - base]`` for each id that occurs, modulo 2^64, for ids of any sign.
+
+    Several threads may mark entries of one table, since all write the same value. Each writes only entries that are not marked, because a write takes the cache line from other threads.
+    """
+    for i in range(ids.size):
+        if not seen[np.uint64(ids[i]) - base]:
+            seen[np.uint64(ids[i]) - base] = True
+
+
+@njit(nogil=True)
+def rank_seen(seen, base, first, ids, table):
+    """The ids of a slice that begins at ``base``, ranks counted from ``first``: their bits to ``ids[rank]``, their ranks to ``table``."""
+    rank = np.int64(first)
+    for i in range(seen.size):
+        if seen[i]:
+            ids[rank] = base + np.uint64(i)
+            table[i] = rank
+            rank += 1
+
+
+@njit(nogil=True)
+def rank_by_table(ids, base, table, out):
+    for i in range(ids.size):
+        out[i] = table[np.uint64(ids[i]) - base]
+
+
+MIX = np.uint64(0x9E3779B97F4A7C15)  # of Fibonacci hashing: the upper bits of a product depend on all bits of a number
+
+
+@njit(nogil=True)
+def fill_slots(ids, shift, slots):
+    """A hash table of ranks, counted from 1, by their ids (uint64, each once): ``slots`` has 2^(64 - shift) places, more than there are ids."""
+    for rank in range(ids.size):
+        place = np.int64((ids[rank] * MIX) >> shift)
+        while slots[place] != 0:
+            place = (place + 1) & (slots.size - 1)
+        slots[place] = rank + 1
+
+
+@njit(nogil=True)
+def rank_by_slots(wanted, ids, shift, slots, out):
+    """The rank of each wanted id, all of which are there."""
+    for i in range(wanted.size):
+        bits = np.uint64(wanted[i])
+        place = np.int64((bits * MIX) >> shift)
+        while ids[np.int64(slots[place]) - 1] != bits:
+            place = (place + 1) & (slots.size - 1)
+        out[i] = slots[place] - 1
+
+
+@njit(nogil=True)
+def count_buckets(src, dst, undirected, drop_loops, bucket_of, reached, counts):
+    """Add the number of directed edges of each bucket to ``counts``; returns the number of self loops.
+
+    ``reached`` is set for each vertex that is a target; threads may share it, as in ``mark``.
+    """
+    loops = 0
+    for i in range(src.size):
+        loop = src[i] == dst[i]
+        loops += loop
+        if loop and drop_loops:
+            continue
+        counts[bucket_of[src[i]]] += 1
+        if not reached[dst[i]]:
+            reached[dst[i]] = True
+        if undirected and not loop:
+            counts[bucket_of[dst[i]]] += 1
+    return loops
+
+
+@njit(nogil=True)
+def deal(src, dst, weights, number, undirected, drop_loops, bucket_of, at, out_src, out_dst, out_weights, out_numbers):
+    """Copy directed edges to the buckets of their rows, in their order, from the places ``at`` on. ``number``: that of the first edge among all of the input."""
+    for i in range(src.size):
+        loop = src[i] == dst[i]
+        if loop and drop_loops:
+            continue
+        for reverse in range(2 if undirected and not loop else 1):
+            a, b = (dst[i], src[i]) if reverse else (src[i], dst[i])
+            cell = at[bucket_of[a]]
+            at[bucket_of[a]] = cell + 1
+            out_src[cell], out_dst[cell] = a, b
+            if weights.size > 0:
+                out_weights[cell] = weights[i]
+            if out_numbers.size > 0:
+                out_numbers[cell] = number + i
+
+
+@njit(nogil=True)
+def count_degrees(src, degrees):
+    """Count the edges of each row, before repeats are merged, into ``degrees``."""
+    for i in range(src.size):
+        degrees[src[i]] += 1
+
+
+@njit(nogil=True)
+def build_buckets(
+    addresses,
+    handles,
+    ends,
+    sizes,
+    cuts,
+    vertices,
+    duplicates,
+    indptr,
+    indices,
+    out_weights,
+    out_numbers,
+    src_room,
+    dst_room,
+    weight_room,
+    number_room,
+):
+    """CSR of neighboring buckets, one after the other, so that each stays in the cache; returns what :func:`build_rows` does, entries -1 where a file is too short.
+
+    ``addresses`` and ``handles`` [columns, pieces] say where dealt columns are, as ``gather`` takes them; bucket k is the entries ``ends[k]`` to before ``ends[k + 1]`` of their
+    pieces, ``sizes[k]`` together, and the rows ``cuts[k]`` to before ``cuts[k + 1]``. ``..._room`` is for the largest bucket; outputs hold all entries.
+    """
+    kept, merged, repeats, largest = np.int64(0), np.int64(0), False, np.int64(0)
+    for k in range(sizes.size):
+        n, first, last = sizes[k], cuts[k], cuts[k + 1]
+        src, dst, weights, numbers = src_room[:n], dst_room[:n], weight_room[:n], number_room[:n]
+        for column in range(2 + (weights.size > 0) + (numbers.size > 0)):
+            if column < 2:
+                item, to = src.itemsize, (src if column == 0 else dst).ctypes.data
+            elif column == 2 and weights.size > 0:
+                item, to = 4, weights.ctypes.data
+            else:
+                item, to = 8, numbers.ctypes.data
+            if not gather(addresses[column], handles[column], ends[k], ends[k + 1], item, to):
+                return np.int64(-1), merged, repeats, largest
+        starts = indptr[first - cuts[0] : last - cuts[0] + 1]
+        found = build_rows(src, dst, weights, numbers, first, last - first, vertices, duplicates, starts, indices[kept : kept + n], out_weights[kept : kept + n], out_numbers[kept : kept + n])  # fmt: skip
+        for row in range(starts.size):
+            starts[row] += kept
+        kept, merged = kept + found[0], merged + found[1]
+        repeats, largest = repeats or found[2], max(largest, found[3])
+    return kept, merged, repeats, largest
+
+
+@inner
+def build_rows(
+    src, dst, weights, numbers, first, rows, vertices, duplicates, indptr, indices, out_weights, out_numbers
+):
+    """CSR of the vertices first .. first + rows - 1; returns (entries kept, repeats merged, whether some are left, entries of the largest row).
+
+    Outputs hold as many entries as ``src``, which is used up.
+    """
+    bits = 1
+    while vertices >> bits > 0:
+        bits += 1
+    passes = -(-bits // DIGIT_BITS)
+    width = -(-bits // passes)
+    other_src, other_dst, other_weights = np.empty_like(src), np.empty_like(dst), np.empty_like(weights)
+    other_numbers = np.empty_like(numbers)
+    for k in range(passes):
+        sort_by_digit(src, dst, weights, numbers, k * width, width, other_src, other_dst, other_weights, other_numbers)
+        src, other_src = other_src, src
+        dst, other_dst = other_dst, dst
+        weights, other_weights = other_weights, weights
+        numbers, other_numbers = other_numbers, numbers
+    sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_weights, out_numbers)
+    return merge_repeats(duplicates, indptr, indices, out_weights, out_numbers)
+
+
+@inner
+def sort_by_digit(src, dst, weights, numbers, shift, width, out_src, out_dst, out_weights, out_numbers):
+    """Sort edges by the bits shift .. shift + width - 1 of the target; stable."""
+    mask = (1 << width) - 1
+    at = np.zeros(mask + 2, np.int64)
+    for i in range(dst.size):
+        at[((np.int64(dst[i]) >> shift) & mask) + 1] += 1
+    for k in range(mask + 1):
+        at[k + 1] += at[k]
+    for i in range(dst.size):
+        digit = (np.int64(dst[i]) >> shift) & mask
+        cell = at[digit]
+        at[digit] = cell + 1
+        out_src[cell], out_dst[cell] = src[i], dst[i]
+        if weights.size > 0:
+            out_weights[cell] = weights[i]
+        if numbers.size > 0:
+            out_numbers[cell] = numbers[i]
+
+
+@inner
+def sort_by_row(src, dst, weights, numbers, first, rows, indptr, indices, out_weights, out_numbers):
+    """Sort edges by source and cut them into rows by ``indptr``; stable."""
+    indptr[:] = 0
+    for i in range(src.size):
+        indptr[src[i] - first + 1] += 1
+    for v in range(rows):
+        indptr[v + 1] += indptr[v]
+    at = indptr.copy()
+    for i in range(src.size):
+        cell = at[src[i] - first]
+        at[src[i] - first] = cell + 1
+        indices[cell] = dst[i]
+        if weights.size > 0:
+            out_weights[cell] = weights[i]
+        if numbers.size > 0:
+            out_numbers[cell] = numbers[i]
+
+
+@inner
+def merge_repeats(duplicates, indptr, indices, weights, numbers):
+    """One entry for each run of equal ones in a row, unless all are kept; in place. Returns what :func:`build_rows` does."""
+    kept, high, left, largest = 0, 0, False, 0
+    for v in range(indptr.size - 1):
+        begin, i, high = kept, high, indptr[v + 1]
+        while i < high:
+            j = i + 1
+            total = float(weights[i]) if weights.size > 0 else 0.0
+            while duplicates != KEEP and j < high and indices[j] == indices[i]:
+                if weights.size > 0:
+                    total += float(weights[j])
+                j += 1
+            left |= j < high and indices[j] == indices[i]
+            indices[kept] = indices[i]
+            if weights.size > 0:
+                weights[kept] = total if duplicates == SUM else weights[i]
+            if numbers.size > 0:
+                numbers[kept] = numbers[i]
+            kept += 1
+            i = j
+        indptr[v + 1] = kept
+        largest = max(largest, kept - begin)
+    return kept, high - kept, left, largest
+
+
+@njit(nogil=True)
+def count_present(indptr, indices, rows, wanted):
+    """Count the pairs (row, neighbor) that are entries, by binary search."""
+    found = 0
+    for k in range(rows.size):
+        low, high = indptr[rows[k]], indptr[rows[k] + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if np.int64(indices[middle]) < wanted[k]:
+                low = middle + 1
+            else:
+                high = middle
+        found += low < indptr[rows[k] + 1] and np.int64(indices[low]) == wanted[k]
+    return found

@@ -1,0 +1,120 @@
+"""Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in words."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreError
+from csaw.partition.graph.weight_range import LEAST_DOUBLE, are_weights
+
+WORDS = str | bytes
+
+
+@contextmanager
+def foreign(what: str) -> Iterator[None]:
+    """Reads an object of another library, whose own code may raise anything: that becomes an OptionError that names ``what`` is read, and a lack of memory a BudgetError."""
+    try:
+        yield
+    except CsawError:
+        raise
+    except MemoryError as error:
+        raise BudgetError(f"{what}: it takes more memory than there is; expected a graph that fits: {error}") from error
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise OptionError(f"{what}: expected an object as its library makes it, found one that cannot be read ({said[:200]}); make it anew") from error  # fmt: skip
+
+
+def array_of(what: str, given: Any, dtype: Any = None) -> np.ndarray:
+    """What NumPy, or a library that knows it, reads as an array. OptionError for masked entries, and for what cannot be read."""
+    with foreign(what):
+        if hasattr(given, "detach"):  # of a tensor that gradients follow, or on a GPU
+            given = given.detach().cpu().numpy()
+        if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.count_masked(given))):
+            raise OptionError(f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave these rows out, or fill them")  # fmt: skip
+        return np.asarray(given, dtype)
+
+
+def column_of(what: str, given: Any) -> np.ndarray:
+    """A column of values as they are, [n]: NumPy would make strings of a mixture of Python's own values, and take tuples apart."""
+    if hasattr(given, "__array__"):
+        return array_of(what, given)
+    if isinstance(given, WORDS | Mapping | AbstractSet) or not isinstance(given, Iterable):
+        raise OptionError(f"{what}: expected a column of values, found {quoted(given)} ({type(given).__name__})")
+    with foreign(what):
+        values = list(given)
+    if all(type(one) is int for one in values):
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            pass
+    out = np.empty(len(values), object)
+    for place, value in enumerate(values):
+        out[place] = value
+    return out
+
+
+def integers_of(what: str, given: Any) -> np.ndarray:
+    """Integers [n]. OptionError for truths, complex numbers and numbers with a point, which are no places."""
+    held = array_of(what, given)
+    if held.size == 0 and held.ndim == 1:
+        return held.astype(np.int64)
+    if held.ndim != 1 or held.dtype.kind not in "iu":
+        raise OptionError(
+            f"{what}: expected an array of integers, [n], found {_kind(held)} of the shape {list(held.shape)}"
+        )
+    return held
+
+
+def weights_of(what: str, given: Any, edges: int) -> np.ndarray:
+    """float32 [edges], without a copy where they are. OptionError for what is no number for each edge; StoreError for numbers that are no weights."""
+    held = array_of(what, given)
+    if held.dtype.kind == "O" and held.ndim == 1:
+        held = np.array([_number(what, one) for one in held.tolist()], np.float64)
+    elif held.dtype.kind in "SUT":
+        try:
+            held = held.astype(np.float64)
+        except ValueError as error:
+            raise OptionError(f"{what}: expected a number for each edge: {error}") from error
+    if held.dtype.kind not in "biuf":
+        raise OptionError(f"{what}: expected a number for each edge, found {_kind(held)}")
+    if held.shape != (edges,):
+        raise OptionError(f"{what}: expected a number for each of {edges:,} edges, found the shape {held.shape}")
+    wrong = np.flatnonzero(~are_weights(held))
+    if wrong.size:
+        raise StoreError(
+            f"{what}: expected finite numbers from 0 on, found {wrong.size:,} others, the first of them {held[wrong[0]]} at position {wrong[0]:,}; "
+            "float32 holds positive ones from 1e-45 to 3.4e38"
+        )
+    found = np.ascontiguousarray(held, np.float32)
+    return np.abs(found) if np.signbit(found).any() else found  # of -0 the sign goes
+
+
+def _number(what: str, value: Any) -> float:
+    """A weight among values of any type."""
+    if isinstance(value, Real | Decimal | np.bool_ | str | bytes):
+        try:
+            number = float(value)
+        except OverflowError:
+            return float("inf")
+        except ValueError as error:
+            raise OptionError(f"{what}: expected a number for each edge, found {quoted(value)}") from error
+        return LEAST_DOUBLE if number == 0 and value != 0 and not isinstance(value, WORDS) else number
+    raise OptionError(f"{what}: expected a number for each edge, found {quoted(value)} ({type(value).__name__})")
+
+
+def _kind(held: np.ndarray) -> str:
+    names = {
+        "b": "truths",
+        "c": "complex numbers",
+        "f": "numbers with a point",
+        "m": "spans of time",
+        "M": "times",
+        "O": "objects",
+    }
+    return names.get(held.dtype.kind, str(held.dtype))

@@ -1,0 +1,99 @@
+"""Writing one partition of a graph store, rows in order; any process can, into a folder of its own."""
+
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from csaw.partition.arrays.arrays import growing_array
+from csaw.partition.arrays.nodes import write_group
+from csaw.partition.base.parallel import Backlog
+from csaw.partition.errors import StoreError
+from csaw.partition.graph.attributes import EDGE_IDS
+
+
+class Facts(NamedTuple):
+    """Of some rows: the entries of the largest, whether any entry is there twice, and the least and the largest weight, where weights were looked at."""
+
+    largest: int
+    repeats: bool
+    lightest: float = inf
+    heaviest: float = -inf
+
+    def and_of(self, other: "Facts") -> "Facts":
+        """The facts of both rows."""
+        largest, repeats = max(self.largest, other.largest), self.repeats or other.repeats
+        return Facts(largest, repeats, min(self.lightest, other.lightest), max(self.heaviest, other.heaviest))
+
+
+NO_ROWS = Facts(0, False)
+
+
+class PartitionWriter:
+    """Writes a partition to ``folder`` by ``jobs``: ``extend`` for rows in order, then ``end``. ``arrays``: those that it has, by name. ``store``: the path that errors name.
+
+    ``numbered``: whether the store keeps the number that each edge has in the input. ``sync`` is told of each file that is complete.
+    """
+
+    def __init__(self, folder: Path, store: Path, *, id_dtype: np.dtype, weighted: bool, numbered: bool, compression: str | None,
+                 jobs: Backlog, sync: Callable[[Path], Any] | None = None) -> None:  # fmt: skip
+        self.store = store
+        with full_disk_named(store):
+            write_group(folder, {})
+        dtypes = {"indptr": np.dtype(np.int64), "indices": id_dtype}
+        if weighted:
+            dtypes["weights"] = np.dtype(np.float32)
+        if numbered:
+            dtypes[EDGE_IDS] = np.dtype(np.int64)
+        self.arrays = {
+            name: growing_array(folder / name, dtype, compression, jobs, sync) for name, dtype in dtypes.items()
+        }
+        self.arrays["indptr"].extend(np.zeros(1, np.int64))
+
+    @property
+    def vertices(self) -> int:
+        """Number of rows so far."""
+        return self.arrays["indptr"].size - 1
+
+    @property
+    def edges(self) -> int:
+        """Number of entries so far."""
+        return self.arrays["indices"].size
+
+    def extend(
+        self, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, numbers: np.ndarray | None
+    ) -> dict[str, np.ndarray]:
+        """The next rows, ``indptr`` int64 from 0; returns what is stored of them. Arrays must stay as they are until all is written."""
+        given = {"indices": indices, "weights": weights, EDGE_IDS: numbers}
+        parts = {name: np.asarray(given[name], array.dtype) for name, array in self.arrays.items() if name in given}
+        parts["indptr"] = indptr[1:] + self.edges
+        with full_disk_named(self.store, sum(part.nbytes for part in parts.values())):
+            for name, array in self.arrays.items():
+                array.extend(parts[name])
+        return parts
+
+    def end(self) -> None:
+        """No more rows come."""
+        held = sum(array.held_size * array.dtype.itemsize for array in self.arrays.values())
+        with full_disk_named(self.store, held):
+            for array in self.arrays.values():
+                array.end()
+
+
+class full_disk_named:
+    """Turns a full disk or a forbidden folder into an error that names it."""
+
+    def __init__(self, path: Path, needed_bytes: int = 0) -> None:
+        self.path, self.needed_bytes = path, needed_bytes
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, StoreError):
+            more = f", {self.needed_bytes:,} more bytes needed" if self.needed_bytes else ""
+            raise StoreError(
+                f"{self.path} cannot be written: {error.strerror or error}{more}; nothing is left under its name"
+            ) from error

@@ -1,0 +1,43 @@
+"""The share of directed edges whose reverse is there too, estimated from evenly spread edges with at most two partitions in memory."""
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+from csaw.partition.graph.csr import count_present
+from csaw.partition.graph.store import GraphStore, Partition
+
+
+def reciprocity(store: GraphStore, most: int = 200_000) -> float | None:
+    """The share of edges, 0 to 1, whose reverse is an edge too, from about ``most`` of them at most; None for an undirected or empty graph."""
+    if not store.directed or store.edges == 0:
+        return None
+    stride = max(1, store.edges // most)
+    rows = lru_cache(maxsize=1)(partial(_rows, store))  # of a store in one partition, that is read once
+    ends = [_spread(part, rows(part.number), stride) for part in store.partitions]
+    sources, targets = (np.concatenate(column) for column in zip(*ends, strict=True))
+    found = sum(_found(part, rows(part.number), targets, sources) for part in reversed(store.partitions))
+    return found / sources.size if sources.size else None
+
+
+def _rows(store: GraphStore, number: int) -> tuple[np.ndarray, np.ndarray]:
+    part = store.partitions[number]
+    indices = np.empty(part.edges, store.id_dtype)
+    store.read_partition(number, indices)
+    return store.read_offsets(number), indices
+
+
+def _spread(part: Partition, rows: tuple[np.ndarray, np.ndarray], stride: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every ``stride``-th entry of the whole store that lies in this partition and is no self loop."""
+    indptr, indices = rows
+    at = np.arange(-part.first_edge % stride, part.edges, stride)
+    sources = np.searchsorted(indptr, at, side="right") - 1 + part.first_vertex
+    targets = indices[at].astype(np.int64)
+    keep = sources != targets
+    return sources[keep], targets[keep]
+
+
+def _found(part: Partition, csr: tuple[np.ndarray, np.ndarray], sources: np.ndarray, targets: np.ndarray) -> int:
+    """How many of the pairs are entries of this partition."""
+    here = (sources >= part.first_vertex) & (sources < part.last_vertex)
+    return count_present(*csr, sources[here] - part.first_vertex, targets[here])

@@ -1,0 +1,131 @@
+"""How an edge list or a table is read: checked once, for the command line and Python alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.clusters import METHODS
+from csaw.partition.graph.csr import FIRST, KEEP, SUM
+from csaw.partition.ingestion.text.columns import FLAGS, Wishes, wish_of
+
+MOST_THREADS = 4096
+POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
+CHOICES = {
+    "ids": ("auto", "int", "string"),
+    "duplicates": tuple(POLICIES),
+    "self_loops": ("keep", "drop"),
+    "on_error": ("stop", "skip"),
+    "balance": ("edges", "vertices"),
+    "compression": (None, "lz4"),
+    "method": METHODS,
+    "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
+}
+LARGEST = 2**63 - 1
+WHOLE = {
+    "skip_lines": ("--skip-lines", 0, "at least 0"),
+    "cluster_seed": ("--cluster-seed", 0, "at least 0"),
+    "partitioner_seed": ("--partitioner-seed", 0, "at least 0"),
+    "partition_bytes": ("--partition-size", 1, "at least 1 byte"),
+    "partitions": ("--partitions", 1, "at least 1"),
+    "memory": ("--memory", 1, "at least 16MiB"),
+    "threads": ("--threads", 1, "at least 1"),
+    "clusters": ("--clusters", 1, "at least 1"),
+}
+"""Options that are integers: their flags, the least value, and how messages say it."""
+TRUTHS = ("directed", "reverse", "overwrite", "edge_ids")
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How to read an edge list or a table, and how to lay out the store. The defaults suit the text files of SNAP.
+
+    OptionError or BudgetError names the first option that is out of its range. Columns are named by their header, or numbered from 1.
+    """
+
+    directed: bool | None = None
+    """Whether a row is an edge in one direction only. None: as the header says, otherwise yes."""
+    reverse: bool = False
+    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an edge to it."""
+    ids: str = "auto"
+    """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise strings."""
+    weight_column: str | int = "auto"
+    """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header, the third of three."""
+    duplicates: str = "first"
+    """What to do with a repeated edge: ``keep`` all, keep the ``first``, add their weights (``sum``), or raise an ``error``."""
+    self_loops: str = "keep"
+    """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""
+    on_error: str = "stop"
+    """What to do on a malformed row: ``stop`` with an error, or ``skip`` and count it."""
+    partitions: int | None = None
+    """Number of partitions. None: as many as ``partition_bytes`` asks for."""
+    partition_bytes: int | None = None
+    """Largest size of a partition in bytes. None: an eighth of ``memory``, from 1 MiB to 256 MiB."""
+    balance: str = "edges"
+    """Whether partitions get equal numbers of ``edges`` or of ``vertices``."""
+    compression: str | None = None
+    """Compression of the arrays: None, or ``lz4``, which is smaller and loads half as fast."""
+    memory: int | None = None
+    """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
+    overwrite: bool = False
+    source_column: str | int | None = None  # a name, or a number from 1; None: by the header, else 1
+    target_column: str | int | None = None  # the same, else 2
+    clusters: int | None = None
+    """Number of clusters that the vertices are sorted into, for ``cluster-gcn``. None: no clusters."""
+    method: str = "metis"
+    """How clusters are made: by ``metis``, by ``lp`` (label propagation), or ``random``."""
+    cluster_seed: int = 0
+    """Seed of the clusters, where their method draws anything."""
+    partitioner: str = "range"
+    """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew, and original ids stay as they are."""
+    partitioner_seed: int = 0
+    """Seed of the partitioner, where it draws anything."""
+    edge_ids: bool = False
+    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for ``csaw.partition.read_edge_ids``."""
+    skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
+    threads: int | None = None  # None: all processors
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if not isinstance(value := getattr(self, name), str | None) or value not in choices:
+                raise OptionError(
+                    f"--{name.replace('_', '-')}: expected {', '.join(map(str, choices))}, found {quoted(value)}"
+                )
+        for name in TRUTHS:
+            object.__setattr__(self, name, _truth(name, getattr(self, name), name == "directed"))
+        _ = self.wishes  # raises OptionError for a wish that no column can have
+        for name, (flag, least, said) in WHOLE.items():
+            if (value := getattr(self, name)) is not None or least == 0:
+                object.__setattr__(self, name, _whole(flag, value, said, least))
+        if self.threads is not None and self.threads > MOST_THREADS:
+            raise OptionError(f"--threads: expected at most {MOST_THREADS}, found {self.threads}")
+        if self.memory is not None and self.memory < 16 << 20:
+            raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
+
+    @property
+    def wishes(self) -> Wishes:
+        """The columns to read."""
+        given = (self.source_column, self.target_column, self.weight_column)
+        source, target, weight = (wish_of(flag, wish) for flag, wish in zip(FLAGS, given, strict=True))
+        return Wishes(source, target, weight or "none")
+
+
+def _truth(name: str, value: object, may_be_open: bool) -> bool | None:
+    """A truth of Python's own; OptionError for what is none, and None where the option ``may_be_open``."""
+    if value is None and may_be_open:
+        return None
+    if not isinstance(value, bool | int | np.bool_) or value not in (0, 1):
+        raise OptionError(f"--{name.replace('_', '-')}: expected true or false, found {quoted(value)}")
+    return bool(value)
+
+
+def _whole(flag: str, value: object, expected: str, least: int) -> int:
+    """An integer of Python's own; OptionError unless it is ``least`` or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise OptionError(f"{flag}: expected an integer, {expected}, found {quoted(value)}")
+    if value < least:
+        raise OptionError(f"{flag}: expected {expected}, found {quoted(value)}")
+    if value > LARGEST:
+        raise OptionError(f"{flag}: expected {expected} and at most 2^63 - 1, found {quoted(value)}")
+    return int(value)

@@ -1,0 +1,99 @@
+"""What ``csaw.partition(...)`` does: a graph store from files of edges, or from a graph that a program holds."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from csaw.partition.base.progress import progress_of
+from csaw.partition.base.quoting import quoted
+from csaw.partition.base.sizes import parse_size
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.write import write_graph
+from csaw.partition.ingestion.given_graph import graph_in_memory
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.pipeline import ingest
+from csaw.partition.ingestion.text.several import files_of
+
+Size = int | str
+
+
+class PartitionOptions(TypedDict, total=False):
+    """The options of ``csaw partition``, by the same names; :class:`IngestOptions` explains each. Sizes are bytes, or text such as ``4GiB``."""
+
+    directed: bool | None
+    reverse: bool
+    ids: str
+    source_column: str | int | None
+    target_column: str | int | None
+    weight_column: str | int
+    duplicates: str
+    self_loops: str
+    on_error: str
+    partitions: int | None
+    partition_size: Size | None
+    balance: str
+    partitioner: str
+    partitioner_seed: int
+    compression: str | None
+    memory: Size | None
+    clusters: int | None
+    method: str
+    cluster_seed: int
+    edge_ids: bool
+    threads: int | None
+    skip_lines: int
+    overwrite: bool
+    weights: Any
+    vertex_ids: Any
+
+
+GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids")  # of a graph in memory
+STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
+
+
+def make(inputs: Any, out: Any, *, progress: Any, **given: Any) -> GraphStore:
+    """The graph store ``out``; ``csaw.partition`` describes the arguments."""
+    options = _as_ingested(given)
+    if not isinstance(out, str | os.PathLike):
+        raise OptionError(f"out: expected a path, found {quoted(out)}")
+    if not _are_paths(inputs):
+        return _stored(inputs, out, options)
+    if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
+        what = "is for graphs in memory; name a column with weight_column" if unknown[0] in GRAPH else f"is no option; expected {', '.join(PartitionOptions.__annotations__)}"  # fmt: skip
+        raise OptionError(f"{unknown[0]}: it {what}")
+    chosen = IngestOptions(**options)
+    files = files_of([os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)])
+    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+    with progress_of(progress, "reading", total, "bytes") as update:
+        return ingest(files, Path(out), chosen, lambda done, total: update(done))
+
+
+def _as_ingested(given: dict[str, Any]) -> dict[str, Any]:
+    """Options by the names and in the types of IngestOptions."""
+    options = {"partition_bytes" if name == "partition_size" else name: value for name, value in given.items()}
+    for name in ("partition_bytes", "memory"):
+        if isinstance(options.get(name), str):
+            options[name] = parse_size(options[name])
+    if isinstance(compression := options.get("compression"), str) and compression == "none":
+        options["compression"] = None
+    return options
+
+
+def _are_paths(inputs: Any) -> bool:
+    """Whether ``inputs`` is a path, or a sequence of paths."""
+    if isinstance(inputs, str | os.PathLike):
+        return True
+    return isinstance(inputs, Sequence) and bool(inputs) and all(isinstance(one, str | os.PathLike) for one in inputs)
+
+
+def _stored(data: Any, out: Any, options: dict[str, Any]) -> GraphStore:
+    """A graph of a program's own as a store."""
+    if unknown := sorted(options.keys() - {*GRAPH, *STORE}):
+        known = ", ".join([*GRAPH, *STORE]).replace("partition_bytes", "partition_size")
+        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {known}; write the edges to a file for others")  # fmt: skip
+    IngestOptions(**{name: value for name, value in options.items() if name in STORE})  # OptionError for others
+    held = graph_in_memory(data, **{name: value for name, value in options.items() if name in GRAPH})
+    how = {name: value for name, value in options.items() if name in STORE}
+    return write_graph(out, held.indptr, held.indices, held.weights, directed=held.directed, vertex_ids=held.stored_ids(), **how)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Rows of edges in text and tables: formats, columns, cells, compressed input."""

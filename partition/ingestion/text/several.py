@@ -1,0 +1,171 @@
+"""Several files as one graph, read side by side: their rows one after the other, in the order of the files, if all of them are of one kind."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from csaw.partition.arrays.spool import Budget
+from csaw.partition.base.concurrent_sources import Lanes, Source
+from csaw.partition.base.parallel import Crew
+from csaw.partition.base.quoting import quoted, shown
+from csaw.partition.errors import FormatError, OptionError, StoreError
+from csaw.partition.ingestion.text.sniff import Shape
+
+PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
+END = object()  # behind the last piece of a file
+
+Open = Callable[[str, Callable | None], Any]
+
+
+def files_of(given: Any) -> list[str]:
+    """The files that are meant: a path, or several; of a folder, its files in order of their names. OptionError, StoreError."""
+    several = isinstance(given, list | tuple)
+    paths = list(given) if several else [given]
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise OptionError(f"INPUT: expected the path of an edge list or a table, found {quoted(path)}")
+    files = [file for path in paths for file in _files(os.fsdecode(path))]
+    if not files:
+        raise OptionError("INPUT: expected the path of an edge list or a table, found none")
+    if files.count("-") > 1:
+        raise OptionError("INPUT: - is standard input, which can be read once; it is given more than once")
+    return files
+
+
+def _files(path: str) -> list[str]:
+    if path == "-" or not os.path.isdir(path):
+        return [path]
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        raise StoreError(f"{shown(path)} cannot be read: {error.strerror}") from error
+    if any(entry.name == "zarr.json" for entry in entries):
+        raise StoreError(
+            f"{shown(path)} is a directory with a store in it; expected an edge list (a graph store goes to csaw sample or csaw info)"
+        )
+    entries = [entry for entry in entries if not entry.name.startswith(PASSED_OVER)]
+    for entry in entries:
+        if entry.is_dir():
+            raise StoreError(
+                f"{shown(entry.path)} is a directory; expected nothing but edge lists or tables in {shown(path)}"
+            )
+    if not entries:
+        raise StoreError(f"{shown(path)} is a directory without files; expected edge lists or tables in it")
+    return [entry.path for entry in entries]
+
+
+class Several:
+    """Rows of several files, as TextRows has them; FormatError names the first file that is of another kind than the first."""
+
+    def __init__(
+        self,
+        files: list[str],
+        opened: Open,
+        directed: bool | None,
+        crew: Crew,
+        budget: Budget,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self.files, self.opened, self.directed, self.crew, self.progress = files, opened, directed, crew, progress
+        self.budget = budget
+        self.sizes = [Path(file).stat().st_size if _lasts(file) else 0 for file in files]
+        self.done = [0] * len(files)  # bytes read of each
+        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
+        self.warnings: list[str] = []
+        self.kept: dict[int, Any] = {}  # files that are open
+        self.weighted = False
+        self.shape = Shape()
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def _look(self) -> None:
+        """Open each file to see of what kind it is."""
+        first: tuple[int, dict[str, Any]] | None = None
+        for number, file in enumerate(self.files):
+            rows = self.opened(file, None)
+            self.kept[number] = rows
+            if not rows.shape.empty:
+                first = first or (number, {"direction": "directed"} | rows.kind)
+                self._compare(first, file, rows)
+            if _lasts(file):
+                self.kept.pop(number).close()
+
+    def _compare(self, first: tuple[int, dict[str, Any]], file: str, rows: Any) -> None:
+        number, wanted = first
+        found, shape = rows.kind, rows.shape
+        if (
+            self.directed is not None or "direction" not in found
+        ):  # one option for all; part files have a header in the first alone
+            found["direction"] = wanted["direction"]
+        if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
+            raise FormatError(
+                f"{file}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, found {found.get(differs, 'none')}; files of one "
+                f"graph are read in one way: say how with {WAYS[differs]}, or make the files alike"
+            )
+        if file == self.files[number]:
+            self.weighted = rows.weighted
+            self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
+
+    def __iter__(self) -> Iterator[tuple]:
+        sources = [
+            Source(partial(self._pieces, number), waits=not _lasts(file)) for number, file in enumerate(self.files)
+        ]
+        ended = iter(range(len(sources)))
+        for rows, parsed in Lanes(self.crew, lambda: self.budget.left).in_order(_parsed, sources):
+            if parsed is not END:
+                yield rows.checked(parsed)
+                continue
+            rows.end()
+            rows.close()
+            del self.kept[next(ended)]  # the memory, too, that its rows are in
+            self.note(rows)
+
+    def note(self, rows: Any) -> None:
+        """What a file that was read has to say."""
+        self.warnings += [f"{rows.path}: {warning}" for warning in rows.warnings]
+        for name in self.counts:
+            self.counts[name] += rows.counts[name]
+
+    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[Any, Any]]]:
+        """The pieces of a file and how much room they take, and its end."""
+        rows = self.kept.get(number) or self.opened(self.files[number], self._progress_of(number))
+        self.kept[number] = rows
+        for piece in rows.pieces():
+            yield rows.piece_bytes(*piece), (rows, piece)
+        yield 0, (rows, END)
+
+    def _progress_of(self, number: int) -> Callable[[int, int], None] | None:
+        if self.progress is None:
+            return None
+        total, tell = sum(self.sizes), self.progress
+
+        def done_of_file(done: int, _: int) -> None:
+            self.done[number] = done
+            tell(sum(self.done), total)
+
+        return done_of_file
+
+    def close(self) -> None:
+        """Let go of all files."""
+        for rows in self.kept.values():
+            rows.close()
+
+
+WAYS = {
+    "ids": "--ids string", "direction": "--directed or --undirected", "source column": "--source-column", "target column": "--target-column",
+    "weight column": "--weight-column", "columns": "--weight-column none",
+}  # fmt: skip
+
+
+def _parsed(rows: Any, piece: Any) -> tuple[Any, Any]:
+    return rows, piece if piece is END else rows.parse(*piece)
+
+
+def _lasts(file: str) -> bool:
+    """Whether it can be opened again."""
+    return file != "-" and os.path.isfile(file)
