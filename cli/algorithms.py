@@ -25,7 +25,7 @@ def algorithms(as_json: bool) -> None:
         csaw algorithms
     """
     from csaw.cli.console import print_json
-    from csaw.engine import registry
+    from csaw.engine.api import registry
 
     found = [registry.find(name) for name in registry.names()]
     if as_json:

@@ -11,7 +11,7 @@ DEVICES = ("auto", "cpu", "cuda", "cuda:0", "cuda:0,1")
 
 def algorithms(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Names with their papers; a path, for FILE.py:CLASS, where no name begins so."""
-    from csaw.engine import registry
+    from csaw.engine.api import registry
 
     named = _named(((name, registry.find(name).paper) for name in registry.names()), incomplete)
     return named or _files(incomplete)

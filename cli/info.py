@@ -105,7 +105,7 @@ def _print_look(store: str, algo: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
     from csaw.engine.samples import open_samples
     from csaw.engine.samples.look import look
-    from csaw.engine.samples.shown import INSTANCES
+    from csaw.engine.samples.notebook import INSTANCES
     from csaw.partition.errors import StoreError
 
     samples = open_samples(store, algo=algo)

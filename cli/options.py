@@ -11,8 +11,8 @@ import click
 from csaw.cli import values
 from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
-from csaw.engine import registry
-from csaw.engine.option import NONE, Bytes, Option
+from csaw.engine.api import registry
+from csaw.engine.api.option import NONE, Bytes, Option
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.errors import CsawError
 

@@ -95,7 +95,7 @@ def sample(
     """
     from csaw.cli import spread
     from csaw.cli.told import report_run
-    from csaw.engine.devices import begin_to_open
+    from csaw.engine.devices.devices import begin_to_open
     from csaw.engine.samples.place import check_place, partial_of
 
     _check_virtual(virtual, virtual_from, resume)
@@ -137,7 +137,7 @@ def _print_plan(graph: str, job: Any, as_json: bool) -> None:
 
 def _commit(job: Any, place: str, overwrite: bool) -> dict[str, Any]:
     """Write the virtual sample of a job; the summary."""
-    from csaw.engine.virtual import commit_virtual
+    from csaw.engine.runs.virtual import commit_virtual
 
     return commit_virtual(job, place, overwrite=overwrite)
 
@@ -155,14 +155,14 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
 
 def _job(graph: str, algo: str, wanted: dict[str, Any], *, measure: bool) -> Any:
     from csaw.datasets.resolve import resolve
-    from csaw.engine.run import prepare
+    from csaw.engine.runs.run import prepare
 
     return prepare(resolve(graph), algo, measure=measure, **wanted)
 
 
 def _virtual_job(virtual_from: str, wanted: dict[str, Any]) -> Any:
     """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
-    from csaw.engine.virtual import open_virtual
+    from csaw.engine.runs.virtual import open_virtual
 
     return open_virtual(virtual_from, algo=_named(), **_of_run(virtual_from, wanted)).job
 
@@ -196,7 +196,7 @@ def _run(job: Any, out: str, shard: str | None, *how: Any) -> dict[str, Any]:
 
 def _execute(job: Any, out: str, resume: bool, overwrite: bool, shown: Any) -> dict[str, Any]:
     """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
-    from csaw.engine.run import execute
+    from csaw.engine.runs.run import execute
     from csaw.engine.samples.place import partial_of
 
     try:

@@ -66,7 +66,7 @@ def took() -> str:
 
 def _instances(samples: Any) -> str:
     """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
-    from csaw.engine.samples.shown import INSTANCES
+    from csaw.engine.samples.notebook import INSTANCES
     from csaw.partition.base.notebook import counted
 
     said = counted(samples.instances, *NAMES.get(samples.layout, INSTANCES[samples.layout]))

@@ -4,21 +4,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from csaw.engine.draw import draw_batches
-    from csaw.engine.run import execute, prepare, sample
-    from csaw.engine.sample_stream import stream
+    from csaw.engine.runs.draw import draw_batches
+    from csaw.engine.runs.run import execute, prepare, sample
+    from csaw.engine.runs.sample_stream import stream
+    from csaw.engine.runs.virtual import commit_virtual, open_virtual
     from csaw.engine.samples import open_samples
-    from csaw.engine.virtual import commit_virtual, open_virtual
 
 _WHERE = {
-    "draw_batches": "draw",
+    "draw_batches": "runs.draw",
     "open_samples": "samples",
-    "prepare": "run",
-    "sample": "run",
-    "execute": "run",
-    "stream": "sample_stream",
-    "commit_virtual": "virtual",
-    "open_virtual": "virtual",
+    "prepare": "runs.run",
+    "sample": "runs.run",
+    "execute": "runs.run",
+    "stream": "runs.sample_stream",
+    "commit_virtual": "runs.virtual",
+    "open_virtual": "runs.virtual",
 }
 __all__ = ["commit_virtual", "draw_batches", "execute", "open_samples", "open_virtual", "prepare", "sample", "stream"]
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from csaw.engine.option import Option, option, options_of
+from csaw.engine.api.option import Option, option, options_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore

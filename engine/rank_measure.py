@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.network import on_host
-from csaw.engine.option import option
 from csaw.engine.ranks import UNITS, Ranks
 
 BINS = 8  # of a distribution, for each doubling of the rank

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.network import Network
+from csaw.engine.plan.contracts import Array
 
 UNITS = 1 << 62
 FLOATS = UNITS >> 51  # units by which products of 64-bit floats may be off, together

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from csaw.commands import evaluate, graph, sample, stream
     from csaw.engine.evaluation.evaluate import Evaluation
     from csaw.engine.export import export
-    from csaw.engine.sample_stream import Stream
+    from csaw.engine.runs.sample_stream import Stream
     from csaw.engine.samples import Samples, open_samples
     from csaw.partition import GraphStore, PartitionModule, open_graph
     from csaw.partition.base.version import VERSION as __version__
@@ -33,7 +33,7 @@ _WHERE = {
     "Evaluation": "engine.evaluation.evaluate",
     "GraphStore": "partition.graph.store",
     "Samples": "engine.samples",
-    "Stream": "engine.sample_stream",
+    "Stream": "engine.runs.sample_stream",
     "evaluate": "commands",
     "export": "engine.export",
     "graph": "commands",

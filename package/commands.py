@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from csaw.datasets.resolve import resolve
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.evaluation.evaluate import Evaluation
 from csaw.engine.evaluation.evaluate import evaluate as evaluate_store
 from csaw.engine.evaluation.options import options as evaluate_options
-from csaw.engine.in_memory import draw_samples
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
-from csaw.engine.run import Job, execute, prepare
-from csaw.engine.sample_stream import Stream
-from csaw.engine.sample_stream import stream as stream_store
+from csaw.engine.runs.in_memory import draw_samples
+from csaw.engine.runs.run import Job, execute, prepare
+from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.runs.sample_stream import stream as stream_store
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples, open_samples
 from csaw.engine.samples.place import check_place
-from csaw.engine.virtual import commit_virtual
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.progress import progress_of, steps, wanted
 from csaw.partition.base.quoting import quoted

@@ -54,7 +54,8 @@ def _command(context: click.Context) -> list[str]:
 def options_table(kind: str, name: str) -> str:
     """The options of an algorithm or a measure as a table; a sentence where there are none."""
     from csaw.cli.options import help_of
-    from csaw.engine import measure, registry
+    from csaw.engine import measure
+    from csaw.engine.api import registry
 
     found = (registry if kind == "algorithm" else measure).find(name)
     rows = [f"| `--{key.replace('_', '-')}` | {_escaped(help_of(one))}. |" for key, one in found.options().items()]

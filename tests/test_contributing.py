@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from csaw.cli.export import export as export_command
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
 
 ROOT = Path(__file__).parents[1]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import ALL, Backend
 
 
 class Members:

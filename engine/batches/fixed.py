@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 
 BITS = 61
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
 from csaw.engine.batches.traversals import fresh
-from csaw.engine.contracts import Array, Batch
+from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.plan.parts import LISTED_EDGES
-from csaw.engine.schedule.crowds import crowds
+from csaw.engine.schedule.backend import ALL, Backend
+from csaw.engine.schedule.waiting import crowds
 
 
 class Induced:

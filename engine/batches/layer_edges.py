@@ -7,7 +7,7 @@ import numpy as np
 
 from csaw.engine.batches.fixed import scaled, shifts
 from csaw.engine.batches.traversals import begins, counts, fresh
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 
 if TYPE_CHECKING:
     from csaw.engine.batches.layers import Layer, Layers

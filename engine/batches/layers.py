@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from csaw.engine.backend import Backend
-from csaw.engine.batches.columns import Columns
+from csaw.engine.batches.incoming_bias import Columns
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.traversals import Traversals, begins, counts, distinct
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import Backend
 from csaw.partition.errors import BiasError
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement

@@ -6,9 +6,9 @@ A node's number is the slot of its random numbers. So a sample depends on no ord
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
 from csaw.engine.batches.traversals import Traversals, fresh
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import ALL, Backend
 from csaw.partition.errors import BudgetError
 
 MOST_NODES = 2**31 - 1  # of a mini-batch: their numbers are int32

@@ -8,10 +8,10 @@ because no draw depends on which edge a number stands for.
 
 import numpy as np
 
-from csaw.engine.backend import Backend
 from csaw.engine.batches.traversals import Traversals, begins, fresh
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import tries
+from csaw.engine.schedule.backend import Backend
 
 
 class Pools(Traversals):

@@ -7,7 +7,7 @@ number of edges varies around k, and the vertices that a frontier selects togeth
 import numpy as np
 
 from csaw.engine.batches.traversals import Traversals, distinct
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 
 
 class SharedDraws(Traversals):

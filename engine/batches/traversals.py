@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
-from csaw.engine.contracts import Array
-from csaw.engine.ends import Unending
+from csaw.engine.api.termination import Unending
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
-from csaw.engine.schedule.crowds import crowds
+from csaw.engine.schedule.backend import ALL, Backend
+from csaw.engine.schedule.waiting import crowds
 from csaw.partition.errors import OptionError
 
 MOST_PICKS = 1 << 24  # of a vertex by chance

@@ -10,9 +10,9 @@ ones is drawn by bias, whatever came before. Two edges of an instance depend on 
 
 import numpy as np
 
+from csaw.engine.api.option import LARGEST
 from csaw.engine.batches.traversals import Traversals, fresh
-from csaw.engine.contracts import Array
-from csaw.engine.option import LARGEST
+from csaw.engine.plan.contracts import Array
 
 
 class Unique(Traversals):

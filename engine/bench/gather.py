@@ -6,7 +6,7 @@ import numpy as np
 from numba import uint64
 
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.random import below
+from csaw.engine.draws.random import below
 from csaw.partition.base.compile import njit
 
 AHEAD = 64

@@ -6,13 +6,13 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.backend import TALLY
+from csaw.engine.api import registry
 from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.run import open_backend, prepare
-from csaw.engine.schedule.loop import Batches
+from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.schedule.backend import TALLY
+from csaw.engine.schedule.batch_loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.law import GraphView, next_law
+from csaw.engine.api import registry
+from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.verify.statistics import chi_square, holm
 from csaw.partition.graph.store import Graph
 

@@ -9,7 +9,7 @@ from csaw.engine.bench.context import PAPER, Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
 from csaw.engine.bench.judge import judged
 from csaw.engine.bench.machine import about
-from csaw.engine.devices import AUTO, first_gpu, place
+from csaw.engine.devices.devices import AUTO, first_gpu, place
 from csaw.partition.errors import OptionError
 
 

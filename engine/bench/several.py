@@ -8,9 +8,9 @@ from typing import Any
 
 from csaw.engine.bench.bench_row import Row, figure
 from csaw.engine.bench.work import Work
-from csaw.engine.run import open_backend, prepare
+from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, results_of
-from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 
 # Each GPU first writes this many bytes, this often, about 2 ms, while its thread queues kernels, so that timed kernels do not wait for Python.

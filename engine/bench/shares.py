@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import Walk
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.bench.bench_row import Row, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import room_for
 from csaw.engine.bench.work import Work
-from csaw.engine.ends import planned_steps
-from csaw.engine.run import Job, prepare
+from csaw.engine.runs.run import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.base.sizes import format_size
 

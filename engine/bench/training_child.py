@@ -41,7 +41,7 @@ def ladies(how: dict[str, Any], x: Callable, seeds: Callable) -> Loader:
 def opened(how: dict[str, Any]) -> tuple[Any, str]:
     """The graph store, and the device for csaw to draw on."""
     from csaw.engine.bench.graphs import given
-    from csaw.engine.devices import place
+    from csaw.engine.devices.devices import place
 
     device = "cpu" if how["gpu"] is None else f"cuda:{how['gpu']}"
     gpus = place(device)

@@ -46,7 +46,7 @@ class Workers:
 
     def alone(self) -> Turn:
         """The sample by this process, with one thread that draws."""
-        from csaw.engine.run import execute, prepare
+        from csaw.engine.runs.run import execute, prepare
 
         return self._timed(
             lambda out: execute(prepare(self.graph, self.work.algo, **self.wanted), out), time.process_time
@@ -84,7 +84,7 @@ class Workers:
         from csaw.engine.cluster.clusters import Cluster
         from csaw.engine.cluster.dask_run import recipe_of, run_on
         from csaw.engine.cluster.drawer import draw
-        from csaw.engine.run import manifest, stored_as
+        from csaw.engine.runs.run import manifest, stored_as
         from csaw.engine.samples.writer import SampleWriter
 
         where, out = Cluster.of(self.address), self.folder / "tasks.zarr"

@@ -14,7 +14,7 @@ from csaw.engine.cluster.recipe import SPARED, Recipe, check_device
 from csaw.engine.cluster.unstarted import is_unstarted, plans_here
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
-from csaw.engine.run import Job, Times, manifest, stored_as, summed_up
+from csaw.engine.runs.run import Job, Times, manifest, stored_as, summed_up
 from csaw.engine.samples import open_samples
 from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.writer import SampleWriter

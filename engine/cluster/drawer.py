@@ -15,7 +15,7 @@ from csaw.engine.cluster.joined import Joined
 from csaw.engine.cluster.recipe import Recipe, device_of, memory_of
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
-from csaw.engine.run import Job, manifest, open_backend, stored_as
+from csaw.engine.runs.run import Job, manifest, open_backend, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.schedule import Stopped

@@ -58,7 +58,7 @@ def spread_measuring(where: Cluster, store: GraphStore, wish: EvaluateOptions) -
     """Measures by the workers of a cluster."""
     from csaw.engine.cluster.joined import joined
     from csaw.engine.cluster.measurer import Given, Measurer
-    from csaw.engine.cluster.spread import Spread
+    from csaw.engine.cluster.task_map import Spread
 
     given = Given(str(store.path.absolute()), store.fingerprint, _of_worker(wish, where))
     with (

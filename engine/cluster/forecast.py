@@ -11,7 +11,7 @@ A graph in memory is read once. One that is streamed from its store is read agai
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from csaw.engine.contracts import Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import stored_bytes
 from csaw.engine.plan.plan import Plan
 

@@ -38,7 +38,7 @@ def ingest_on_cluster(
     where = Cluster.of(cluster)
     with connected(where) as client:
         from csaw.engine.cluster.joined import Joined, joined
-        from csaw.engine.cluster.spread import Spread
+        from csaw.engine.cluster.task_map import Spread
 
         with joined(client, lambda _: Joined(where.is_local)):
             spread = Spread(client, SAFE)

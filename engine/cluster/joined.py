@@ -11,7 +11,7 @@ from typing import Any
 
 from distributed import Worker, WorkerPlugin
 
-from csaw.engine.run import DRAWS
+from csaw.engine.runs.run import DRAWS
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import ClusterError
 
@@ -72,7 +72,7 @@ def _version_probe() -> Callable[[], tuple[str, int]]:
     """A function that workers without csaw can load: Dask sends what is defined inside of another one as it is."""
 
     def said() -> tuple[str, int]:
-        from csaw.engine import run
+        from csaw.engine.runs import run
         from csaw.partition.base import version
 
         return version.VERSION, run.DRAWS

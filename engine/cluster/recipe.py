@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from csaw.engine.plan.options import BASELINES, RUN, options
 from csaw.engine.plan.plan import INTERPRETER_BYTES
-from csaw.engine.run import DRAWS, Job, prepare
+from csaw.engine.runs.run import DRAWS, Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError, StoreError
@@ -65,7 +65,7 @@ class Recipe:
 
     def _job(self, given: dict[str, Any]) -> Job:
         if self.virtual:
-            from csaw.engine.virtual import open_virtual
+            from csaw.engine.runs.virtual import open_virtual
 
             return open_virtual(self.graph, algo=self._algo(), **given).job
         job = prepare(self.graph, self._algo(), **given)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from csaw.engine.run import Job, Times, backends_of, manifest, stored_as, summed_up
+from csaw.engine.runs.run import Job, Times, backends_of, manifest, stored_as, summed_up
 from csaw.engine.samples import check, files, open_samples
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.seal import draft_sizes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.cluster import measurer
-from csaw.engine.cluster.spread import Spread
+from csaw.engine.cluster.task_map import Spread
 from csaw.engine.measure import Measure
 from csaw.engine.unfinished import Unfinished
 from csaw.partition import GraphStore

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from csaw.engine import rates
 from csaw.engine.cluster.clusters import JOBS, Cluster
 from csaw.engine.cluster.recipe import SPARED, Recipe, device_of, memory_of
+from csaw.engine.devices import rates
 from csaw.engine.plan.plan import Plan
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import Walk
-from csaw.engine.backend import TALLY, Backend, Crowded, OverBudget
+from csaw.engine.api.algorithm import Walk
 from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.minibatches import MiniBatches
@@ -16,7 +15,6 @@ from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.batches.unique import Unique
-from csaw.engine.contracts import Batch, Store
 from csaw.engine.cpu.batches.clock_walks import ClockWalks
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.layers import HostLayers
@@ -27,13 +25,15 @@ from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.recycled import Recycled
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
+from csaw.engine.plan.contracts import Batch, Store
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.backend import TALLY, Backend, Crowded, OverBudget
 from csaw.engine.schedule.schedule import Stopped
-from csaw.engine.specialization import WEIGHT
+from csaw.engine.schedule.specialization import WEIGHT
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 

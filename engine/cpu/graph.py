@@ -9,16 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
-from csaw.engine.contracts import Partitions, WaitingBatch
 from csaw.engine.cpu.kept_tables import KeptTables
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import Places
 from csaw.engine.cpu.reserved import Reserved
 from csaw.engine.cpu.single_rows import HostRows
 from csaw.engine.cpu.slots import Slots
+from csaw.engine.plan.contracts import Partitions, WaitingBatch
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs, filter_words
+from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 
 PIECES, PIECE_EDGES = (
     32,

@@ -16,14 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from csaw.engine.api.hooks import TREES, Hook
 from csaw.engine.cpu.folding import Folding, names_of
-from csaw.engine.hooks import TREES, Hook
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.kernel_time import finds
 
 FOLDER = Path(__file__).with_name("kernels")
 FILES = ("constants.py", "access.py", "weigh.py", "walk.py", "searches.py", "rejection.py", "questions.py", "select.py", "traverse.py", "pools.py", "rows.py", "hops.py", "minibatches.py", "clocks.py")  # fmt: skip
-IMPORTED = ("../../random.py", "../../portable.py", "memory.py")  # imported by the header of each file
+IMPORTED = ("../../draws/random.py", "../../draws/portable.py", "memory.py")  # imported by the header of each file
 HEADER = """\
 # Written by csaw; delete at will.
 import math
@@ -31,8 +31,8 @@ import numpy as np
 from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import GraphArrays, borrowed
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
-from csaw.engine.random import *
+from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
+from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit
 """
 SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type

@@ -6,10 +6,10 @@ import numpy as np
 from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
+from csaw.engine.api.user_code import is_own
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.specialize import Kernels
-from csaw.engine.specialization import Specialization
-from csaw.engine.user_code import is_own
+from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import OptionError
 
 NOISE = (

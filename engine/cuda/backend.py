@@ -9,10 +9,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.backend import TALLY, Backend
 from csaw.engine.batches.induced import Induced
 from csaw.engine.batches.traversals import Traversals
-from csaw.engine.contracts import Array, Batch, Store
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.batches.begin import begun
@@ -31,11 +29,13 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
 from csaw.engine.cuda.streams import Streams
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array, Batch, Store
 from csaw.engine.plan.hop_tables import in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.backend import TALLY, Backend
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from csaw.engine.api.hook_scope import CALLED, INLINED
+from csaw.engine.api.hooks import ARGUMENTS, Hook
 from csaw.engine.cuda.constants import SHARED
-from csaw.engine.hook_scope import CALLED, INLINED
-from csaw.engine.hooks import ARGUMENTS, Hook
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.kernel_time import compiles, finds

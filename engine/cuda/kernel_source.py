@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from csaw.engine.algorithm import Walk
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.hooks import Hook
 from csaw.engine.batches.minibatches import frontiers
 from csaw.engine.cuda.compile import cubin
-from csaw.engine.hooks import Hook
 from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.hop_tables import PICKS, in_tables
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.residency import Residency
-from csaw.engine.specialization import WEIGHT, Specialization
+from csaw.engine.schedule.specialization import WEIGHT, Specialization
 
 TREE_EDGES = 1 << 15  # most edges of an instance that one block draws alone,
 POOL_EDGES = 1 << 12  # and if every pick is compared with all picks before it

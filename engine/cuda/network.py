@@ -12,7 +12,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.cuda.copies import Copies
 from csaw.engine.cuda.device import Device
@@ -25,6 +24,7 @@ from csaw.engine.cuda.row_classes import LongRows, RowClasses
 from csaw.engine.cuda.several import ranges
 from csaw.engine.cuda.team import ranges_of
 from csaw.engine.network import Block, Network, Wanted
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
 

@@ -5,10 +5,10 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.network import Block
+from csaw.engine.plan.contracts import Array
 
 ENDS = {
     2: 8,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.network import Block
+from csaw.engine.plan.contracts import Array
 from csaw.partition.base import worker_pool as parts
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
+from csaw.engine.plan.contracts import Array
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.network import DeviceNetwork

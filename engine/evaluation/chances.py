@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.algorithm import Algorithm
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.cpu.network import HostNetwork
 from csaw.partition.errors import OptionError
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import measure, recorded
+from csaw.engine import measure
+from csaw.engine.api import recorded
 from csaw.engine.evaluation import distances, profiles, sampled
 from csaw.engine.evaluation.measuring import Measuring, Progress
 from csaw.engine.evaluation.networks import Networks

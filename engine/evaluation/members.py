@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.contracts import Store
+from csaw.engine.plan.contracts import Store
 from csaw.partition.errors import OptionError
 
 

@@ -4,8 +4,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Self
 
-from csaw.engine import devices
 from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.devices import devices
 from csaw.engine.evaluation import profiles
 from csaw.engine.evaluation.options import EvaluateOptions
 from csaw.engine.measure import LARGE, SHARED, Findings, Measure

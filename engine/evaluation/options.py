@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from csaw.engine.option import Bytes, Option
+from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
 from csaw.partition.base.quoting import quoted

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.algorithm import Traversal
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Traversal
 from csaw.engine.cpu.kernels import among
 from csaw.engine.cpu.network import HostNetwork
 from csaw.engine.evaluation.members import Members

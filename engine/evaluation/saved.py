@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from csaw.engine.given_columns import IDS
 from csaw.engine.measure import Column, Findings
+from csaw.engine.sources.given_columns import IDS
 from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.arrays.words import ERRORS, Words
 from csaw.partition.base.quoting import quoted

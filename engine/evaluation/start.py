@@ -30,6 +30,6 @@ def start_vertex(network: Network, given: Any, flag: str) -> int:
 
 def random_vertices(network: Network, count: int, seed: int) -> np.ndarray:
     """int64 [count], ascending: different vertices, every set of them equally likely. ``seed`` decides which."""
-    from csaw.engine.random import SOURCE_SLOT, distinct_below
+    from csaw.engine.draws.random import SOURCE_SLOT, distinct_below
 
     return np.sort(distinct_below(np.uint64(seed), FIRST_RUN, SOURCE_SLOT, network.vertices, count))

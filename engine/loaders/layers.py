@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.algorithm import LayerEntries
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import LayerEntries
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch, in_graph
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
 from csaw.engine.plan.instance_bytes import LARGEST_SAMPLE
-from csaw.engine.run import prepare
-from csaw.engine.sample_stream import Stream
-from csaw.engine.schedule.loop import FinishedBatch
-from csaw.engine.seeds import SeedOrder
-from csaw.engine.sources import Sources
+from csaw.engine.runs.run import prepare
+from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.schedule.batch_loop import FinishedBatch
+from csaw.engine.sources.seeds import SeedOrder
+from csaw.engine.sources.sources import Sources
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

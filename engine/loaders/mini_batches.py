@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
 from csaw.engine.loaders.tensors import after_default_streams, span_of, tensors_of
-from csaw.engine.run import Job, open_backend, prepare
-from csaw.engine.sample_stream import Stream
+from csaw.engine.plan.contracts import Array
+from csaw.engine.runs.run import Job, open_backend, prepare
+from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, aside
-from csaw.engine.schedule.loop import Batches
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

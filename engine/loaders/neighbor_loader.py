@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from csaw.engine.given_sources import LABELS
 from csaw.engine.loaders.epoch_loader import EpochLoader
 from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import graph_of
@@ -13,6 +12,7 @@ from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.sampler import algorithm_options, output_of
 from csaw.engine.loaders.tensors import int64_of, share_of
+from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.errors import OptionError
 
 torch = needed("torch")

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.loaders.optional import needed
+from csaw.engine.plan.contracts import Array
 from csaw.engine.samples import NOTHING
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

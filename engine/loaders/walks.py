@@ -10,8 +10,8 @@ import numpy as np
 
 from csaw.engine.loaders.optional import needed
 from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
-from csaw.engine.run import prepare
-from csaw.engine.sample_stream import Stream
+from csaw.engine.runs.run import prepare
+from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples, open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.evaluation.start import random_vertices
 from csaw.engine.measure import Column, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
-from csaw.engine.option import option
 from csaw.partition.errors import OptionError
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.evaluation.start import start_vertex
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.network import Network, on_host
-from csaw.engine.option import option
 
 
 class Bfs(Measure):

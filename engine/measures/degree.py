@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.measure import Column, Distribution, Findings, Measure, Number
 from csaw.engine.network import Network, on_host
+from csaw.engine.plan.contracts import Array
 
 
 class Degree(Measure):

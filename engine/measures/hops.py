@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.evaluation.start import random_vertices
 from csaw.engine.evaluation.unseen import ERRORS, unseen_share
 from csaw.engine.measure import Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
-from csaw.engine.option import option
 
 EXACT_WORK = (
     1 << 29

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from csaw.engine.api.option import option
 from csaw.engine.measure import Findings, Measure, Number
 from csaw.engine.network import Network
-from csaw.engine.option import option
 from csaw.engine.pattern import PATTERNS
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.evaluation.start import start_vertex
 from csaw.engine.measure import Findings
 from csaw.engine.network import Network
-from csaw.engine.option import option
 from csaw.engine.rank_measure import RankMeasure, found
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.store import STRING

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.measure import Column, Curve, Findings, Measure, Number
 from csaw.engine.network import Network
-from csaw.engine.option import option
 
 METHOD = "Lanczos (ARPACK) from a fixed vector, on the CPU"
 POINTS = 16  # of the curve of network values, for each tenfold of ranks

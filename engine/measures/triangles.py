@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.api.option import option
 from csaw.engine.evaluation.unseen import ERRORS, share_error, unseen_share
 from csaw.engine.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.network import Network, on_host
-from csaw.engine.option import option
 
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}

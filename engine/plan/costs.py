@@ -5,9 +5,9 @@ Work is counted in bytes that are read in order, and in gathers, which are reads
 
 from math import log2
 
-from csaw.engine.algorithm import Walk
-from csaw.engine.contracts import Store
-from csaw.engine.ends import planned_steps
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.termination import planned_steps
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method

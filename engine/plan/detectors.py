@@ -6,7 +6,7 @@ linear      a list of selected candidates, compared one by one
 none        the run cannot draw a candidate twice
 """
 
-from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.partition.errors import OptionError

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import Traversal, Walk
-from csaw.engine.contracts import Store
-from csaw.engine.ends import planned_steps
+from csaw.engine.api.algorithm import Traversal, Walk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan import costs
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method

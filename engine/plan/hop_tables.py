@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from csaw.engine.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
 

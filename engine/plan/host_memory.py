@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 
-from csaw.engine.algorithm import Walk
-from csaw.engine.contracts import Store
-from csaw.engine.ends import planned_steps
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.termination import planned_steps
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import met_row, row_cost
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout

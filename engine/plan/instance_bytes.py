@@ -6,13 +6,13 @@ from operator import mul
 
 import numpy as np
 
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.contracts import Store
-from csaw.engine.ends import is_unlimited, planned_steps
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.termination import is_unlimited, planned_steps
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import met_row
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
-from csaw.engine.sources import Sources
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import BudgetError
 
 SPREAD = (

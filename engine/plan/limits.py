@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm
-from csaw.engine.contracts import Store
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy

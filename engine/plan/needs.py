@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from csaw.engine import hooks
-from csaw.engine.algorithm import Algorithm, Traversal
-from csaw.engine.contracts import Store
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.hop_tables import from_whole_rows
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import may_be_hopeless, return_apart
-from csaw.engine.sources import Sources
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
 
 CTPS_PICKS = 32  # most distinct picks of a vertex from running sums: a GPU draws them in the lanes of one warp

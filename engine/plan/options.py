@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from csaw.engine.option import Bytes, Option
+from csaw.engine.api.option import Bytes, Option
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
@@ -11,7 +11,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
-    from csaw.engine.contracts import (
+    from csaw.engine.plan.contracts import (
         Store,
     )  # imported for types alone: it takes the time of importing NumPy, which a command's help does not need
 

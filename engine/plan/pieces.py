@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from csaw.engine.contracts import Store
+from csaw.engine.plan.contracts import Store
 
 # Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to. With MORE_SLOTS, walks move a
 # tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more (docs/tuning.md).

@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.contracts import Store
-from csaw.engine.ends import follows_edges, is_unlimited
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.termination import follows_edges, is_unlimited
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected
 from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import on_devices
@@ -24,7 +24,7 @@ from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select
 from csaw.engine.plan.target import base_vertices, target_row
-from csaw.engine.sources import Sources
+from csaw.engine.sources.sources import Sources
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError
 

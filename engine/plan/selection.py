@@ -3,10 +3,10 @@
 import ast
 import math
 
-from csaw.engine import hooks
-from csaw.engine.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.user_code import is_own
 from csaw.engine.plan.methods import Method
-from csaw.engine.user_code import is_own
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 

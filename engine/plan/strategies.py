@@ -13,8 +13,8 @@ of 1.5, which a test holds; walks that often stay where they are move less.
 
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, Walk
-from csaw.engine.ends import planned_steps
+from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.costs import loading_seconds, met_row
 from csaw.engine.plan.limits import Shape
 from csaw.engine.plan.rates import Rates

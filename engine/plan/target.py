@@ -11,8 +11,8 @@ Numbers of all instances below 2^31 and of all rounds differ, and are below 2^63
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from csaw.engine.algorithm import Algorithm, MiniBatches, Traversal, Walk
-from csaw.engine.sources import Sources
+from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.sources.sources import Sources
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 

@@ -14,9 +14,9 @@ from csaw.engine.samples import check, files
 from csaw.engine.samples.arrays import Rows
 from csaw.engine.samples.hops import HopTables
 from csaw.engine.samples.layout import RAGGED, RAGGED_WALKS
+from csaw.engine.samples.notebook import ShownSamples
 from csaw.engine.samples.ragged import ragged_group
 from csaw.engine.samples.results import results_of
-from csaw.engine.samples.shown import ShownSamples
 from csaw.engine.samples.sizes import SIZES, Sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.arrays.words import Words
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "UNKNOWN", "Rows", "SampleWriter", "Samples", "open_samples"]
 
 NOTHING = -1  # dense id of a fill value
-VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arrays: see engine/virtual.py
+VIRTUAL = "virtual"  # the attribute of a store that holds a request and no arrays: see engine/runs/virtual.py
 UNKNOWN = -2  # dense id of a value that no vertex has
 
 
@@ -290,5 +290,5 @@ def open_samples(path: str | Path, graph: str | Path | None = None, algo: str | 
     attributes = check.attributes_of(path)
     if VIRTUAL not in attributes:
         return Samples(path, attributes)
-    virtual = import_module("csaw.engine.virtual")  # the one place where reading samples means to draw them
+    virtual = import_module("csaw.engine.runs.virtual")  # the one place where reading samples means to draw them
     return virtual.VirtualSamples(path, attributes, graph, algo)

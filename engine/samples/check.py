@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from csaw.engine.algorithm import MOST_STEPS
+from csaw.engine.api.algorithm import MOST_STEPS
 from csaw.engine.samples import files
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layout import BY_HOP, FORMAT_VERSION, KIND, LAYOUTS, OPTIONAL, RAGGED, VERTEX, WHOLE, kind_of

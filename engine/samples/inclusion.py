@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.law import squared_entries
+from csaw.engine.api.law import squared_entries
 from csaw.engine.samples import Samples
 from csaw.engine.samples.numbers import dense_ids, edge_numbers, obstacle
 from csaw.partition.errors import OptionError, StoreError

@@ -8,10 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from csaw.engine.backend import Backend
-from csaw.engine.schedule.loop import Batches, FinishedBatch
+from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.batch_loop import Batches, FinishedBatch
 from csaw.engine.schedule.targets import batches_of
-from csaw.engine.sources import Sources
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import CsawError, DeviceError
 
 Arguments = ParamSpec("Arguments")

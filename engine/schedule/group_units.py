@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.schedule.loop import FinishedBatch
+from csaw.engine.schedule.batch_loop import FinishedBatch
 
 Progress = Callable[[int], None] | None
 

@@ -3,10 +3,10 @@
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
-from csaw.engine.backend import ALL
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layout import comes_whole, cut_ragged, joined
-from csaw.engine.schedule.loop import Arrays, FinishedBatch
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.batch_loop import Arrays, FinishedBatch
 
 
 def instances_of(unit: list[int], writer: GroupWriter) -> tuple[int, int]:

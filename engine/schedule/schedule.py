@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from csaw.engine.contracts import Partitions, WaitingBatch
+from csaw.engine.plan.contracts import Partitions, WaitingBatch
 from csaw.engine.plan.options import Policy
 
 

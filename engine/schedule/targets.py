@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from csaw.engine.backend import ALL, Backend
-from csaw.engine.contracts import Array
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
 from csaw.engine.samples.edges import edges_in
 from csaw.engine.samples.layout import RAGGED_WALKS, all_ones, cut_ragged
-from csaw.engine.schedule.loop import Arrays, Batches, FinishedBatch, InHostMemory
-from csaw.engine.sources import Sources
+from csaw.engine.schedule.backend import ALL, Backend
+from csaw.engine.schedule.batch_loop import Arrays, Batches, FinishedBatch, InHostMemory
+from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.errors import BudgetError, CsawError
 
@@ -153,7 +153,7 @@ class Joined:
 
     def _shuffled(self, edges: Columns, counts: np.ndarray, first: int) -> Columns:
         """The edges of base instances, those that a vertex has selected together in random order: they have none of their own, and a cut must not prefer some."""
-        from csaw.engine.random import order_words
+        from csaw.engine.draws.random import order_words
 
         (src, _, depth), instance = edges, np.repeat(np.arange(counts.size), counts)
         other = (np.diff(instance) != 0) | (np.diff(depth) != 0)

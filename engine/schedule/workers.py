@@ -10,12 +10,12 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any
 
-from csaw.engine.backend import TALLY, Backend
 from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.schedule.backend import TALLY, Backend
+from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, TooManyTogetherError
 from csaw.engine.schedule.device_threads import failure, gave_up
 from csaw.engine.schedule.group_units import Progress, Units
 from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
-from csaw.engine.schedule.loop import Batches, FinishedBatch, TooManyTogetherError
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside

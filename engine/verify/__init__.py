@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from csaw.engine import recorded
-from csaw.engine.given_columns import recalled
+from csaw.engine.api import recorded
 from csaw.engine.samples import Samples, files, open_samples
 from csaw.engine.samples.check import most_bytes
 from csaw.engine.samples.results import results_of
+from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.parallel import processors

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.engine import recorded
+from csaw.engine.api import recorded
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.edges import edges_in
 from csaw.engine.verify.checks import Checks

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import NONE, MiniBatches
-from csaw.engine.drawn_seeds import DrawnSeeds
-from csaw.engine.given_sources import LABELS
-from csaw.engine.seeds import SeedOrder
-from csaw.engine.sources import digest_of, labels_in, listed_in, order_of
+from csaw.engine.api.algorithm import NONE, MiniBatches
+from csaw.engine.sources.drawn_seeds import DrawnSeeds
+from csaw.engine.sources.given_sources import LABELS
+from csaw.engine.sources.seeds import SeedOrder
+from csaw.engine.sources.sources import digest_of, labels_in, listed_in, order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.drawn_seeds import SeedDraws
 from csaw.engine.verify.trees import ENTRIES, fits, unexplained

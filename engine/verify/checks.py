@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import hooks
-from csaw.engine.algorithm import Algorithm
-from csaw.engine.law import GraphView
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.law import GraphView
 from csaw.engine.samples import Samples
-from csaw.engine.sources import kind_of
+from csaw.engine.sources.sources import kind_of
 from csaw.engine.verify.classes import class_tests
 from csaw.engine.verify.contexts import Counted, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form

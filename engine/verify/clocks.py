@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine import hooks
-from csaw.engine.law import edge_law
-from csaw.engine.plain_hooks import plain_hook
+from csaw.engine.api import hooks
+from csaw.engine.api.law import edge_law
+from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.kernels import replay

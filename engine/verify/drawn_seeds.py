@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.drawn_seeds import norms_of
-from csaw.engine.given_sources import CHANCES
+from csaw.engine.sources.drawn_seeds import norms_of
+from csaw.engine.sources.given_sources import CHANCES
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.power import Result, normal_sum
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.law import edge_biases
-from csaw.engine.option import LARGEST
+from csaw.engine.api.law import edge_biases
+from csaw.engine.api.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Pool, set_tests

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from csaw.engine import hooks
-from csaw.engine.algorithm import NONE, Algorithm, Walk
 from csaw.engine.algorithms.jump import Jump
 from csaw.engine.algorithms.metropolis_hastings import MetropolisHastings
 from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.algorithms.restart import Restart
-from csaw.engine.law import GraphView
-from csaw.engine.plain_hooks import plain_hook
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import NONE, Algorithm, Walk
+from csaw.engine.api.law import GraphView
+from csaw.engine.api.plain_hooks import plain_hook
 from csaw.engine.verify.kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
 from csaw.engine.verify.threads import in_order

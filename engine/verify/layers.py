@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import MatrixEntries
-from csaw.engine.law import edge_biases, squared_entries
+from csaw.engine.api.algorithm import MatrixEntries
+from csaw.engine.api.law import edge_biases, squared_entries
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import MOVED, Group, groups

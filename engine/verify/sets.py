@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from csaw.engine.law import inclusion_law
+from csaw.engine.api.law import inclusion_law
 from csaw.engine.verify.power import MARGIN, Result, certain, normal_sum
 from csaw.engine.verify.statistics import first_met, in_blocks, stratified
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.option import LARGEST
+from csaw.engine.api.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.clocks import verify_clocks
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.draws.random import order_words
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
-from csaw.engine.random import order_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edges_in
 from csaw.engine.samples.layout import RAGGED_WALKS
@@ -26,7 +26,9 @@ def verify_targets(subject: Subject, checks: Checks, laws: Mapping[str, Law]) ->
     """Check a sample with a target. ``laws``: the checks of base instances, by their layout."""
     target = int(subject.samples.manifest["request"]["target"])
     _rules(subject, checks, target)
-    bases: Any = import_module("csaw.engine.bases")  # what judges samples does not use what drew them, but here
+    bases: Any = import_module(
+        "csaw.engine.runs.base_instances"
+    )  # what judges samples does not use what drew them, but here
     if reason := bases.why_not(subject.samples):
         checks.not_tested("joined", reason)
         checks.not_tested("base instances", reason)

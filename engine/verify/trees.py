@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.algorithm import NONE, Traversal
-from csaw.engine.law import edge_biases, edge_law
+from csaw.engine.api.algorithm import NONE, Traversal
+from csaw.engine.api.law import edge_biases, edge_law
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.kernels import multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests

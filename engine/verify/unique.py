@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.option import LARGEST
+from csaw.engine.api.option import LARGEST
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import Group

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.algorithm import Walk
-from csaw.engine.ends import cut_by, may_end
-from csaw.engine.law import next_law
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.law import next_law
+from csaw.engine.api.termination import cut_by, may_end
 from csaw.engine.verify.checks import Check, Checks, Subject, statistics
 from csaw.engine.verify.contexts import Counter
 from csaw.engine.verify.tables import Laws

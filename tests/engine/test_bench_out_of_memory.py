@@ -4,13 +4,13 @@ import pytest
 from helpers.bench import GRAPH, bench, row
 
 from csaw.datasets.generate import generate
-from csaw.engine import devices
 from csaw.engine.bench import shares
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.parted import in_partitions
 from csaw.engine.bench.suites import from_disk
 from csaw.engine.bench.suites import out_of_memory as suite
 from csaw.engine.cuda.device import Device
+from csaw.engine.devices import devices
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 38)
 

@@ -10,15 +10,15 @@ from helpers.graphs import arrays_of, random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.cpu.reserved import PAGE
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.pieces import SLOTS
 from csaw.engine.plan.plan import make_plan
-from csaw.engine.run import execute, prepare
-from csaw.engine.sources import Sources
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.arrays.mapped import Mapped
 from csaw.partition.arrays.words import Words

@@ -7,11 +7,11 @@ import pytest
 from helpers.graphs import random_store, stored_arrays
 from helpers.rates import pin_rates
 
-from csaw.engine import rates
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
+from csaw.engine.devices import rates
 from csaw.engine.plan.rates import ASSUMED
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError
 
 LARGE, SMALL = 1 << 40, 1_100_000  # bytes of the memory of a GPU: SMALL has no room for the whole graph

@@ -3,14 +3,14 @@
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.options import RunOptions
 from csaw.engine.plan.plan import make_plan
 from csaw.engine.plan.residency import Residency
-from csaw.engine.sources import Sources
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
 
 PAIR = tuple(Device(number, "none", "sm_90", 132, 1 << 40, (1 - number,)) for number in range(2))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers import graphs
 
-from csaw.engine import registry
 from csaw.engine.algorithm import Walk
-from csaw.engine.law import GraphView, edge_law, next_law
+from csaw.engine.api import registry
+from csaw.engine.api.law import GraphView, edge_law, next_law
 from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.tables import Laws
 

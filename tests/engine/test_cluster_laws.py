@@ -14,9 +14,9 @@ from helpers.stats import assert_drawn_from
 from csaw.cli.verify import verify as command
 from csaw.engine import open_samples, sample
 from csaw.engine.batches.clusters import ClusterSets
-from csaw.engine.run import execute, prepare
-from csaw.engine.sources import Sources
-from csaw.engine.virtual import commit_virtual
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError
 

@@ -15,10 +15,10 @@ from csaw.cli.info import info
 from csaw.cli.sample import sample as sample_command
 from csaw.cli.verify import verify as verify_command
 from csaw.engine import open_samples, sample
-from csaw.engine.given_columns import read_columns
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
+from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.verify import verify
-from csaw.engine.virtual import commit_virtual
 from csaw.partition import write_graph
 from csaw.partition.errors import CsawError
 

@@ -14,14 +14,14 @@ import pytest
 from cuda.bindings import nvrtc
 from helpers.graphs import WideStore, random_store
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit, builder_of, kernels_of
 from csaw.engine.plan.detectors import DETECTORS
-from csaw.engine.run import prepare
-from csaw.engine.specialization import Specialization
+from csaw.engine.runs.run import prepare
+from csaw.engine.schedule.specialization import Specialization
 
 V100 = 70 in nvrtc.nvrtcGetSupportedArchs()[1]
 ARCHITECTURES = OLDEST, _, NEWEST = ("sm_70" if V100 else "sm_75", "sm_80", "sm_90")

@@ -6,12 +6,12 @@ import pytest
 from helpers.graphs import random_store, store_of, stored_arrays
 from helpers.invariance import assert_same
 
-from csaw.engine.backend import TALLY
 from csaw.engine.cpu.kernels.select import TRIES, TRIES_SHIFT
+from csaw.engine.draws.random import words
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.methods import Collision
-from csaw.engine.random import words
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.schedule.backend import TALLY
 from csaw.partition.errors import OptionError
 
 STAR = [(0, v, 1 + v % 7) for v in range(1, 81)]

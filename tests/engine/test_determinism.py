@@ -9,10 +9,10 @@ from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_instances_are_64_bits, assert_request_decides, assert_same
 from helpers.rates import pin_row_bytes
 
-from csaw.engine import registry
 from csaw.engine.algorithm import Walk
+from csaw.engine.api import registry
 from csaw.engine.cpu.single_rows import HostRows
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.coalesced import Coalesced
 

@@ -13,12 +13,13 @@ import pytest
 from helpers.graphs import store_with_ids
 from helpers.invariance import bytes_of
 
-from csaw.engine import draw, draw_batches, prepare, sample
+from csaw.engine import draw_batches, prepare, sample
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.run import open_backend
+from csaw.engine.runs import draw
+from csaw.engine.runs.run import open_backend
+from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import failure, results_of
-from csaw.engine.schedule.loop import Batches, FinishedBatch, kept
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 

@@ -7,9 +7,10 @@ import pytest
 from helpers.forged import forged
 from helpers.graphs import SQUARE, store_of
 
-from csaw.engine import commit_virtual, prepare, registry, sample
+from csaw.engine import commit_virtual, prepare, sample
+from csaw.engine.api import registry
+from csaw.engine.api.law import edge_law
 from csaw.engine.export import export
-from csaw.engine.law import edge_law
 from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify
 from csaw.engine.verify.checks import GraphView

@@ -11,10 +11,10 @@ from helpers.stats import assert_drawn_from
 from csaw.engine.algorithms.forest_fire import ForestFire
 from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.cpu.kernels.traverse import geometric_sizes
+from csaw.engine.draws.random import SIZE_DRAWS, words
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
-from csaw.engine.random import SIZE_DRAWS, words
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
 from csaw.partition.errors import BiasError, OptionError
 
 SECONDS = 60  # most of it compiles

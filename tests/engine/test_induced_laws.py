@@ -17,7 +17,7 @@ from csaw.engine.algorithms.saint_edge import SaintEdge
 from csaw.engine.batches import induced
 from csaw.engine.samples import ahead
 from csaw.engine.samples.inclusion import inclusion
-from csaw.engine.seeds import SeedOrder
+from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.verify import verify
 from csaw.partition.errors import OptionError
 

@@ -9,7 +9,7 @@ from helpers.invariance import assert_same
 
 from csaw.engine.cpu import scratch_file
 from csaw.engine.cpu.graph import HostGraph
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 from csaw.partition.errors import StoreError
 
 OPTIONS = {"seed": 5, "weighted": True, "ids": "dense", "in_place": False, "instances": 200, "walk_length": 10}

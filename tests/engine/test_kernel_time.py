@@ -14,8 +14,8 @@ import numba
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine.run import execute, prepare
-from csaw.engine.schedule.loop import Batches
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.schedule.batch_loop import Batches
 from csaw.partition.base import kernel_time
 from csaw.partition.base.kernel_time import Stopwatch, compiled, compiles, finds, stand_aside
 
@@ -55,7 +55,7 @@ def test_sampling_leaves_out_what_is_compiled_meanwhile_and_stages_add_up(tmp_pa
 def test_a_second_process_compiles_nothing(tmp_path, algo):
     random_store(tmp_path / "g.zarr", vertices=2000, edges=40_000, partitions=4)
     code = (
-        "import json, sys; from csaw.engine.run import execute, prepare; options = json.loads(sys.argv[3]); "
+        "import json, sys; from csaw.engine.runs.run import execute, prepare; options = json.loads(sys.argv[3]); "
         "print(json.dumps(execute(prepare('g.zarr', sys.argv[1], **options), sys.argv[2])))"
     )
     environment = os.environ | {

@@ -6,8 +6,8 @@ from math import prod
 import pytest
 from helpers import graphs
 
-from csaw.engine import registry
-from csaw.engine.law import GraphView, edge_biases, edge_law, inclusion_law, next_law
+from csaw.engine.api import registry
+from csaw.engine.api.law import GraphView, edge_biases, edge_law, inclusion_law, next_law
 from csaw.partition.errors import BiasError, OptionError
 
 

@@ -15,8 +15,8 @@ from csaw.cli.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
-from csaw.engine.batches.columns import Columns
 from csaw.engine.batches.fixed import scaled
+from csaw.engine.batches.incoming_bias import Columns
 from csaw.engine.batches.layer_edges import LayerEdges
 from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError

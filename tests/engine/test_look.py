@@ -74,8 +74,8 @@ def test_a_look_reads_some_instances_of_a_large_sample(tmp_path, monkeypatch):
 
 
 def test_nothing_is_drawn_for_a_look_at_a_virtual_sample(tmp_path):
-    from csaw.engine.run import prepare
-    from csaw.engine.virtual import commit_virtual
+    from csaw.engine.runs.run import prepare
+    from csaw.engine.runs.virtual import commit_virtual
 
     commit_virtual(prepare(resolve("karate"), device="cpu"), tmp_path / "v.zarr")
     assert look(open_samples(tmp_path / "v.zarr")) is None

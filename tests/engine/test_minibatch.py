@@ -6,16 +6,16 @@ from helpers.graphs import TROUBLED, arrays_of, random_store, store_of, stored_a
 from helpers.invariance import assert_same
 
 from csaw.engine import draw_batches, open_samples, prepare, sample
+from csaw.engine.api.registry import build
 from csaw.engine.batches import minibatches
 from csaw.engine.cpu import backend
+from csaw.engine.draws.random import words
 from csaw.engine.export import export
-from csaw.engine.random import words
-from csaw.engine.registry import build
-from csaw.engine.run import execute
+from csaw.engine.runs.run import execute
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.layout import WHOLE
-from csaw.engine.shuffled import SHUFFLE_SLOT
-from csaw.engine.sources import Sources
-from csaw.engine.virtual import commit_virtual
+from csaw.engine.sources.shuffled import SHUFFLE_SLOT
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import FormatError, OptionError, StoreError
 
 PLAIN = {"weighted": False, "seed": 5}

@@ -5,7 +5,7 @@ import pytest
 from helpers.faults import plant
 from helpers.graphs import arrays_of, random_store
 
-from csaw.engine.seeds import SeedOrder
+from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.verify import verify
 
 OPTIONS = {"fanout": (4, 3), "seeds_per_batch": 20, "epochs": 60, "weighted": False, "shuffle": True, "seed": 5}
@@ -50,7 +50,7 @@ def test_epochs_of_one_order_are_found(tmp_path, sources, monkeypatch):
 def test_another_list_of_sources_is_found(tmp_path, monkeypatch):
     store = random_store(tmp_path / "g.zarr")
     with monkeypatch.context() as during:
-        during.setattr("csaw.engine.sources.Sources._seeds", _seeds_of_other_vertices)
+        during.setattr("csaw.engine.sources.sources.Sources._seeds", _seeds_of_other_vertices)
         arrays_of(store, tmp_path / "s.zarr", "minibatch", sources=np.arange(50, 90), **OPTIONS)
     assert failed(tmp_path / "s.zarr", store.path) == {"seeds"}
 

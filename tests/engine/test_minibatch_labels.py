@@ -10,8 +10,8 @@ from csaw.engine import draw_batches, execute, open_samples, prepare, sample, st
 from csaw.engine.batches import minibatches
 from csaw.engine.cpu import backend
 from csaw.engine.export import export
+from csaw.engine.runs.virtual import commit_virtual, open_virtual
 from csaw.engine.verify import verify
-from csaw.engine.virtual import commit_virtual, open_virtual
 from csaw.partition import write_graph
 from csaw.partition.errors import FormatError, OptionError, StoreError
 

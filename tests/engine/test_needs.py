@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from helpers.graphs import TROUBLED, WideStore, random_store, store_of
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
-from csaw.engine.run import open_backend, prepare
-from csaw.engine.sources import Sources, kind_of
-from csaw.engine.specialization import Specialization
+from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.schedule.specialization import Specialization
+from csaw.engine.sources.sources import Sources, kind_of
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 OWN = """

@@ -9,7 +9,8 @@ from helpers.graphs import random_store
 
 from csaw.cli.main import cli
 from csaw.cli.sample import sample as command
-from csaw.engine import prepare, registry
+from csaw.engine import prepare
+from csaw.engine.api import registry
 from csaw.engine.plan.options import BASELINES, RunOptions, options
 from csaw.partition.errors import CsawError, OptionError
 

@@ -7,9 +7,10 @@ import pytest
 from helpers.graphs import SQUARE, TROUBLED, store_of
 from helpers.limits import within
 
-from csaw.engine import registry, sample
-from csaw.engine.plain_hooks import plain_hook
-from csaw.engine.run import prepare
+from csaw.engine import sample
+from csaw.engine.api import registry
+from csaw.engine.api.plain_hooks import plain_hook
+from csaw.engine.runs.run import prepare
 from csaw.engine.verify import verify
 from csaw.partition.errors import CsawError, OptionError
 

@@ -11,8 +11,9 @@ import pytest
 from helpers.graphs import SQUARE, arrays_of, store_of
 from helpers.limits import within
 
-from csaw.engine import registry, sample
-from csaw.engine.portable import power
+from csaw.engine import sample
+from csaw.engine.api import registry
+from csaw.engine.draws.portable import power
 from csaw.partition.errors import CsawError
 
 ROOT = Path(__file__).parents[2]

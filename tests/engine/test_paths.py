@@ -12,7 +12,7 @@ from csaw.engine.cpu import scratch_file
 from csaw.engine.cpu.batches.queues import Queues
 from csaw.engine.cpu.paths import Paths
 from csaw.engine.plan import plan as plans
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 from csaw.partition.errors import StoreError
 
 WALKS = {"seed": 3, "instances": 2000, "walk_length": 30}

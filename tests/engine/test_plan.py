@@ -6,13 +6,13 @@ import pytest
 from helpers.graphs import random_store
 from helpers.rates import pin_row_bytes
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan import plan
 from csaw.engine.plan.options import Policy, RunOptions
 from csaw.engine.plan.plan import make_plan
-from csaw.engine.run import prepare
-from csaw.engine.sources import Sources
+from csaw.engine.runs.run import prepare
+from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import BudgetError, OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

@@ -24,7 +24,6 @@ from helpers.laws import (
 )
 
 from csaw.cli.verify import verify as command
-from csaw.engine import random
 from csaw.engine.algorithms.biased import Biased
 from csaw.engine.algorithms.deepwalk import Deepwalk
 from csaw.engine.algorithms.jump import Jump
@@ -37,6 +36,7 @@ from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.algorithms.random_edge import RandomEdge
 from csaw.engine.algorithms.restart import Restart
 from csaw.engine.algorithms.snowball import Snowball
+from csaw.engine.draws import random
 
 WALKS = 20_000  # from every vertex
 PICKS = 60_000

@@ -12,9 +12,9 @@ import pytest
 from helpers.graphs import SQUARE, store_of
 
 import csaw.engine
-from csaw.engine.portable import exponential, logarithm, power
-from csaw.engine.random import neg_log
-from csaw.engine.run import prepare
+from csaw.engine.draws.portable import exponential, logarithm, power
+from csaw.engine.draws.random import neg_log
+from csaw.engine.runs.run import prepare
 from csaw.partition.base.compile import njit
 from csaw.partition.errors import OptionError
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 
 CASES = [
     (0.25, 4.0, True, False),

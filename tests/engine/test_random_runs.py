@@ -7,7 +7,7 @@ from helpers.invariance import assert_same
 from helpers.random_runs import drawn_run
 from helpers.rates import pin_row_bytes
 
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 
 QUICK, ALL = 6, 240
 

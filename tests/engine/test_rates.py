@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from helpers.graphs import random_store
 
 from csaw.cli.main import cli
-from csaw.engine import rates
 from csaw.engine.cuda.device import Device
+from csaw.engine.devices import rates
+from csaw.engine.devices.rates import _device as measure_device
+from csaw.engine.devices.rates import kept, measured  # as they are before a test pins them
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
-from csaw.engine.rates import _device as measure_device
-from csaw.engine.rates import kept, measured  # as they are before a test pins them
 
 GPUS = (Device(0, "none", "sm_90", 132, 1 << 40),)
 

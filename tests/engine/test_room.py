@@ -12,9 +12,9 @@ from helpers.invariance import assert_same
 from csaw.engine.batches.traversals import EDGE_BYTES
 from csaw.engine.cpu import backend
 from csaw.engine.plan import plan as plans
-from csaw.engine.run import open_backend, prepare
+from csaw.engine.runs.run import open_backend, prepare
+from csaw.engine.schedule.batch_loop import TooManyTogetherError
 from csaw.engine.schedule.group_units import Units
-from csaw.engine.schedule.loop import TooManyTogetherError
 from csaw.engine.schedule.targets import batches_of
 from csaw.partition.errors import BudgetError
 

@@ -4,8 +4,8 @@ import pytest
 from helpers.graphs import arrays_of, heavy_store, random_store, store_of
 from helpers.invariance import assert_same
 
-from csaw.engine.backend import TALLY
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.schedule.backend import TALLY
 from csaw.partition.errors import BiasError, OptionError
 
 OPTIONS = [

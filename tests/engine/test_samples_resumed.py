@@ -10,7 +10,7 @@ from helpers import slow
 from helpers.dying import HALF_WRITTEN
 from helpers.small_samples import RAGGED, SAID, STORES, SUBGRAPHS, files_of, python, some_walks, stored
 
-from csaw.engine.run import DRAWS, manifest, prepare
+from csaw.engine.runs.run import DRAWS, manifest, prepare
 from csaw.engine.samples import SampleWriter, open_samples
 from csaw.engine.samples.check import require_intact
 from csaw.partition import write_graph

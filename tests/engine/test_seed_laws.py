@@ -6,12 +6,13 @@ from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
 
-from csaw.engine import drawn_seeds, open_samples, sample, shuffled
-from csaw.engine.drawn_seeds import chances
-from csaw.engine.run import prepare
+from csaw.engine import open_samples, sample
+from csaw.engine.runs.run import prepare
+from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.sources import drawn_seeds, shuffled
+from csaw.engine.sources.drawn_seeds import chances
 from csaw.engine.verify import verify
 from csaw.engine.verify.drawn_seeds import least_variance
-from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import OptionError
 
 SIZE = 8

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.folding import names_of
 from csaw.engine.cpu.specialize import FILES, Kernels, _body, _parsed
-from csaw.engine.hooks import Hook
-from csaw.engine.specialization import WEIGHT
+from csaw.engine.schedule.specialization import WEIGHT
 
 FUNCTIONS, CONSTANTS = _parsed(tuple(map(_body, FILES)))
 OTHER = {name: not value for name, value in CONSTANTS.items() if isinstance(value, bool)}

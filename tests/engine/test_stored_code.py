@@ -17,7 +17,8 @@ from csaw.cli.export import export as export_command
 from csaw.cli.info import info as info_command
 from csaw.cli.sample import sample as sample_command
 from csaw.cli.verify import verify as verify_command
-from csaw.engine import commit_virtual, open_samples, open_virtual, prepare, registry, sample
+from csaw.engine import commit_virtual, open_samples, open_virtual, prepare, sample
+from csaw.engine.api import registry
 from csaw.engine.cluster.recipe import Recipe
 from csaw.engine.evaluation.evaluate import evaluate
 from csaw.engine.export import export

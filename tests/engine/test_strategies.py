@@ -10,7 +10,7 @@ from helpers.rates import pin_row_bytes
 from csaw.cli.main import cli
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 PLAIN = {"weighted": False, "seed": 3}

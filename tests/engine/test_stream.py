@@ -12,7 +12,7 @@ from helpers.invariance import bytes_of
 
 from csaw.engine import sample, stream
 from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.sample_stream import DeviceIdentifiers, Parts
+from csaw.engine.runs.sample_stream import DeviceIdentifiers, Parts
 from csaw.engine.samples.layout import Identifiers
 from csaw.partition.errors import BiasError, ClosedError, OptionError, StoreError
 
@@ -257,7 +257,7 @@ def test_ids_on_a_device_are_those_of_the_store(monkeypatch):
     identifiers = Identifiers.choose(np.uint32, ids, "original")
     converted = DeviceIdentifiers(identifiers)
     converted.tables[0] = identifiers.table.view(There)
-    monkeypatch.setattr("csaw.engine.sample_stream.is_on_host", lambda array: False)
+    monkeypatch.setattr("csaw.engine.runs.sample_stream.is_on_host", lambda array: False)
     walks = np.array([[0, 3, 2**32 - 1], [1, 1, 2]], np.uint32)
     found = converted.of({"walks": walks.view(There), "lengths": np.array([1, 2], np.int32).view(There)})
     assert np.asarray(found["walks"]).tolist() == [[10, 80, -1], [20, 20, 40]]

@@ -13,15 +13,15 @@ from helpers.invariance import assert_same
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, prepare, sample, stream
-from csaw.engine.algorithm import PLANNED_HOPS
+from csaw.engine.api.algorithm import PLANNED_HOPS
+from csaw.engine.draws.random import words
 from csaw.engine.export import export
 from csaw.engine.plan.target import number_of
-from csaw.engine.random import words
-from csaw.engine.sample_stream import Stream
+from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import SampleWriter
 from csaw.engine.schedule import targets
 from csaw.engine.verify import verify
-from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import OptionError
 
 LIKE_ANOTHER = pytest.mark.slow(reason="a case of the same kind as a quick one")

@@ -11,18 +11,19 @@ from helpers.invariance import assert_same
 from helpers.laws import edge_law
 from helpers.stats import assert_drawn_from
 
-from csaw.engine import open_samples, registry, stream
+from csaw.engine import open_samples, stream
 from csaw.engine import sample as draw
 from csaw.engine.algorithms.ppr import Ppr
+from csaw.engine.api import registry
+from csaw.engine.api.termination import may_end
 from csaw.engine.cpu.batches.rounds import UnlimitedWalks
-from csaw.engine.draw import draw_batches
-from csaw.engine.ends import may_end
 from csaw.engine.export import export
 from csaw.engine.plan import plan as plans
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.draw import draw_batches
+from csaw.engine.runs.run import execute, prepare
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.verify import verify
-from csaw.engine.virtual import commit_virtual
 from csaw.partition.errors import BudgetError, OptionError
 
 ENDS = 0.2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers import graphs, slow
 
-from csaw.engine import registry
-from csaw.engine.law import GraphView, next_law
+from csaw.engine.api import registry
+from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.samples import open_samples
 from csaw.engine.verify.choice_kernels import judge_choices
 from csaw.engine.verify.forms import row_form

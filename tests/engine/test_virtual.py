@@ -9,7 +9,7 @@ from helpers.invariance import bytes_of
 
 from csaw.engine import commit_virtual, execute, open_samples, open_virtual, prepare, sample
 from csaw.engine.export import export
-from csaw.engine.sample_stream import Stream
+from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check
 from csaw.engine.samples.check import attributes_of
 from csaw.engine.samples.describe import describe
@@ -145,7 +145,7 @@ def test_what_has_changed_is_refused(tmp_path, store, monkeypatch):
     job = prepare(store, "deepwalk", device="cpu", walk_length=4, sources=np.array([7, 10, 13]))
     commit_virtual(job, tmp_path / "v.zarr")
     with monkeypatch.context() as patched:
-        patched.setattr("csaw.engine.virtual.DRAWS", 10**6)
+        patched.setattr("csaw.engine.runs.virtual.DRAWS", 10**6)
         with pytest.raises(StoreError, match="draws other samples than the one that made it"):
             open_samples(tmp_path / "v.zarr")
     file = tmp_path / "v.zarr" / "given_sources" / "c.0"

@@ -10,8 +10,8 @@ import pytest
 from helpers.graphs import arrays_of, ends_of_batches, rows_of, store_of
 from helpers.stats import assert_drawn_from
 
-from csaw.engine import hooks, registry
 from csaw.engine.algorithm import MatrixEntries, Traversal
+from csaw.engine.api import hooks, registry
 from csaw.partition.errors import CsawError
 
 MANY = 2000

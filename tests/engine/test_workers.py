@@ -9,9 +9,9 @@ import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
+from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu import specialize
-from csaw.engine.hooks import Hook
-from csaw.engine.run import execute, manifest, open_backend, prepare
+from csaw.engine.runs.run import execute, manifest, open_backend, prepare
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import sample_groups
 from csaw.partition.errors import DeviceError

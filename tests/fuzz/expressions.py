@@ -18,8 +18,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from csaw.engine import hooks, portable, registry
-from csaw.engine.vertex_columns import VertexColumns
+from csaw.engine.api import hooks, registry
+from csaw.engine.api.vertex_columns import VertexColumns
+from csaw.engine.draws import portable
 from csaw.partition.errors import BiasError, OptionError
 from fuzz.judge import Failure
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from csaw.engine import registry
+from csaw.engine.api import registry
 from csaw.engine.plan.options import options
 from fuzz import child, meant, warm
 from fuzz.faults import tree

@@ -16,7 +16,7 @@ from csaw.engine.cuda.compile_cupy import NAME  # it imports CuPy
 
 CODE = """\
 import json, sys
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 print(json.dumps(execute(prepare("g.zarr", sys.argv[1], device="cuda"), sys.argv[2])))
 """
 

@@ -6,10 +6,10 @@ from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, o
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
-from csaw.engine.backend import TALLY
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.engine.plan.options import Policy
-from csaw.engine.run import execute, open_backend, prepare
+from csaw.engine.runs.run import execute, open_backend, prepare
+from csaw.engine.schedule.backend import TALLY
 from csaw.partition.errors import BiasError, BudgetError, OptionError
 
 device_or_skip()

@@ -6,7 +6,7 @@ from helpers.graphs import arrays_of, random_store
 from helpers.invariance import assert_same
 
 from csaw.engine.plan import plan as plans
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
 
 device_or_skip()
 

@@ -10,7 +10,7 @@ from helpers.invariance import assert_same
 from helpers.rates import pin_row_bytes
 
 from csaw.engine.plan.options import Policy
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 from csaw.partition import write_graph
 from csaw.partition.errors import BiasError, BudgetError, StoreError
 from csaw.partition.graph.coalesced import Coalesced

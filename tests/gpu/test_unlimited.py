@@ -7,8 +7,8 @@ from helpers.graphs import WideStore, arrays_of, random_store
 from helpers.invariance import assert_same
 
 from csaw.engine import stream
-from csaw.engine.draw import draw_batches
-from csaw.engine.run import prepare
+from csaw.engine.runs.draw import draw_batches
+from csaw.engine.runs.run import prepare
 
 device_or_skip()
 

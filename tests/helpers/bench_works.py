@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from csaw.cli.bench import bench
-from csaw.engine import devices
 from csaw.engine.bench import context, files, run, shares
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.graphs import Graph, Named
@@ -39,6 +38,7 @@ from csaw.engine.bench.suites import (
 )
 from csaw.engine.bench.worker_turns import Turn
 from csaw.engine.cuda.device import Device
+from csaw.engine.devices import devices
 from csaw.partition import open_graph, write_graph
 
 ANY = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from csaw.engine import registry
 from csaw.engine.algorithm import Walk
+from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device, open_device
 from csaw.engine.plan.detectors import DETECTORS
 from csaw.partition.errors import CsawError

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.cpu.backend import CpuBackend
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
 from helpers.graphs import arrays_of
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from csaw.engine import rates
+from csaw.engine.devices import rates
 from csaw.engine.plan.rates import ASSUMED, Rates
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from csaw.engine import registry
-from csaw.engine.law import GraphView, edge_biases, next_law
+from csaw.engine.api import registry
+from csaw.engine.api.law import GraphView, edge_biases, next_law
 from csaw.engine.samples import SampleWriter
 
 NONE = 2**32 - 1

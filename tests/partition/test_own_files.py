@@ -8,9 +8,9 @@ from helpers.graphs import random_store
 from helpers.slow import write
 from helpers.small_samples import SAID, files_of, some_walks
 
-from csaw.engine.run import prepare, sample
+from csaw.engine.runs.run import prepare, sample
+from csaw.engine.runs.virtual import GIVEN, commit_virtual
 from csaw.engine.samples import about, layout, open_samples
-from csaw.engine.virtual import GIVEN, commit_virtual
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.own_files import SAMPLE_ARRAY, require_own
 from csaw.partition.errors import StoreError

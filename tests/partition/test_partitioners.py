@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from csaw.cli.main import cli
 from csaw.engine import open_samples, sample
 from csaw.engine.evaluation.saved import save_columns
-from csaw.engine.given_columns import read_columns
+from csaw.engine.sources.given_columns import read_columns
 from csaw.partition import IngestOptions, ingest, read_edge_ids
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.check import check_store

@@ -6,8 +6,8 @@ WORKS = ("uniform walk", "node2vec p=2 q=.5", "weighted walk", "neighbors 25 x 1
 
 class Tool:
     def __init__(self, how, graph):
-        from csaw.engine.run import open_backend, prepare
-        from csaw.engine.schedule.loop import Batches
+        from csaw.engine.runs.run import open_backend, prepare
+        from csaw.engine.schedule.batch_loop import Batches
 
         if "fanout" in how:
             asked = {"algo": "neighbor", "fanout": how["fanout"], "sources": how["listed"]}

@@ -24,7 +24,7 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.parted import PARTITION_BYTES, copied
 from csaw.engine.bench.work import Work
 from csaw.engine.plan.options import Policy
-from csaw.engine.run import Job, execute, prepare
+from csaw.engine.runs.run import Job, execute, prepare
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 

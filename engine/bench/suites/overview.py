@@ -10,7 +10,7 @@ from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import plain_write
 from csaw.engine.bench.suites.neighbors import BIASED, DISTINCT, FOREST_FIRE, REPLACED
 from csaw.engine.bench.suites.walks import MULTIDIMENSIONAL, NODE2VEC, UNIFORM, WEIGHTED
-from csaw.engine.run import execute, prepare
+from csaw.engine.runs.run import execute, prepare
 
 CLAIM = (
     "a whole run takes little longer than a plain synced write of the same bytes, or than sampling where that is slower"

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.backend import ALL
 from csaw.engine.cpu.kernels.clocks import AT, PREV
-from csaw.engine.schedule.crowds import crowds
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.waiting import crowds
 
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend

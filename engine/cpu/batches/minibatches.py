@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.backend import ALL
 from csaw.engine.batches.minibatches import check_nodes
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.algorithm import MOST_STEPS
-from csaw.engine.backend import ALL
+from csaw.engine.api.algorithm import MOST_STEPS
+from csaw.engine.api.termination import planned_steps, refuse_longest
 from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.ends import planned_steps, refuse_longest
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend

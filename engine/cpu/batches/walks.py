@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.engine.backend import ALL
 from csaw.engine.cpu.batches.queues import Queues
 from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.crowds import crowds, rows_of
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.waiting import crowds, rows_of
 
 if TYPE_CHECKING:
     from csaw.engine.cpu.backend import CpuBackend

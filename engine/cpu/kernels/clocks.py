@@ -14,7 +14,7 @@ from csaw.engine.cpu.kernels.access import away, borrowed, degree, is_loaded, ne
 from csaw.engine.cpu.kernels.constants import SUMS, UNIFORM, vertex_bias
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.random import SHIFT, below, neg_log, philox
+from csaw.engine.draws.random import SHIFT, below, neg_log, philox
 from csaw.partition.base.compile import inner, njit
 
 AT, PREV, MOVE, SPOT = 0, 1, 2, 3

@@ -1,4 +1,4 @@
-"""Random edges and a random neighbor of each: drawn by words of Philox (engine/random.py), whose address is the number of the edge.
+"""Random edges and a random neighbor of each: drawn by words of Philox (engine/draws/random.py), whose address is the number of the edge.
 
 seed          of the user
 instance      number of the edge
@@ -9,7 +9,7 @@ draw          0 for the edge, 1 for the neighbor
 import numpy as np
 
 from csaw.engine.cpu.kernels.patterns import has
-from csaw.engine.random import below_wide, draw64
+from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
 
 EDGES = np.uint64(2)

@@ -9,7 +9,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
 from csaw.engine.cpu.kernels.constants import REPLACE
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.random import SHIFT, below, philox
+from csaw.engine.draws.random import SHIFT, below, philox
 from csaw.partition.base.compile import inner, njit
 
 PARENTS = 32  # in a group

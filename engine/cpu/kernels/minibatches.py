@@ -13,7 +13,7 @@ from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.select import successive, with_replacement
 from csaw.engine.cpu.kernels.traverse import with_weight
-from csaw.engine.random import LOW, SHIFT
+from csaw.engine.draws.random import LOW, SHIFT
 from csaw.partition.base.compile import inner, njit
 
 NODES = 32  # in a group

@@ -5,7 +5,7 @@ from numba import int64, uint64
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, row_of
 from csaw.engine.cpu.kernels.constants import POOLED
 from csaw.engine.cpu.kernels.traverse import in_pool
-from csaw.engine.random import below_wide, pool_word
+from csaw.engine.draws.random import below_wide, pool_word
 from csaw.partition.base.compile import njit
 
 

@@ -41,7 +41,7 @@ from csaw.engine.cpu.kernels.walk import (
     with_path,
 )
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
-from csaw.engine.random import SHIFT, below, draw64, fraction, philox
+from csaw.engine.draws.random import SHIFT, below, draw64, fraction, philox
 from csaw.partition.base.compile import inner, njit
 
 HOPELESS = (

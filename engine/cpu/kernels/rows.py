@@ -5,7 +5,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.weigh import weigh
-from csaw.engine.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
+from csaw.engine.draws.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
 from csaw.partition.base.compile import inner, njit
 
 

@@ -2,14 +2,14 @@
 
 Every function fills ``picked`` with positions within the row, in order of selection, and returns their number. The pool is ``chosen[:count]``
 (positions within the row), or the whole row where ``chosen`` is empty. Pick number n reads half n & 1 of draw n >> 1; trial t of
-pick j of k is number j + k t. ``tally`` has the counts of TALLY in engine/backend.py.
+pick j of k is number j + k t. ``tally`` has the counts of TALLY in engine/schedule/backend.py.
 """
 
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.constants import COLLISION, DETECT
 from csaw.engine.cpu.kernels.weigh import accumulate, search
-from csaw.engine.random import SHIFT, below, below_wide, draw64, neg_log, philox
+from csaw.engine.draws.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.base.compile import inner, njit
 
 TRIES, TRIES_SHIFT = (

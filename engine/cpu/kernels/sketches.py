@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.random import draw64
+from csaw.engine.draws.random import draw64
 from csaw.partition.base.compile import inner, njit
 
 REGISTERS, LARGEST = 16, 56

@@ -20,7 +20,7 @@ from csaw.engine.cpu.kernels.select import (
 )
 from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, weigh
-from csaw.engine.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
+from csaw.engine.draws.random import REST_DRAWS, SIZE_DRAWS, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 AHEAD = 32

@@ -37,7 +37,7 @@ from csaw.engine.cpu.kernels.constants import (
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.random import SHIFT, below, draw64, philox
+from csaw.engine.draws.random import SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
 
 LANES = 64

@@ -1,4 +1,4 @@
-"""Random wedges, pairs of neighbors of a vertex: each is drawn by one word of Philox (engine/random.py), whose address is its number.
+"""Random wedges, pairs of neighbors of a vertex: each is drawn by one word of Philox (engine/draws/random.py), whose address is its number.
 
 seed          of the user
 instance      number of the wedge
@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from csaw.engine.cpu.kernels.patterns import has
-from csaw.engine.random import below_wide, draw64
+from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
 
 CENTERS, VERTICES = np.uint64(0), np.uint64(1)

@@ -7,7 +7,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import degree, neighbor_at, row_of, stored_weight
 from csaw.engine.cpu.kernels.constants import NEIGHBOR_WEIGHTS, edge_bias
-from csaw.engine.random import below_wide
+from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner, njit
 
 

@@ -3,9 +3,9 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import here, on_each, rows_of
+from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:

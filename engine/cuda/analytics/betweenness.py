@@ -3,13 +3,13 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.betweenness import level_blocks
 from csaw.engine.cuda.analytics.bfs import alone
 from csaw.engine.cuda.constants import WAYS_PIECE
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import here, in_order
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork, sources: np.ndarray) -> Array:

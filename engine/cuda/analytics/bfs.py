@@ -3,11 +3,11 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.bfs import CHUNK, any_active
 from csaw.engine.cuda.analytics import bfs_shares
 from csaw.engine.cuda.analytics.search_state import FEW, SearchState, course_of
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.levels import Exchange, Found
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.analytics.search_state import SearchState, course_of
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Seat, copy_range, seated
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.levels import WORD, Exchange, Found, Search
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker,

@@ -3,9 +3,9 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.components import FIRST
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.plan.contracts import Array
 
 
 def compute(network: DeviceNetwork) -> Array:

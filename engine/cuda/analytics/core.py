@@ -5,11 +5,11 @@ from functools import partial
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import rows_of
 from csaw.engine.cuda.team import Counters, Seat, copy_range, seated
+from csaw.engine.plan.contracts import Array
 
 LARGE = 500_000_000  # entries of rows from where on several GPUs are quicker: those of the smallest graph on which two were measured
 

@@ -3,12 +3,12 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.bfs import any_active
 from csaw.engine.cpu.analytics.hops import CHUNK, WORD, one_table
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import in_order, on_each
+from csaw.engine.plan.contracts import Array
 
 PULL_SHARE = 8
 """A level pulls if its frontier has more than one of this many of the entries that are left. Early pulls do not end before a row does: with one of 64, 64 sources of R-MAT

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import Block
+from csaw.engine.plan.contracts import Array
 
 HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 LONG = 1024  # neighbors from which a row is split by a whole block

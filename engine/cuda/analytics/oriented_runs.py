@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cuda.analytics import oriented
 from csaw.engine.cuda.analytics.oriented import MOST_WARPS, RANKED, Lists
@@ -21,6 +20,7 @@ from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.memory import page_locked
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import Block
+from csaw.engine.plan.contracts import Array
 from csaw.partition.base.cache import cache_dir
 
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor

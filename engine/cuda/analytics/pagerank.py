@@ -5,8 +5,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.plan.contracts import Array
 from csaw.engine.ranks import Ranks, converged
 
 THREADS = 1 << 18  # of the kernel over all vertices: each block adds to the totals once

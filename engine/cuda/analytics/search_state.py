@@ -5,10 +5,10 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Counters
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.levels import WORD, Course, Found
 
 PULL_SHARE, PUSH_SHARE = 16, 32  # of the entries left, and of the vertices: from where on a GPU pulls, and pushes again

@@ -3,12 +3,12 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.bfs import any_active
 from csaw.engine.cpu.analytics.sssp import CHUNK, FEW, SOME, STEP
 from csaw.engine.cuda.analytics import sssp_shares
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.network import on_host
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.levels import Exchange
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cpu.analytics.sssp import CHUNK, FEW
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.team import Counters, Seat, copy_range, seated
 from csaw.engine.network import Block
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.levels import WORD, Exchange, deliveries
 
 INFINITE = np.float64(np.inf).view(np.uint64)

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.analytics import oriented
 from csaw.engine.cuda.analytics.oriented import DENSE_OF, Higher, Lists
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.network import DeviceNetwork
+from csaw.engine.plan.contracts import Array
 
 MANY = 96  # neighbors from which a vertex is worth a bitmap of the hubs
 CHUNK = 2048  # higher neighbors of a task, as in triangles.cu

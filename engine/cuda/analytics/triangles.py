@@ -9,13 +9,13 @@ streamed, each takes the next part when it is done with one. Counts are added.
 
 import cupy
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.analytics import oriented, triangles_streamed
 from csaw.engine.cuda.analytics import triangle_counts as counting
 from csaw.engine.cuda.analytics.oriented import Split
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.network import DeviceNetwork
 from csaw.engine.cuda.several import exchange, here, on_each, rows_of
+from csaw.engine.plan.contracts import Array
 
 ENTRY_BYTES = 10  # of an entry of a row: in the graph, split, half of them in 16 bits; and of bit matrices
 VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what is counted

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.analytics import triangle_counts as counting
 from csaw.engine.cuda.analytics.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.cuda.analytics.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
 from csaw.engine.cuda.analytics.triangle_counts import Counts
 from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.cuda.several import in_order, on_each, rows_of
+from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import BudgetError
 
 KEPT_BYTES = 24  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors

@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.algorithm import Walk
+from csaw.engine.api.algorithm import Walk
 from csaw.engine.batches.clusters import ClusterSets
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.pools import Pools
 from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
 from csaw.engine.batches.unique import Unique
-from csaw.engine.contracts import Batch
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
 from csaw.engine.cuda.batches.hops import Hops
 from csaw.engine.cuda.batches.layers import DeviceLayers
@@ -19,6 +18,7 @@ from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.rounds import UnlimitedWalks
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import Walks
+from csaw.engine.plan.contracts import Batch
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

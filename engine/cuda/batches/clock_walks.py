@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.schedule.crowds import crowds
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.waiting import crowds
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.hop_tables import worth_grouping
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -11,9 +11,9 @@ from csaw.engine.batches.fixed import shifts
 from csaw.engine.batches.layer_edges import Candidates, Kept, LayerEdges
 from csaw.engine.batches.layers import Layer, Layers
 from csaw.engine.batches.traversals import begins
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.contracts import Array
 
 WORD = 32  # vertices of a word of bits
 LEAST_BLOCKS = 32  # of an instance

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.backend import ALL
 from csaw.engine.batches.minibatches import check_nodes, frontiers
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.algorithm import MOST_STEPS
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
+from csaw.engine.api.algorithm import MOST_STEPS
+from csaw.engine.api.termination import planned_steps, refuse_longest
 from csaw.engine.cuda.batches.walks import Walks
 from csaw.engine.cuda.streams import ALL_PARTITIONS
-from csaw.engine.ends import planned_steps, refuse_longest
+from csaw.engine.plan.contracts import Array
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -3,8 +3,8 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
+from csaw.engine.plan.contracts import Array
 
 TILE = GROUP_TILE * GROUP_BLOCK
 

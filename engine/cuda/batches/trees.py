@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
+from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
 from csaw.engine.cuda.structs import struct
-from csaw.engine.option import LARGEST
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import coin
+from csaw.engine.schedule.backend import ALL
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.backend import ALL
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.streams import ALL_PARTITIONS
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.schedule.crowds import crowds, rows_of
+from csaw.engine.schedule.backend import ALL
+from csaw.engine.schedule.waiting import crowds, rows_of
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.backend import CudaBackend

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.needs import Needs
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import cupy
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
+from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from csaw.engine.backend import VERTICES_AT_A_TIME, check_bias
-from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.resident import build_alias
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.needs import ALIAS_IDS
+from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.partition import Partition
 
 OFFSET = (1 << OFFSET_BITS) - 1

@@ -3,12 +3,12 @@
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import Node, fetch, reach
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs

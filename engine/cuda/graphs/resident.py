@@ -7,17 +7,17 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.backend import check_bias
-from csaw.engine.contracts import Array, Store
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
+from csaw.engine.schedule.backend import check_bias
 from csaw.partition import Partition
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.single_rows import SingleRows
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array, Partitions, Store, WaitingBatch
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.contracts import Array, Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import ALIAS_IDS, Needs
 

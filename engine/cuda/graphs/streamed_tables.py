@@ -5,8 +5,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from csaw.engine.contracts import Array
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.needs import ALIAS_IDS
 
 TABLE_COST = 3  # cost of a new table, as a multiple of copying its rows: copy them, build the table, copy it back

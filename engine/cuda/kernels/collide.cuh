@@ -8,7 +8,7 @@ __device__ __forceinline__ i64 most_tries(i64 j) { return 8 + (j >> 5); }
 
 struct Counts { u32 redraws, collisions, conflicts; u64 compared; };  // of one thread, beside its picks
 
-// Adds what a group has counted to the tally: see TALLY in engine/backend.py.
+// Adds what a group has counted to the tally: see TALLY in engine/schedule/backend.py.
 __device__ __forceinline__ void add_up(const Counts& n, i64 picks, u64* tally)
 {
     const i64 drawn = group_sum(picks + n.redraws), tried = group_sum(picks + n.collisions), collisions = group_sum(n.collisions);

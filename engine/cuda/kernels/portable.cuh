@@ -1,4 +1,4 @@
-// Powers, exponentials and logarithms: the twin of engine/portable.py, bit for bit. Compile without fused multiply-add.
+// Powers, exponentials and logarithms: the twin of engine/draws/portable.py, bit for bit. Compile without fused multiply-add.
 #pragma once
 
 constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10, ROOT_HALF = 0.7071067811865476;

@@ -22,9 +22,9 @@ from csaw.engine.cluster import attendance, tasks
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
-from csaw.engine.run import manifest, prepare, sample, stored_as
+from csaw.engine.runs.run import manifest, prepare, sample, stored_as
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
-from csaw.engine.virtual import commit_virtual
 from csaw.partition import errors, write_graph
 
 FAMILIES = {

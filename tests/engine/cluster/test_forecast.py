@@ -12,7 +12,7 @@ from csaw.engine.cluster.forecast import READING, SAMPLING, WRITING, of_all, sha
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.plan import INTERPRETER_BYTES
 from csaw.engine.plan.rates import ASSUMED
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
 from csaw.partition.errors import OptionError
 
 WALKS = {"num_walks": 4, "walk_length": 20, "device": "cpu"}

@@ -16,7 +16,7 @@ from helpers.graphs import random_store
 from helpers.small_samples import SAID, STORES, files_of, python, some_walks
 
 from csaw.engine.cluster.shards import Shard, draw_shard, seal_sample
-from csaw.engine.run import execute, manifest, prepare, sample, stored_as
+from csaw.engine.runs.run import execute, manifest, prepare, sample, stored_as
 from csaw.engine.samples import files, open_samples
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.shared import SharedWriter, named
@@ -124,7 +124,7 @@ KILLED = (
 import sys
 from csaw.engine.cluster.shards import Shard, draw_shard
 from csaw.engine.plan import plan
-from csaw.engine.run import prepare
+from csaw.engine.runs.run import prepare
 plan.GROUP_BYTES = 4000
 graph, out, shard, moment = sys.argv[1:]
 die_in_write(int(moment))

@@ -19,7 +19,7 @@ from csaw.engine.cluster import spread_network
 from csaw.engine.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.cluster.ingest import ingest_on_cluster
 from csaw.engine.evaluation.evaluate import evaluate
-from csaw.engine.run import sample
+from csaw.engine.runs.run import sample
 from csaw.partition import IngestOptions, errors, ingest, open_graph
 from csaw.partition.ingestion import distributed_ingest as spread_ingest
 

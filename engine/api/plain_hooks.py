@@ -1,0 +1,127 @@
+"""A user's own hooks as plain Python, for the slow law: the same source, with the numbers of compiled hooks where Python's would end in an error.
+
+x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
+x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
+"""
+
+import ast
+import inspect
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.hook_language import Portable, scope_of
+from csaw.engine.api.hook_scope import source_of
+from csaw.engine.api.user_code import users_code
+from csaw.engine.draws.portable import exponential, logarithm, power
+
+Number = float | int
+CSAWS = ("csaw.engine.api.", "csaw.engine.algorithms.")  # modules of hooks that divide by nothing that may be 0
+
+
+def quotient(a: Number, b: Number) -> float:
+    """``a / b`` as compiled hooks have it."""
+    if b != 0:
+        return a / b
+    with np.errstate(all="ignore"):
+        return float(np.float64(a) / np.float64(b))
+
+
+def floor_quotient(a: Number, b: Number) -> Number:
+    """``a // b`` as compiled hooks have it."""
+    if b != 0:
+        return a // b
+    return 0 if isinstance(a, int) and isinstance(b, int) else quotient(a, b)
+
+
+def remainder(a: Number, b: Number) -> Number:
+    """``a % b`` as compiled hooks have it."""
+    if b != 0:
+        return a % b
+    return 0 if isinstance(a, int) and isinstance(b, int) else math.nan
+
+
+def root(x: Number) -> float:
+    """``math.sqrt(x)`` as compiled hooks have it."""
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+ENGINE: dict[str, Any] = {
+    "csaw_power": power, "csaw_exponential": exponential, "csaw_logarithm": logarithm,
+    **{f"csaw_{function.__name__}": function for function in (quotient, floor_quotient, remainder, root)},
+}  # fmt: skip
+DIVIDES: dict[type[ast.operator], str] = {
+    ast.Div: "csaw_quotient", ast.FloorDiv: "csaw_floor_quotient", ast.Mod: "csaw_remainder",
+}  # fmt: skip
+
+
+def plain_hook(algorithm: Algorithm, name: str) -> Callable[[Any], float]:
+    """The hook of this name, to be called with an edge or a vertex. OptionError, when it is called, for whatever it raises."""
+    method, where = getattr(type(algorithm), name), f"{algorithm.name()}.{name}"
+    if str(getattr(method, "__module__", "")).startswith(CSAWS):
+        return lambda view: method(algorithm, view)
+    plain = _plain(method, where, {})
+
+    def called(view: Any) -> float:
+        with users_code(f"{where} failed:"):
+            return plain(algorithm, view)
+
+    return called
+
+
+def _plain(function: FunctionType, where: str, known: dict[str, Any]) -> Callable[..., Any]:
+    """A copy of a hook, or of a function of its file that it calls. ``known``: copies by the text of what they are copies of."""
+    text = source_of(function)
+    if text in known:
+        return known[text]
+    given = scope_of(function)
+    tree = ast.parse(text)
+    tree.body[0].decorator_list = []  # type: ignore[attr-defined]
+    tree = ast.fix_missing_locations(_Plain(given).visit(Portable(given, where).visit(tree)))
+    scope = {**given, **ENGINE}
+    known[text] = lambda *arguments: scope[function.__name__](*arguments)  # one that calls itself
+    exec(compile(tree, f"<{where}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
+    copy = scope[function.__name__]
+    called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for name in called & given.keys():
+        value = getattr(given[name], "py_func", given[name])
+        if inspect.isfunction(value):
+            scope[name] = _plain(value, where, known)
+    known[text] = copy
+    return copy
+
+
+class _Plain(ast.NodeTransformer):
+    """Divisions and square roots by the functions of this file."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        self.scope = scope
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call(DIVIDES[type(node.op)], node.left, node.right) if type(node.op) in DIVIDES else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self.generic_visit(node)
+        if type(node.op) not in DIVIDES or not isinstance(node.target, ast.Name):
+            return node
+        return ast.Assign(
+            [node.target], _call(DIVIDES[type(node.op)], ast.Name(node.target.id, ast.Load()), node.value)
+        )
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            found = getattr(self.scope.get(function.value.id), function.attr, None)
+        else:
+            found = self.scope.get(function.id) if isinstance(function, ast.Name) else None
+        return _call("csaw_root", *node.args) if found in (math.sqrt, np.sqrt) else node
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])

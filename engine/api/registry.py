@@ -1,0 +1,102 @@
+"""Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
+
+import hashlib
+import inspect
+import linecache
+import pkgutil
+from importlib import import_module
+from importlib.util import decode_source
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.declarations import check_declarations
+from csaw.engine.api.expression import bias_of
+from csaw.engine.api.termination import refuse_endless
+from csaw.engine.api.user_code import is_own, users_code
+from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError, UnknownNameError
+
+
+def names() -> list[str]:
+    """Every shipped algorithm's name on the command line."""
+    package = import_module("csaw.engine.algorithms")
+    return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__))
+
+
+def find(name: str, edge_bias: str | None = None) -> type[Algorithm]:
+    """The algorithm class called ``name``; with ``edge_bias``, a subclass whose bias is that expression.
+
+    UnknownNameError if there is none; OptionError if the expression, or the user's own file, is malformed.
+    """
+    if not isinstance(name, str):
+        raise UnknownNameError(f"--algo: expected the name of an algorithm, or FILE.py:CLASS, found {quoted(name)}")
+    found = _from_file(name) if ".py" in name else _shipped(name)
+    return found if edge_bias is None else with_edge_bias(found, edge_bias)
+
+
+def code_of(name: str) -> tuple[bytes, str]:
+    """The text of the file that ``FILE.py:CLASS`` names, and its SHA-256. UnknownNameError where there is no such file."""
+    file, _, wanted = name.partition(":")
+    if not wanted:
+        raise OptionError(f"--algo: expected FILE.py:CLASS, found {name!r}")
+    if not Path(file).is_file():
+        raise UnknownNameError(f"--algo: {file} is not a file")
+    if Path(file).suffix != ".py":
+        raise UnknownNameError(f"--algo: {file} is not a Python file")
+    try:
+        text = Path(file).read_bytes()
+    except OSError as error:
+        raise UnknownNameError(f"--algo: {file} cannot be read: {error.strerror}") from error
+    return text, hashlib.sha256(text).hexdigest()
+
+
+def build(name: str, parameters: dict[str, Any], edge_bias: str | None = None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:  # fmt: skip
+    """Make the algorithm with its options and the columns that its hooks read, and check all. Raises UnknownNameError or OptionError."""
+    kind = find(name, edge_bias)
+    if not is_own(kind) or kind.__init__ is Algorithm.__init__:
+        algorithm = kind(**parameters)
+    else:
+        with users_code(f"--algo {name}: __init__ must take options by name and pass them on to super().__init__;"):
+            algorithm = kind(**parameters)
+    algorithm.vertex_columns, algorithm.file_digest = columns, code_of(name)[1] if ".py" in name else ""
+    if is_own(kind):
+        check_declarations(algorithm)
+    if isinstance(algorithm, Walk) and algorithm.walk_length is None:
+        refuse_endless(algorithm)
+    return algorithm
+
+
+def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
+    """A subclass of ``base`` whose edge_bias is a one-line expression over ``e``. OptionError if it is none."""
+    return type(base.__name__, (base,), {"edge_bias": bias_of(expression), "bias_range": None, "label": base.name()})
+
+
+def _shipped(name: str) -> type[Algorithm]:
+    if name not in names():
+        raise UnknownNameError(
+            f"--algo: no algorithm called {quoted(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
+        )
+    module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
+    return next(c for c in vars(module).values() if _defined_in(c, module.__name__))
+
+
+def _from_file(name: str) -> type[Algorithm]:
+    file, _, wanted = name.partition(":")
+    text, place = code_of(name)[0], str(Path(file).absolute())
+    module = ModuleType("csaw_user_" + Path(file).stem)
+    module.__file__ = place
+    with users_code(f"--algo: {file} cannot be imported:"):
+        # Its text alone: a loader of Python's would run what a folder __pycache__ beside it holds, if that says that it is of this file.
+        exec(compile(text, place, "exec"), vars(module))  # noqa: S102 - the user has named it
+        linecache.cache[place] = (len(text), None, decode_source(text).splitlines(keepends=True), place)
+    found = vars(module).get(wanted)
+    if not (inspect.isclass(found) and issubclass(found, (Walk, Traversal))):
+        raise UnknownNameError(f"--algo: {file} has no Walk or Traversal class called {wanted!r}")
+    return found
+
+
+def _defined_in(value: Any, module: str) -> bool:
+    return inspect.isclass(value) and issubclass(value, Algorithm) and value.__module__ == module

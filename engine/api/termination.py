@@ -1,0 +1,102 @@
+"""How walks and traversals end: whether an algorithm ends them by itself, which only its hook ``update`` can, and how many steps they are expected to have."""
+
+import ast
+import math
+import sys
+from typing import Any
+
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Walk
+from csaw.partition.errors import BudgetError, OptionError
+
+VERTICES = {"src", "dst", "source", "int64"}  # what a hook may return that is a vertex for sure; int64: a random one
+MOST_PLANNED = 1 << 20  # steps of a walk without a limit that memory is taken for at first
+ASSUMED_STEPS = 80  # of a walk without a limit, where the algorithm does not say how many it expects
+
+
+def may_end(algorithm: Algorithm) -> bool:
+    """Whether the algorithm itself may end a walk: whether its ``update`` returns anything that is not a vertex for sure."""
+    if not isinstance(algorithm, Walk):
+        return False
+    update = hooks.others(algorithm, weighted=True)["update"]
+    if update is None:
+        return False
+    return not all(_is_vertex(value) for value in _returned(update))
+
+
+def follows_edges(algorithm: Walk) -> bool:
+    """Whether every step of a walk is along an edge for sure: no hook returns anything but the end of the selected edge, or ends the walk."""
+    found = hooks.others(algorithm, weighted=True)
+    if found["dead_end"] is not None:
+        return False
+    update = found["update"]
+    return update is None or all(_is_end(value) for value in _returned(update))
+
+
+def _returned(hook: hooks.Hook) -> list[ast.expr | None]:
+    with hooks.TREES:
+        tree: Any = ast.parse(hook.source).body[-1]
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+
+
+def _is_end(value: ast.expr | None) -> bool:
+    """Whether a hook that returns this goes along the edge, or stops."""
+    if isinstance(value, ast.IfExp):
+        return _is_end(value.body) and _is_end(value.orelse)
+    return value is not None and ast.unparse(value) in ("dst", "-1")
+
+
+def _is_vertex(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.IfExp):
+        return _is_vertex(value.body) and _is_vertex(value.orelse)
+    named = value.func if isinstance(value, ast.Call) else value
+    return isinstance(named, ast.Name) and named.id in VERTICES
+
+
+def is_unlimited(algorithm: Algorithm) -> bool:
+    """Whether walks go on until they end by themselves."""
+    return isinstance(algorithm, Walk) and algorithm.walk_length is None
+
+
+def planned_steps(algorithm: Any) -> int:
+    """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, from 1 to MOST_PLANNED."""
+    if algorithm.walk_length is not None:
+        return int(algorithm.walk_length)
+    expected = algorithm.expected_steps() if algorithm.expected_steps else ASSUMED_STEPS
+    return max(1, math.ceil(min(expected, MOST_PLANNED)))
+
+
+def refuse_endless(algorithm: Walk) -> None:
+    """OptionError if a walk of this algorithm without a limit might never end."""
+    expected = algorithm.expected_steps() if algorithm.expected_steps else 0.0
+    if may_end(algorithm) and math.isfinite(expected):
+        return
+    why = "with these options it ends none" if may_end(algorithm) else "its update never ends one by returning -1"
+    raise OptionError(
+        f"--walk-length none: {algorithm.name()} must end walks by itself, and {why}; give a number of steps"
+    )
+
+
+def refuse_longest(steps: int, instance: int) -> None:
+    """BudgetError where a walk without a limit has already taken as many steps as a walk can have."""
+    if steps >= MOST_STEPS:
+        raise BudgetError(
+            f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; its update must return -1 now and then, "
+            f"or give --walk-length a number of steps"
+        )
+
+
+def cut_by(limit: int, walks: int, of: int) -> str:
+    """What a report says of the ``walks`` of all that reached their limit of steps before they ended."""
+    way_out = "; --walk-length none lets each walk end by itself" if walks else ""
+    return f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut them{way_out}"
+
+
+class Unending(tuple):
+    """The sizes of a traversal without a limit of hops: the last one again for every hop after it. No graph has as many hops as its length says."""
+
+    def __len__(self) -> int:
+        return sys.maxsize
+
+    def __getitem__(self, hop: Any) -> Any:
+        return tuple.__getitem__(self, min(hop, tuple.__len__(self) - 1))

@@ -1,0 +1,78 @@
+"""For each vertex of the graph, the sum of the biases of all edges to it: what layers of vertices of the whole graph are drawn by.
+
+Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are two passes over the graph: one finds the
+largest bias, and one adds. A pass goes from range to range of vertices, whose rows a streamed graph brings as for any frontier.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from csaw.engine.batches.fixed import scaled, shifts
+from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.parts import LISTED_EDGES, RANGE
+from csaw.engine.schedule.backend import Backend
+
+
+class Columns:
+    """Sums in the making. Once ``done``: ``upto`` int64 [vertices], running sums that end below 2^62."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.xp = backend, backend.xp
+        self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
+        self.largest, self.shift, self.adding, self.done = 0.0, 0, False, False
+        self.sums = self.xp.zeros(self.vertices, np.int64)
+        self._begin(0)
+
+    def _begin(self, first: int) -> None:
+        self.first = first
+        self.pending = self.xp.arange(first, min(first + RANGE, self.vertices))
+
+    def advance(self) -> bool:
+        """Add up the rows that can be read; whether there are no more."""
+        while not self.done:
+            for vertices, degree in self._pieces(self._ready()):
+                self._weigh(vertices, degree)
+            if self.pending.size:
+                return False
+            self._next()
+        return True
+
+    def _ready(self) -> Array:
+        ready = self.pending
+        mask = self.backend.partitions.can_read(ready) if self.backend.streamed else self.xp.ones(ready.size, bool)
+        self.pending = ready[~mask]
+        return ready[mask]
+
+    def _pieces(self, vertices: Array) -> Iterator[tuple[Array, Array]]:
+        """Vertices with their degrees, so few at a time that their edges fit the memory."""
+        degree = self.backend.graph.degrees(vertices)
+        upto = self.xp.cumsum(degree)
+        total = int(upto[-1]) if vertices.size else 0
+        marks = self.xp.searchsorted(
+            upto, self.xp.arange(LISTED_EDGES, max(total, LISTED_EDGES), LISTED_EDGES)
+        ).tolist()
+        for low, high in pairwise(sorted({0, *marks, vertices.size})):
+            yield vertices[low:high], degree[low:high]
+
+    def _weigh(self, vertices: Array, degree: Array) -> None:
+        xp, upto = self.xp, self.xp.cumsum(degree)
+        total = int(upto[-1])
+        out, biases = xp.empty(total, self.dtype), xp.empty(total, np.float64)
+        self.backend.weigh_rows(vertices, upto - degree, xp.flatnonzero(degree), out, biases)
+        if self.adding:
+            xp.add.at(self.sums, out.astype(np.int64), scaled(xp, biases, self.shift))
+        elif total:
+            self.largest = max(self.largest, float(biases.max()))
+
+    def _next(self) -> None:
+        """Go on with the next range, the next pass, or to the end."""
+        if self.first + RANGE < self.vertices:
+            return self._begin(self.first + RANGE)
+        if self.adding or self.largest == 0.0:
+            self.upto, self.done = self.xp.cumsum(self.sums), True
+            return None
+        self.adding = True
+        [self.shift] = shifts(np, np.array([self.largest]), np.array([self.backend.store.edges])).tolist()
+        return self._begin(0)

@@ -1,0 +1,1 @@
+"""Which device a run takes, and how fast this machine's are."""

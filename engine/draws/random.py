@@ -1,0 +1,166 @@
+"""Philox4x32-10 (Salmon et al., SC 2011): a draw is a function of its address and nothing else.
+
+    key      seed (64 bits)
+    counter  draw (32 bits) | slot or step (32) | instance (64)
+
+So a sample does not depend on the thread, batch, partition, device or order that drew it. Draws of one slot:
+
+    walk selection   trial number                       (rejection: 0, 1, 2, ...; every other method: 0)
+    pick j of k      j + k * trial
+    exponential key  position of the edge in its row
+    hooks            HOOK_DRAWS + call site of ``random`` in the hook
+    coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS + number
+    shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the depth
+    order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined (--target)
+    pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all tries a pick
+"""
+
+import numpy as np
+from numba import uint32, uint64
+
+from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, log_parts
+from csaw.partition.base.compile import njit
+
+LOW = np.uint64(0xFFFFFFFF)
+SHIFT = np.uint64(32)
+HOOK_DRAWS = np.uint64(1 << 31)
+POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
+SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
+REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything
+ORDER_DRAWS = HOOK_DRAWS  # of the slot of sources, for which no hook draws: the order of edges that have none
+SOURCE_SLOT = np.uint64(0xFFFFFFFF)  # the slot whose draws choose sources
+
+
+@njit(inline="always")
+def philox(seed, instance, slot, draw):
+    """Four words of 32 bits, each in a uint64, at one address (all arguments uint64)."""
+    c0, c1, c2, c3 = draw & LOW, slot & LOW, instance & LOW, instance >> SHIFT
+    k0, k1 = seed & LOW, seed >> SHIFT
+    for _ in range(10):
+        p0 = uint64(0xD2511F53) * c0
+        p1 = uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = (p1 >> SHIFT) ^ c1 ^ k0, p1 & LOW, (p0 >> SHIFT) ^ c3 ^ k1, p0 & LOW
+        k0 = (k0 + uint64(0x9E3779B9)) & LOW
+        k1 = (k1 + uint64(0xBB67AE85)) & LOW
+    return c0, c1, c2, c3
+
+
+@njit(inline="always")
+def draw64(seed, instance, slot, draw):
+    """64 random bits at one address."""
+    w0, w1, _, _ = philox(seed, instance, slot, draw)
+    return (w0 << SHIFT) | w1
+
+
+@njit(inline="always")
+def below(word, bound):
+    """``floor(word / 2^64 * bound)`` for a bound below 2^32: an index whose chance is off by less than 2^-32 / bound."""
+    return ((word >> SHIFT) * bound + (((word & LOW) * bound) >> SHIFT)) >> SHIFT
+
+
+@njit(inline="always")
+def below_wide(word, bound):
+    """``floor(word / 2^64 * bound)`` for any 64-bit bound: the high half of the product."""
+    a, b = word >> SHIFT, word & LOW
+    c, d = bound >> SHIFT, bound & LOW
+    middle = a * d + ((b * d) >> SHIFT)
+    other = b * c + (middle & LOW)
+    return a * c + (middle >> SHIFT) + (other >> SHIFT)
+
+
+@njit(inline="always")
+def fraction(word):
+    """A float64 in [0, 1) with 53 random bits."""
+    return float(word >> uint64(11)) * 2.0**-53
+
+
+@njit
+def neg_log(word):
+    """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device."""
+    rest, scale = log_parts(float(word >> uint64(12)) + 0.5)
+    scale -= 52.0
+    return -((scale * LN2_HIGH + rest) + scale * LN2_LOW)
+
+
+@njit
+def hook_word(seed, instance, step, site):
+    """What ``e.random()`` and ``e.random_vertex()`` read at their call site."""
+    return draw64(uint64(seed), uint64(instance), uint64(step), HOOK_DRAWS + uint64(site))
+
+
+@njit
+def distinct(words, bound, out):
+    """Distinct integers below ``bound`` to ``out``, one a word, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987)."""
+    count = words.size
+    capacity = 4
+    while capacity < 2 * count:
+        capacity *= 2
+    mask = uint64(capacity - 1)
+    taken = np.full(capacity, -1, np.int64)
+    for j in range(count):
+        top = bound - count + j
+        value = np.int64(below_wide(words[j], uint64(top + 1)))
+        for candidate in (value, top):
+            cell = (uint64(candidate) * uint64(0x9E3779B97F4A7C15)) & mask
+            while taken[cell] != -1 and taken[cell] != candidate:
+                cell = (cell + uint64(1)) & mask
+            if taken[cell] == -1:
+                taken[cell] = candidate
+                out[j] = candidate
+                break
+
+
+@njit
+def distinct_below(seed, instance, slot, bound, count):
+    """``count`` distinct integers below ``bound``, every subset equally likely."""
+    words, out = np.empty(count, np.uint64), np.empty(count, np.int64)
+    for j in range(count):
+        words[j] = draw64(uint64(seed), uint64(instance), uint64(slot), uint64(j))
+    distinct(words, bound, out)
+    return out
+
+
+@njit(inline="always")
+def pool_word(seed, instance, slot, number):
+    """64 random bits of a number that is drawn from a pool of several vertices."""
+    w0, w1, w2, w3 = philox(seed, instance, slot, POOL_DRAWS + (number >> uint64(1)))
+    return (w2 << SHIFT) | w3 if number & uint64(1) else (w0 << SHIFT) | w1
+
+
+@njit
+def draw_subsets(seed, instance, slot, bound, first, out):
+    """out[i] [size]: distinct numbers below bound[i], every subset equally likely, by the words from number ``first`` on."""
+    words = np.empty(out.shape[1], np.uint64)
+    for i in range(instance.size):
+        for j in range(words.size):
+            words[j] = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(first + j))
+        distinct(words, bound[i], out[i])
+
+
+@njit
+def words(seed, instance, slot, draw):
+    """The four words as an array, for known-answer tests."""
+    w = philox(uint64(seed), uint64(instance), uint64(slot), uint64(draw))
+    return np.array([uint32(w[0]), uint32(w[1]), uint32(w[2]), uint32(w[3])], np.uint32)
+
+
+@njit
+def order_words(seed, first, counts):
+    """uint64 [sum of counts]: 64 random bits for each of counts[i] edges of instance first + i, for their order."""
+    out, at = np.empty(counts.sum(), np.uint64), 0
+    for i in range(counts.size):
+        for j in range(counts[i]):
+            out[at] = draw64(seed, uint64(first + i), SOURCE_SLOT, ORDER_DRAWS + uint64(j))
+            at += 1
+    return out
+
+
+@njit
+def uniform_vertices(seed, first, instances, size, vertices):
+    """[instances, size] vertices, each drawn independently: the sources of a frontier."""
+    out = np.empty((instances, size), np.int64)
+    for i in range(instances):
+        for j in range(size):
+            word = draw64(seed, uint64(first + i), SOURCE_SLOT, uint64(j))
+            out[i, j] = np.int64(below_wide(word, uint64(vertices)))
+    return out

@@ -1,0 +1,87 @@
+"""The base instances of a target's sample, drawn again: those that ``--target`` has joined, and as many others of the same law as a test asks for."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from csaw.engine.api.algorithm import LARGEST
+from csaw.engine.api.recorded import named, parameters
+from csaw.engine.plan.target import number_of
+from csaw.engine.runs.run import DRAWS, prepare
+from csaw.engine.runs.sample_stream import Stream
+from csaw.engine.samples import Samples, files
+from csaw.engine.samples.layout import all_ones
+from csaw.engine.samples.on_demand import OnDemand
+from csaw.engine.sources.sources import kind_of
+from csaw.partition import GraphStore
+
+ASKED = ("seed", "instances", "weighted", "edge_bias", "target", "select", "collision")
+FIRST = 1024  # instances whose first rounds are handed out
+MOST = 1 << 13  # base instances that are handed out, about
+GROUP = 1024
+Arrays = dict[str, np.ndarray]
+
+
+def why_not(samples: Samples) -> str:
+    """The reason why base instances cannot be drawn again; empty where they can."""
+    manifest = samples.manifest
+    if manifest.get("draws") != DRAWS:
+        return f"csaw {manifest.get('version')} has drawn this sample by other numbers than this version"
+    if manifest["request"].get("columns"):
+        return "a sample does not keep the data of --columns"
+    return "a sample does not keep its list of sources" if kind_of(manifest["request"]["sources"]) == "list" else ""
+
+
+class Bases:
+    """The base instances of a sample of the graph ``store``, with dense ids. ``with`` gives threads and memory back."""
+
+    def __init__(self, samples: Samples, store: GraphStore, algo: str | None) -> None:
+        """``algo``: FILE.py:CLASS where it was drawn by an algorithm that csaw does not ship."""
+        request = samples.manifest["request"]
+        name = named(samples.path, request, algo)
+        given = {one: request[one] for one in ASKED if request.get(one) is not None}
+        given |= parameters(samples.path, request, name)
+        job = prepare(store, name, device="cpu", ids="dense", **given)
+        alone = replace(job.plan.request, target=0, induced=False, instances=LARGEST)
+        plan = replace(job.plan, request=alone, induced=False, sorts_steps=False)
+        self.samples, self.stream = samples, Stream(replace(job, plan=plan))
+        self.fill, self.targets = all_ones(store.id_dtype), min(samples.instances, FIRST)
+
+    def round(self, instance: int, round_: int) -> Arrays:
+        """The arrays of a round of an instance."""
+        first = number_of(instance, round_)
+        return self._drawn(first, first + (1 << round_))
+
+    def held(self) -> OnDemand:
+        """The first rounds of the first instances as samples, which are a fixed choice: what was drawn decides nothing of it."""
+        rounds = (-(-MOST // self.targets)).bit_length()
+        request = self.samples.manifest["request"]
+        alone = {name: value for name, value in request.items() if name not in ("target", "induced")} | {"ids": "dense"}
+        attributes: dict[str, Any] = {
+            "manifest": self.samples.manifest | {"request": alone}, "layout": self.stream.job.plan.drawn_layout, "instances": self.targets * ((1 << rounds) - 1),
+            "group_size": GROUP, "ids": "dense", "fill": self.fill,
+        }  # fmt: skip
+        return OnDemand(self.samples.path, files.plain(attributes), self._bring, lambda: None)
+
+    def _bring(self, first: int, last: int) -> Arrays:
+        """The base instances first .. last - 1, counted round after round."""
+        parts: list[Arrays] = []
+        round_ = (first // self.targets + 1).bit_length() - 1
+        while first < last or not parts:
+            before = self.targets * ((1 << round_) - 1)
+            upto = min(last, before + (self.targets << round_))
+            start = number_of(0, round_) - before
+            parts.append(self._drawn(start + first, start + max(upto, first + (first == last))))
+            first, round_ = upto, round_ + 1
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _drawn(self, first: int, last: int) -> Arrays:
+        batches = [batch.arrays() for batch in self.stream.draw(first, last)]
+        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()

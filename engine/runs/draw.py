@@ -1,0 +1,121 @@
+"""The door for batches: a job's finished samples in memory, one batch after the other, in order of instance."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from csaw.engine.runs.run import Job, backends_of
+from csaw.engine.samples.layout import RAGGED, Identifiers, comes_whole, cut_ragged
+from csaw.engine.schedule.backend import ALL, Backend
+from csaw.engine.schedule.batch_loop import Arrays, Drawn, FinishedBatch
+from csaw.engine.schedule.device_threads import DeviceThreads, failure
+from csaw.engine.schedule.targets import batches_of
+from csaw.engine.sources.sources import Sources
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+
+Finished = Generator[FinishedBatch, None, None]
+Spans = Iterator[tuple[int, int]]
+
+
+def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
+    """Draw a job without writing it, and hand out its finished batches in order of instance.
+
+        for batch in draw_batches(prepare("web.zarr", "node2vec", p=0.5, seed=7, in_flight=1024)):
+            train(batch.arrays()["walks"])
+
+    Arguments:
+
+    job: what :func:`prepare` returned. Its ``in_flight`` is the largest number of instances of a batch; the last batch has fewer, and so have all
+        batches after the memory was short.
+    first, last: draw the instances first .. last - 1 alone (default: 0 and None, which is the end of the job).
+
+    Yields a :class:`FinishedBatch` for each batch: its ``first`` instance and its numbers of ``instances``, ``edges`` and ``dead_ends``. ``arrays(rows)`` copies
+    its samples to host memory, byte for byte as :func:`sample` stores them: ``open_samples(out).group(start, stop)`` has the same arrays, element types and ids.
+    Of n instances these are
+
+        walks       ``walks`` [n, walk length + 1], ``lengths`` [n] in steps; without a limit ``walks`` [steps + n], one walk after the other
+        hops        ``hop_0`` [n, m] with m sources of each instance, ``hop_1`` [n, m f1] with a fanout of f1, ...
+        subgraphs   ``counts`` and ``source_counts`` [n], the edges and sources of each instance (the store's ``instance_ptr`` and ``sources_ptr`` are their
+                    running sums); ``src``, ``dst`` and ``depth`` [edges]; ``sources`` [sources]. Of layers also ``weight`` [edges]; of these and of
+                    induced subgraphs ``vertex_counts`` [n] and ``vertices``; of layers, ``layer`` and ``probability`` beside them
+        batches     ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id`` [edges]; ``input_id`` [seeds];
+                    ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if disjoint; ``y`` [seeds] of seeds with labels:
+                    samples/layout.py explains them
+
+    ``on_device()`` gives the arrays where they were drawn, for DLPack, with dense ids. A batch stays valid when later ones are drawn; each batch that is kept
+    takes memory.
+
+    The CPU draws in the caller's thread, when the next batch is asked for. Each GPU draws in a thread of its own, at most one batch ahead of the caller;
+    batches that finish early wait for their turn. Threads, memory and the graph are given back at the end, on an error, on Ctrl-C, and when the generator is
+    closed or dropped.
+
+    Errors: OptionError where ``first`` and ``last`` lie outside the job's instances. While drawing: BiasError for a bad bias, StoreError where the graph has
+    changed, MemoryError where a single instance does not fit, DeviceError where a GPU fails, with the instance to go on from.
+    """
+    last = job.plan.request.instances if last is None else last
+    check_range(job, first, last)
+    return _draw(job, first, last)
+
+
+def check_range(job: Job, first: int, last: int) -> None:
+    """OptionError unless a job has the instances first .. last - 1."""
+    end = job.plan.request.instances
+    if not 0 <= first <= last <= end:
+        raise OptionError(
+            f"first and last: expected 0 <= first <= last <= {end}, the job's instances, found {quoted((first, last))}"
+        )
+
+
+def _draw(job: Job, first: int, last: int) -> Finished:
+    if first == last:
+        return
+    identifiers, size, layout = job.identifiers, job.plan.at_a_time, job.plan.sample_layout
+    spans = ((begin, min(begin + size, last)) for begin in range(first, last, size))
+    with backends_of(job, -(-(last - first) // size)) as (backends, losses):
+        if job.devices:  # the caller's current GPU and stream stay as they are
+            drawn = drawn_side_by_side(backends, job.sources, spans)
+        else:
+            drawn = drawn_here(backends[0], job.sources, spans)
+        try:
+            with closing(drawn):
+                for batch in drawn:
+                    first = batch.first + batch.instances
+                    yield replace(batch, drawn=AsStored(batch.drawn, identifiers, layout))
+        except losses as error:
+            raise failure(error, f"draw_batches(job, first={first}) goes on where this ended") from error
+
+
+@dataclass(frozen=True)
+class AsStored:
+    """Drawn samples whose arrays are converted to the element types and ids of a sample store."""
+
+    drawn: Drawn
+    identifiers: Identifiers
+    layout: str
+
+    def arrays(self, rows: slice = ALL) -> Arrays:
+        arrays = self.drawn.arrays(ALL if comes_whole(self.layout) else rows)
+        if comes_whole(self.layout) and rows != ALL:
+            start, stop, step = rows.indices(len(arrays[min(RAGGED[self.layout].values())]))
+            if step != 1:
+                raise OptionError(f"rows of {self.layout}: expected consecutive ones, found a step of {step}")
+            [arrays] = cut_ragged(self.layout, arrays, [start, max(start, stop)])
+        return {name: self.identifiers.converted(name, array) for name, array in arrays.items()}
+
+    def on_device(self) -> dict[str, Any]:
+        return self.drawn.on_device()
+
+
+def drawn_here(make_backend: Callable[[], Backend], sources: Sources, spans: Spans) -> Finished:
+    """Draw the instances of each span in this thread, on one backend, and yield the batches with dense ids."""
+    with closing(batches_of(make_backend(), sources)) as batches:
+        for span in spans:
+            yield from batches.draw(*span)
+
+
+def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, spans: Spans) -> Finished:
+    """Draw the spans on several devices in turn, each device in a thread of its own, and yield the batches in order, with dense ids."""
+    with DeviceThreads(backends, sources) as devices:
+        yield from devices.draw(spans)

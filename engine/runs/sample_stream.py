@@ -1,0 +1,272 @@
+"""Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
+
+import weakref
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+
+from csaw.engine.plan.contracts import Array
+from csaw.engine.runs.draw import AsStored, check_range
+from csaw.engine.runs.run import Job, backends_of, prepare
+from csaw.engine.samples.layout import Identifiers, all_ones, cut_rows
+from csaw.engine.schedule.backend import Backend
+from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
+from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
+from csaw.partition import GraphStore
+from csaw.partition.base.notebook import html_facts, line
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import ClosedError, OptionError
+
+Finish = Callable[[Backend, FinishedBatch], FinishedBatch]
+Finished = Generator[FinishedBatch, None, None]
+
+
+def stream(graph: str | Path | GraphStore, algo: str = "deepwalk", *, on_device: bool = False, rank: int = 0, world: int = 1, **given: Any) -> "Stream":  # fmt: skip
+    """Draw a sample without writing it, and iterate over its finished batches in order of instance.
+
+        with stream("web.zarr", "node2vec", p=0.5, num_walks=10, seed=7, in_flight=4096) as walks:
+            for batch in walks:
+                train(batch["walks"])
+
+    Arguments:
+
+    graph, algo, given: as for :func:`sample`. ``in_flight`` is the largest number of instances of a batch; the default is as many as the memory allows.
+    on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack without a copy (default: False, NumPy
+        arrays in host memory). On the CPU it changes nothing.
+    rank, world: draw the part of process ``rank`` of ``world`` processes that train together (default: 0 and 1, all of it). The parts are consecutive
+        instances, of mini-batches those of each epoch; together they are all, and their sizes differ by one at most, of mini-batches by one an epoch.
+
+    Returns a :class:`Stream`. The graph is loaded when the first batch is asked for. Errors: those of :func:`prepare`; OptionError for ``rank`` and ``world``.
+    """
+    if type(rank) is not int or type(world) is not int or not 0 <= rank < world:
+        raise OptionError(f"rank and world: expected integers with 0 <= rank < world, found {quoted((rank, world))}")
+    return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
+
+
+@dataclass(frozen=True)
+class Parts(Sequence[tuple[int, int]]):
+    """The consecutive instances of one process in each epoch, as pairs of the first one and the one after the last. They are computed when asked for: a stream may have millions of epochs.
+
+    The instances first .. last - 1 are cut into epochs of ``each`` instances (default: None, one epoch of all), the last of which may have fewer, and process ``rank``
+    of ``world`` has its share of each one, so that all processes are in the same epoch.
+    """
+
+    first: int
+    last: int
+    each: int | None = None
+    rank: int = 0
+    world: int = 1
+
+    @classmethod
+    def of(cls, job: Job, rank: int, world: int) -> Self:
+        order = job.sources.order
+        return cls(0, job.plan.request.instances, None if order is None else order.batches_per_epoch, rank, world)
+
+    @property
+    def _starts(self) -> range:
+        return range(self.first, self.last, self.each or max(1, self.last - self.first))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        begin = self._starts[number]
+        size = min(self._starts.step, self.last - begin)
+        return begin + size * self.rank // self.world, begin + size * (self.rank + 1) // self.world
+
+    @property
+    def instances(self) -> int:
+        """Number of instances of all parts: every epoch but the last has as many."""
+        if not self._starts:
+            return 0
+        (start, end), (low, high) = self[0], self[-1]
+        return (len(self) - 1) * (end - start) + high - low
+
+
+class Stream:
+    """The batches of a job, drawn when they are asked for.
+
+    Each ``for`` loop over it begins at the first instance again. The next batch is drawn while the loop works on the last one, on the CPU by a thread, on
+    several GPUs by one thread each. A loop may be left at any point. ``draw(first, last)`` draws any instances by themselves.
+
+    It yields a :class:`FinishedBatch` for each batch: ``batch["walks"]`` is an array by name, ``batch.arrays()`` has all of them, and ``batch.first`` and
+    ``batch.instances`` say which instances they are. The bytes are those that :func:`sample` stores for the same request: ``open_samples(out).group(start,
+    stop)`` has the same arrays. A batch stays valid when later ones are drawn; each batch that is kept takes memory.
+
+    The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back threads, memory and devices.
+
+    Errors while drawing: ClosedError where the stream was closed meanwhile, which is no end of the loop; BiasError for a bad bias, StoreError where the graph has changed, BudgetError where a single instance does not fit, DeviceError
+    where a GPU fails.
+    """
+
+    def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
+        self.job = job
+        self.parts = Parts.of(job, rank, world)
+        """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch of mini-batches, otherwise one pair."""
+        self._on_device = on_device
+        self._opened: _Opened | None = None
+        self._opening = Lock()
+
+    def __len__(self) -> int:
+        """Number of instances, not of batches: a batch is smaller where memory was short."""
+        return self.parts.instances
+
+    def __repr__(self) -> str:
+        return line("csaw stream", "of " + str(self.job.store.path), [f"{len(self):,} instances of {self.job.plan.request.algorithm}", f"up to {self.job.plan.batch:,} in a batch", f"seed {self.job.plan.request.seed}", f"on {self.job.plan.device}"])  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        plan = self.job.plan
+        facts = {
+            "instances": f"{len(self):,}",
+            "algorithm": plan.request.algorithm,
+            **plan.request.parameters,
+            "seed": plan.request.seed,
+        }
+        facts |= {"instances in a batch, at most": f"{plan.batch:,}", "device": plan.device}
+        return html_facts(f"csaw stream of {self.job.store.path}", facts.items())
+
+    def __iter__(self) -> Iterator[FinishedBatch]:
+        return self._draw(self.parts)
+
+    def draw(self, first: int, last: int) -> Iterator[FinishedBatch]:
+        """Yield the batches of the instances first .. last - 1 of the job, whichever process they are the part of. OptionError where the job lacks them."""
+        check_range(self.job, first, last)
+        return self._draw(Parts(first, last))
+
+    def _draw(self, parts: Parts) -> Finished:
+        if not parts.instances:
+            return
+        opened, size, first, last = self._open(), self.job.plan.at_a_time, parts[0][0], parts[-1][1]
+        filled = (
+            parts if parts[0][0] < parts[0][1] else parts[-1:]
+        )  # an epoch with fewer instances may have one for a process that gets none of the others
+        spans = ((begin, min(begin + size, end)) for start, end in filled for begin in range(start, end, size))
+        try:
+            with closing(opened.devices.draw(spans, partial(_drawn, opened.finish))) as drawn:
+                for batch in drawn:
+                    first = batch.first + batch.instances
+                    yield batch
+                    if opened.closed:
+                        break
+        except Exception as error:  # of threads that were ended, too
+            if not opened.closed:
+                if isinstance(error, opened.losses):
+                    self.close()
+                    raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+                raise
+        if opened.closed and first < last:
+            raise ClosedError(
+                f"{self!r} was closed while it was read; begin another loop over it, which loads the graph again"
+            )
+
+    def _open(self) -> "_Opened":
+        with self._opening:  # several threads may draw
+            if self._opened is None:
+                self._opened = _Opened(self.job, on_device=self._on_device)
+                weakref.finalize(self, aside, self._opened.close).atexit = False  # threads end before
+            return self._opened
+
+    def close(self) -> None:
+        """End what is under way, and give back threads, memory and devices. The stream can be used again, and then loads the graph again."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Opened:
+    """The devices of a job with their graph, what finishes their batches, and the types of errors that a device may have alone."""
+
+    def __init__(self, job: Job, *, on_device: bool) -> None:
+        self.finish, self.closed = _finisher(job, on_device=on_device), False
+        with ExitStack() as stack:
+            units = -(-job.plan.request.instances // job.plan.at_a_time)
+            backends, self.losses = stack.enter_context(backends_of(job, units))
+            self.devices = stack.enter_context(DeviceThreads(backends, job.sources))
+            self.stack = stack.pop_all()
+
+    def close(self) -> None:
+        self.closed = True
+        self.stack.close()
+
+
+def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[FinishedBatch]:
+    """Draw a span in a device's thread and finish it there, while the caller works on another one."""
+    return [finish(batches.backend, batch) for batch in batches.draw(first, last)]
+
+
+def _finisher(job: Job, *, on_device: bool) -> Finish:
+    """What is done with each batch after it is drawn: its arrays get the ids and element types of a store."""
+    identifiers, layout = job.identifiers, job.plan.sample_layout
+    if not (on_device and job.devices):
+        return lambda _, batch: kept(replace(batch, drawn=AsStored(batch.drawn, identifiers, layout)))
+    converted = DeviceIdentifiers(identifiers)
+
+    def finish(backend: Backend, batch: FinishedBatch) -> FinishedBatch:
+        drawn = OnDevice(converted.of(batch.on_device()))
+        backend.wait()  # the caller's stream knows nothing of this thread's
+        return replace(batch, drawn=drawn)
+
+    return finish
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """Arrays of a batch in the memory of a GPU."""
+
+    held: dict[str, Array]
+
+    def arrays(self, rows: slice) -> dict[str, Array]:
+        return cut_rows(self.held, rows)
+
+    def on_device(self) -> dict[str, Array]:
+        return self.held
+
+
+class DeviceIdentifiers:
+    """The conversion of dense ids to those of a store, in the memory of the GPU that has drawn them. The original ids are copied there once."""
+
+    def __init__(self, identifiers: Identifiers) -> None:
+        self.identifiers = identifiers
+        self.tables: dict[int, Array] = {}
+
+    def of(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """The arrays of a batch, with the ids and element types of a store. The device that holds them must be the current one."""
+        return {name: self._converted(name, array) for name, array in arrays.items()}
+
+    def _converted(self, name: str, array: Array) -> Array:
+        if is_on_host(array):  # it had to make room on its device
+            return self.identifiers.converted(name, array)
+        table = self.identifiers.table_of(name)
+        if table is None:
+            return array.astype(self.identifiers.type_of(name)[0], copy=False)
+        found = self._on_device_of(array, table)[array.clip(None, table.size - 1)]
+        found[array == array.dtype.type(all_ones(array.dtype))] = self.identifiers.fill
+        return found
+
+    def _on_device_of(self, array: Array, table: np.ndarray) -> Array:
+        """The table of original ids on the GPU that holds ``array``."""
+        device = array.device.id
+        if device not in self.tables:
+            from csaw.engine.cuda.memory import on_device
+
+            self.tables[device] = on_device(table)
+        return self.tables[device]
+
+
+def is_on_host(array: Array) -> bool:
+    """Whether an array is in host memory."""
+    return isinstance(array, np.ndarray)

@@ -1,0 +1,219 @@
+"""The contract of a backend, which runs a plan's kernels on the CPU or on a GPU. Batches, the scheduler and workers use nothing else of it.
+
+Selection counts, in the order of TALLY (all but draws for inverse transform without replacement alone):
+
+    draws       random words: one a candidate, fewer where bipartite region search uses the rest of a word again; by rejection, trials,
+                on a streamed graph also those made before an earlier question is answered
+    collisions  candidates that were already selected
+    searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
+    iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
+    conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none on the CPU
+    rebuilt     entries of the CTPS that updated sampling computed again
+
+All but conflicts, and draws of a streamed graph, are the same on every device, with the same detector.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.draws.random import draw_subsets
+from csaw.engine.plan.contracts import Array, Batch, Graph, Partitions, Store
+from csaw.engine.plan.plan import Plan
+from csaw.engine.schedule.specialization import Specialization
+from csaw.partition.errors import BiasError, OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.batches.clusters import Members
+    from csaw.engine.batches.incoming_bias import Columns
+    from csaw.engine.batches.traversals import Traversals
+
+ALL = slice(None)
+VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
+TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")
+
+
+class OverBudget(MemoryError):
+    """A batch needs more memory than the run may use."""
+
+
+class Crowded(OverBudget):
+    """It would not, if those that are drawn already were written."""
+
+
+class Backend(Specialization, ABC):
+    """A plan's kernels, its graph in memory, and the threads or the device that draw batches. Another thread sets ``stop`` to end a batch early."""
+
+    graph: Graph
+    xp: Any
+    """NumPy, or its equivalent on a GPU."""
+    failures: tuple[type[Exception], ...] = ()
+    """Exceptions that a device raises once it has failed."""
+
+    def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
+        super().__init__(plan, store, algorithm)
+        self.stop = threading.Event()
+        # Before anything is drawn: time to find or compile kernels; time to load the graph and build its layout.
+        self.kernels_seconds = self.loading_seconds = 0.0
+        self.kept_bytes = 0  # of batches that are drawn already, until all that are written together are
+        self.columns: Columns | None = None  # sums of biases over the graph, once a batch has made them
+        self.members: Members | None = None  # vertices by cluster, likewise
+
+    # Batches
+
+    @abstractmethod
+    def begin(self, first: int, sources: np.ndarray) -> Batch:
+        """Begin a batch of n instances from number ``first`` on. ``sources``: what Sources.take gives, dense ids [n] for walks, [n, frontier size] for
+        traversals, and [n, frontier size, 2] for mini-batches.
+
+        On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
+        """
+
+    @abstractmethod
+    def induce(self, batch: Batch, instances: int) -> Batch:
+        """A batch that ends ``batch``, of so many ``instances``, as the subgraphs of the vertices that each has met."""
+
+    def wait(self) -> None:
+        """Wait until all work queued so far is done."""
+
+    def claim(self, size: int) -> None:
+        """OverBudget if a batch that is about to take ``size`` bytes takes more than the run may use. A GPU finds out by itself."""
+
+    def release(self) -> None:
+        """Give back unused memory, before a batch is tried again with fewer instances."""
+
+    def close(self) -> None:
+        """Give back threads and memory."""
+
+    @abstractmethod
+    def to_host(self, arrays: dict[str, Array]) -> dict[str, np.ndarray]:
+        """Copy arrays to host memory; arrays that are there already are returned as they are. Any thread may call this."""
+
+    # Counts
+
+    @property
+    def partitions(self) -> Partitions:
+        """The graph of a streamed run, whose partitions are loaded and evicted."""
+        assert isinstance(self.graph, Partitions)
+        return self.graph
+
+    @property
+    @abstractmethod
+    def tally(self) -> np.ndarray:
+        """[6]: integer counts so far, in the order of TALLY."""
+
+    def kernel_seconds(self) -> tuple[float, float]:
+        """Seconds in the kernels of a streamed run, and their deviation between parallel streams as a share of the mean."""
+        return 0.0, 0.0
+
+    @cached_property
+    def isolated(self) -> int:
+        """Vertices without a neighbor."""
+        cuts = range(0, self.store.vertices, VERTICES_AT_A_TIME)
+        spans = ((first, min(first + VERTICES_AT_A_TIME, self.store.vertices)) for first in cuts)
+        return sum(int((self.graph.degrees(self.xp.arange(*span)) == 0).sum()) for span in spans)
+
+    # Costs of reading rows where they are, for the scheduler
+
+    @abstractmethod
+    def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
+        """Cost of serving ``entries`` without loading their partitions, as bytes a copy moves in the same time.
+
+        ``picks``: neighbors to select for all of them. ``edges``: total length of their rows.
+        """
+
+    @abstractmethod
+    def bytes_of_picks(self, picks: int) -> float:
+        """Cost of ``picks`` walkers' steps, one pick each, without loading their partitions, as bytes a copy moves in the same time."""
+
+    # Selection, for batches of traversals
+
+    @abstractmethod
+    def select_neighbors(self, f: "Traversals", entries: Array) -> None:
+        """Select neighbors of the frontier entries numbered ``entries``: write them to ``f.out``, and their number to ``f.found``."""
+
+    @abstractmethod
+    def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
+        """int64 [n]: the number of neighbors that coins say each frontier entry asks for, at most ``most``."""
+
+    @abstractmethod
+    def draw_numbers(self, instance: Array, slot: Array, bound: Array, tries: int) -> Array:
+        """int64 [n, tries]: random numbers below ``bound`` [n], which may repeat."""
+
+    def draw_subsets(self, instance: Array, slot: Array, bound: Array, size: int, first: int) -> Array:
+        """int64 [n, size]: distinct random numbers below ``bound`` [n], for pools of several vertices.
+
+        ``instance``, ``slot`` [n]: where the draws are. ``first``: number of draws used before.
+        """
+        out = np.empty((instance.size, size), np.int64)
+        draw_subsets(np.uint64(self.seed), instance, slot, bound, first, out)
+        return out
+
+    @abstractmethod
+    def weigh_rows(self, vertex: Array, start: Array, entries: Array, out: Array, biases: Array) -> None:
+        """Write the neighbors of the entries numbered ``entries``, whose rows are in memory, to ``out``, and the biases of the edges to them to ``biases``.
+
+        ``vertex``, ``start`` [n]: the vertex of each entry, and the first cell of its neighbors, of which there are as many as it has edges.
+        """
+
+    @abstractmethod
+    def list_rows(self, vertex: Array, start: Array, entries: Array, out: Array) -> None:
+        """As ``weigh_rows``, without biases."""
+
+    def list_members(self, met: Array, entries: Array, vertices: Array, degree: Array) -> tuple[Array, Array]:
+        """Edges from some members of sets of vertices to members of the same set, in order of member and place in its row.
+
+        ``met``: instance * vertices of the graph + vertex of each member, int64, ascending. ``entries``: numbers in ``met`` of the members whose edges are
+        wanted, ascending, with their ``vertices`` and ``degree``; their rows are in memory. Returns the number of edges of each entry, int64, and the
+        neighbors that these lead to, ids.
+        """
+        xp, upto, dtype = self.xp, self.xp.cumsum(degree), np.dtype(self.store.id_dtype)
+        out = xp.empty(int(upto[-1]) if upto.size else 0, dtype)
+        self.list_rows(vertices, upto - degree, xp.flatnonzero(degree), out)
+        row = xp.repeat(xp.arange(entries.size), degree)
+        wanted = (met[entries] // self.store.vertices * self.store.vertices)[row] + out.astype(np.int64)
+        at = xp.minimum(xp.searchsorted(met, wanted), met.size - 1)
+        kept = xp.flatnonzero(met[at] == wanted)
+        return xp.bincount(row[kept], minlength=entries.size), out[kept]
+
+    @abstractmethod
+    def select_shared(
+        self, instance: Array, vertex: Array, start: Array, entries: Array, depth: int, size: int, out: Array
+    ) -> None:
+        """As ``list_rows``, for those neighbors alone whose random number is below ``size`` / degree; the cells of others stay as they are. -1 lists all."""
+
+    @abstractmethod
+    def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
+        """float64 [n]: times at which members of pools of several vertices arrive, exponential with ``rate`` [n]. ``number``: of each in its pool."""
+
+    def candidates(self, size: int) -> int:
+        """Most neighbors of one row that can take part in a collective selection of ``size``."""
+        return size
+
+
+def check_bias(store: Store, bad: Array) -> None:
+    """Raise the error that a kernel has noted in ``bad`` (three integers: code, a, b); return if the code is 0.
+
+    code 1  BiasError: the bias of edge a -> b is none; with b = -1, the vertex bias of a
+    code 2  OptionError: a hook of a walk at vertex a returned b, which is no vertex
+    """
+    failed, src, dst = (int(number) for number in bad)
+    if failed == 2:
+        [src] = store.original_ids(np.asarray([src], store.id_dtype))
+        raise OptionError(
+            f"update or dead_end of a walk at {src}: expected a vertex below e.vertices = {store.vertices}, or -1 to stop, found {dst}"
+        )
+    if failed and dst < 0:
+        [src] = store.original_ids(np.asarray([src], store.id_dtype))
+        raise BiasError(
+            f"the vertex bias of {src} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+        )
+    if failed:
+        src, dst = store.original_ids(np.asarray([src, dst], store.id_dtype))
+        raise BiasError(
+            f"the bias of edge {src} -> {dst} is negative, NaN or infinite; a bias must be a finite number, 0 or more"
+        )

@@ -1,0 +1,239 @@
+"""Drawing instances batch after batch: the only loop that takes sources, begins a batch, runs it and waits.
+
+Batches become smaller when memory is short.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Protocol, cast
+
+import numpy as np
+
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
+from csaw.engine.samples.layout import cut_rows
+from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
+from csaw.engine.schedule.schedule import Counters, Schedule
+from csaw.engine.sources.given_sources import CHANCES, LABELS
+from csaw.engine.sources.sources import Sources
+from csaw.partition.base.kernel_time import Lapse, Stopwatch
+from csaw.partition.errors import BudgetError, CsawError, StoreError
+
+log = logging.getLogger(__name__)
+Arrays = dict[str, np.ndarray]
+
+
+class TooManyTogetherError(BudgetError):
+    """Instances do not fit beside those that are drawn with them, and would without."""
+
+
+class Drawn(Protocol):
+    """The drawn samples of a batch, on a device or in host memory."""
+
+    def arrays(self, rows: slice) -> Arrays:
+        """Copy the arrays to host memory. Of walks and hops only the instances ``rows``; of subgraphs always all, ``rows`` is ignored."""
+
+    def on_device(self) -> dict[str, Array]:
+        """All arrays in the memory in which they were drawn."""
+
+
+@dataclass(frozen=True)
+class FinishedBatch:
+    """The samples of ``instances`` consecutive instances, of which number ``first`` is the first one.
+
+    ``edges`` is the number of sampled edges, ``dead_ends`` that of walks and frontier vertices that had no neighbor to go to
+    and of walks that their algorithm ended.
+    """
+
+    first: int
+    instances: int
+    edges: int
+    dead_ends: int
+    drawn: Drawn
+
+    def arrays(self, rows: slice = ALL) -> Arrays:
+        """Copy the samples to NumPy arrays, by name; any thread may call this.
+
+        ``rows``: instances to copy, counted from ``first`` (default: all). Arrays are those of :func:`draw_batches`.
+        """
+        return self.drawn.arrays(rows)
+
+    def __getitem__(self, name: str) -> Array:
+        """One of ``arrays()`` by name; StoreError where the samples have no such array."""
+        found = self.arrays()
+        if name not in found:
+            raise StoreError(f"this batch has no array {name!r}; it has {', '.join(found)}")
+        return found[name]
+
+    @property
+    def read_back(self) -> bool:
+        """Whether copies are read from disk, each into memory of its own, so that few should be made at a time."""
+        return bool(getattr(self.drawn, "read_back", False))
+
+    def on_device(self) -> dict[str, Array]:
+        """The arrays where they were drawn, without a copy: CuPy arrays on a GPU, NumPy arrays on the CPU; both support DLPack.
+
+        Vertices are dense ids (rows of the graph store); an entry without a vertex has all bits set. Arrays that had to make room are in host memory.
+        A stream of your own must have finished its work on them before the batch is dropped: the memory is used again.
+        """
+        return self.drawn.on_device()
+
+
+@dataclass(frozen=True)
+class InHostMemory:
+    """Arrays that were copied from their device to host memory."""
+
+    held: Arrays
+
+    def arrays(self, rows: slice) -> Arrays:
+        return cut_rows(self.held, rows)
+
+    def on_device(self) -> dict[str, Array]:
+        return self.held
+
+
+@dataclass(frozen=True)
+class WithSeeds:
+    """Drawn mini-batches with what is known of their seeds, float64 [seeds] each: ``held`` in host memory, ``there`` where the mini-batches were drawn."""
+
+    drawn: Batch
+    held: Arrays
+    there: dict[str, Array]
+
+    def arrays(self, rows: slice) -> Arrays:
+        return self.drawn.arrays(rows) | self.held
+
+    def on_device(self) -> dict[str, Array]:
+        return self.drawn.on_device() | self.there
+
+
+class Batches:
+    """Draws ranges of a job's instances on one backend. It owns the backend; ``close`` closes it.
+
+    ``size``: number of instances of a batch, first as planned, and smaller once memory was short. ``spent``: time that the host spent in ``draw``.
+    """
+
+    def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
+        plan = backend.plan
+        self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
+        self.size, self.spent, self.drawn_bytes = plan.batch, Lapse(), 0
+        # Both ends and the depth, and again in the copy that puts batches together to be written.
+        self.kept_edge = 2 * (2 * plan.needs.edge.id + 8)
+        try:
+            self.schedule = (
+                Schedule(backend.partitions, plan.capacity, plan.policy, stopped) if backend.streamed else None
+            )
+        except BaseException:
+            self._close_backend()
+            raise
+
+    def begin(self, first: int, last: int) -> Batch:
+        """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
+        return self.backend.begin(first, self.sources.take(first, last, self.flat))
+
+    def draw(self, first: int, last: int, *, patient: bool = True) -> list[FinishedBatch]:
+        """Draw the instances first .. last - 1 and return their batches in order, each of at most ``size`` instances.
+
+        BudgetError where a single instance does not fit. Where batches do not fit beside those that are drawn already, they become smaller, or, unless ``patient``, TooManyTogetherError is raised.
+        """
+        watch = Stopwatch()
+        drawn: list[FinishedBatch] = []
+        before, self.drawn_bytes, beside = self.drawn_bytes, 0, self.size
+        while first < last:
+            upto = min(first + min(self.size, beside), last)
+            alone = patient and upto - first == 1  # then what was drawn before is written, some time
+            self.backend.kept_bytes = self.drawn_bytes + (0 if alone else before)
+            try:
+                batch = self._attempt(first, upto)
+            except Crowded as error:
+                if alone or not patient:
+                    raise _too_many(first) from error
+                beside = (upto - first) // 2
+                continue
+            if batch is None:  # batches that are drawn already move to host memory
+                drawn = [kept(batch) for batch in drawn]
+                self.backend.release()
+                continue
+            drawn.append(batch)
+            self.drawn_bytes += self.kept_edge * batch.edges
+            first = upto
+        self.spent += watch.read()
+        return drawn
+
+    def draw_timed(self, first: int, last: int) -> tuple[FinishedBatch, float]:
+        """Draw one batch; return it and the seconds that sampling took, without those to begin the batch and to compile. MemoryError where it does not fit."""
+        batch = self.begin(first, last)
+        self.backend.wait()
+        watch = Stopwatch()
+        self._finish(batch)
+        seconds = watch.read().drawn
+        return _finished(batch, first, last), seconds
+
+    @property
+    def counters(self) -> Counters:
+        """What scheduling did so far."""
+        return Counters() if self.schedule is None else self.schedule.counters
+
+    def close(self) -> None:
+        """Free the backend's threads and memory, and those of the graph, to which the schedule refers too."""
+        self.schedule = None
+        self._close_backend()
+
+    def _close_backend(self) -> None:
+        with suppress(*self.backend.failures):  # a device that has failed cannot be closed
+            self.backend.close()
+
+    def run(self, batch: Batch) -> None:
+        """Draw a batch that has begun to its end; a GPU's last kernels may still run."""
+        if self.schedule is None:
+            batch.advance()
+        else:
+            self.schedule.run(cast(WaitingBatch, batch))  # which a backend begins on a streamed graph
+
+    def _finish(self, batch: Batch) -> None:
+        self.run(batch)
+        self.backend.wait()
+
+    def _with_seeds(self, batch: Batch, first: int, last: int) -> Drawn:
+        """A batch with the labels of its seeds, if they have any, and with their chances, if they are drawn and samples are mini-batches."""
+        known = {LABELS: self.sources.labels_of(first, last)}
+        if self.backend.plan.sample_layout == "batches":
+            known[CHANCES] = self.sources.chances_of(first, last)
+        held = {name: array for name, array in known.items() if array is not None}
+        there = {name: self.backend.xp.asarray(array) for name, array in held.items()}
+        return WithSeeds(batch, held, there) if held else batch
+
+    def _attempt(self, first: int, last: int) -> FinishedBatch | None:
+        """Draw one batch. None where the memory does not suffice; later batches then have half as many instances."""
+        try:
+            batch = self.begin(first, last)
+            self._finish(batch)
+            return replace(_finished(batch, first, last), drawn=self._with_seeds(batch, first, last))
+        except MemoryError as error:
+            if isinstance(error, CsawError | Crowded):
+                raise
+            if last - first == 1:
+                way = "raise --memory" if isinstance(error, OverBudget) else "free some memory"
+                raise BudgetError(
+                    f"instance {first} alone needs more memory than there is; ask for fewer neighbors or steps, or {way}"
+                ) from error
+        self.size = (last - first) // 2
+        log.info("out of memory with %d instances in flight: going on with %d", last - first, self.size)
+        return None
+
+
+def _too_many(first: int) -> TooManyTogetherError:
+    return TooManyTogetherError(
+        f"instance {first}, with those before it that are kept until all of them are drawn, needs more memory than there is; ask for fewer neighbors or steps, or raise --memory"
+    )
+
+
+def kept(batch: FinishedBatch) -> FinishedBatch:
+    """The same batch, with its arrays copied to host memory."""
+    return replace(batch, drawn=InHostMemory(batch.arrays()))
+
+
+def _finished(batch: Batch, first: int, last: int) -> FinishedBatch:
+    return FinishedBatch(first, last - first, batch.edges(), batch.dead_ends(), batch)

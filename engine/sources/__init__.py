@@ -1,0 +1,1 @@
+"""Where instances start, and the data of vertices that a run is given."""

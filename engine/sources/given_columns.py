@@ -1,0 +1,97 @@
+"""Columns of data of vertices as a user gives them: files or arrays, checked, and brought in the order of dense ids."""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.graph.given_arrays import array_of
+
+IDS = "ids"  # the name of the array that says which vertex each entry of the others belongs to
+EXACT = 2**53  # integers up to this are 64-bit floats, too
+
+
+def read_columns(given: Any, store: Any) -> VertexColumns:
+    """The columns that a user gives for the vertices of ``store``.
+
+    given: a file ``NAME.npy`` with the column NAME; a file ``.npz`` or a mapping with an array [V] for each name; or None for no columns. Arrays are of integers,
+    float32 or float64. Entry i belongs to the vertex with dense id i, the i-th of ``store.vertex_ids``. Where there is an array ``ids`` beside
+    them, entry i belongs to the vertex whose id in the input is ids[i]; each vertex is there once.
+
+    OptionError for what is none of these, a wrong length, type or name, and a number that is not finite or no 64-bit float; FormatError for a damaged file.
+    """
+    if given is None:
+        return NO_COLUMNS
+    arrays = dict(given) if isinstance(given, Mapping) else _from_file(given)
+    order = _order(arrays.pop(IDS), store) if IDS in arrays else None
+    if not arrays:
+        raise OptionError("--columns: expected at least one column, found none")
+    names = tuple(sorted(arrays, key=str))
+    table = np.empty((len(names), store.vertices))
+    for row, name in zip(table, names, strict=True):
+        row[slice(None) if order is None else order] = _checked(name, arrays[name], store)
+    return VertexColumns(names, table)
+
+
+def recalled(request: Mapping[str, Any], given: Any, store: Any, of: Any) -> VertexColumns:
+    """The columns of a stored ``request``, given again. OptionError, with the names, where some are missing or others than those that the sample ``of`` was drawn with."""
+    wanted, found = request.get("columns", {}), read_columns(given, store)
+    wrong = [name for name, digest in wanted.items() if found.digests.get(name) != digest]
+    if wrong:
+        state = "not given" if given is None else "missing or other numbers"
+        raise OptionError(
+            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(wrong)}: {state}; give the same ones with --columns"
+        )
+    return found
+
+
+def _from_file(given: Any) -> dict[str, Any]:
+    if not isinstance(given, (str, Path)) or Path(given).suffix not in (".npy", ".npz"):
+        raise OptionError(f"--columns: expected a file .npy or .npz, or a mapping of arrays, found {quoted(given)}")
+    path = Path(given)
+    if not path.is_file():
+        raise OptionError(f"--columns: {path} is not a file")
+    try:
+        with path.open("rb") as file:  # np.load leaves a damaged file open that it opened by itself
+            held = np.load(file, allow_pickle=False)
+            return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise FormatError(f"--columns: {path} cannot be read as NumPy arrays of numbers: {error}") from error
+
+
+def _order(ids: Any, store: Any) -> np.ndarray:
+    """int64 [V]: the dense id of each entry's vertex."""
+    given = array_of(f"--columns: {IDS}", ids)
+    if given.ndim != 1 or given.size != store.vertices:
+        raise OptionError(
+            f"--columns: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an array of the shape {given.shape}"
+        )
+    order = np.asarray(store.dense_ids(given.tolist() if given.dtype.kind in "US" else given), np.int64)
+    twice = np.flatnonzero(np.bincount(order, minlength=store.vertices) > 1)
+    if twice.size:
+        [first] = given[order == twice[0]][:1].tolist()
+        raise OptionError(f"--columns: {IDS}: expected each vertex once, found {quoted(first)} more than once")
+    return order
+
+
+def _checked(name: Any, given: Any, store: Any) -> np.ndarray:
+    if not isinstance(name, str) or not name:
+        raise OptionError(f"--columns: expected a name for each column, found {quoted(name)}")
+    column = array_of(f"--columns: {name}", given)
+    if column.dtype.kind not in "iu" and column.dtype not in (np.float32, np.float64):
+        raise OptionError(f"--columns: {name}: expected integers, float32 or float64, found {column.dtype}")
+    if column.shape != (store.vertices,):
+        raise OptionError(
+            f"--columns: {name}: expected a number for each of the {store.vertices:,} vertices, found an array of the shape {column.shape}"
+        )
+    integer = column.dtype.kind in "iu"
+    bad = np.flatnonzero((column > EXACT) | (column < -EXACT) if integer else ~np.isfinite(column))
+    if bad.size:
+        wanted = "integers of at most 2^53, which 64-bit floats hold exactly" if integer else "finite numbers"
+        raise OptionError(f"--columns: {name}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}")
+    return column
