@@ -29,7 +29,7 @@ def datasets(ctx: click.Context, param: click.Parameter, incomplete: str) -> Ite
 
 def measures(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Names after the last comma."""
-    from csaw.engine import measure
+    from csaw.engine.analytics import measure
 
     return _listed(measure.names(), incomplete)
 

@@ -9,8 +9,8 @@ import click
 from csaw.cli import complete, console, values
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.options import given, made_option
-from csaw.engine import measure
-from csaw.engine.evaluation.options import WHAT, WHERE, options
+from csaw.engine.analytics import measure
+from csaw.engine.analytics.evaluation.options import WHAT, WHERE, options
 
 MEASURES, OUTPUT = "Options of measures", "Output"
 
@@ -108,8 +108,8 @@ def evaluate(
     from csaw.cli.evaluated import print_evaluation, print_plan
     from csaw.cli.told import of_evaluation
     from csaw.datasets.resolve import resolve
-    from csaw.engine.evaluation import plots, saved
-    from csaw.engine.evaluation.evaluate import plan
+    from csaw.engine.analytics.evaluation import plots, saved
+    from csaw.engine.analytics.evaluation.evaluate import plan
     from csaw.partition.base.progress import steps
 
     if plot:
@@ -135,7 +135,7 @@ def evaluate(
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, Any]) -> list[str]:
     """The measures to save, which are those to find where the user names no others."""
-    from csaw.engine.evaluation import saved
+    from csaw.engine.analytics.evaluation import saved
 
     if save is None:
         return []
@@ -147,13 +147,13 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: dict[str, An
 def _runner(cluster: str | None, dry_run: bool) -> Any:
     """The function that evaluates, here or by the workers of a cluster."""
     if cluster is None:
-        from csaw.engine.evaluation.evaluate import evaluate as run
+        from csaw.engine.analytics.evaluation.evaluate import evaluate as run
 
         return run
     if dry_run:
         raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
+    from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
     from csaw.engine.cluster.clusters import Cluster, begin
-    from csaw.engine.cluster.evaluation import evaluate_on_cluster
 
     begin(Cluster.of(cluster))
     return partial(evaluate_on_cluster, cluster=cluster)

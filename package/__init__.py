@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from csaw import datasets as datasets
     from csaw import engine as engine
     from csaw.commands import evaluate, graph, sample, stream
-    from csaw.engine.evaluation.evaluate import Evaluation
+    from csaw.engine.analytics.evaluation.evaluate import Evaluation
     from csaw.engine.export import export
     from csaw.engine.runs.sample_stream import Stream
     from csaw.engine.samples import Samples, open_samples
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "CsawError": "partition.errors",
-    "Evaluation": "engine.evaluation.evaluate",
+    "Evaluation": "engine.analytics.evaluation.evaluate",
     "GraphStore": "partition.graph.store",
     "Samples": "engine.samples",
     "Stream": "engine.runs.sample_stream",

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from csaw.datasets.resolve import resolve
+from csaw.engine.analytics.evaluation.evaluate import Evaluation
+from csaw.engine.analytics.evaluation.evaluate import evaluate as evaluate_store
+from csaw.engine.analytics.evaluation.options import options as evaluate_options
 from csaw.engine.api import registry
-from csaw.engine.evaluation.evaluate import Evaluation
-from csaw.engine.evaluation.evaluate import evaluate as evaluate_store
-from csaw.engine.evaluation.options import options as evaluate_options
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.in_memory import draw_samples

@@ -54,7 +54,7 @@ def _command(context: click.Context) -> list[str]:
 def options_table(kind: str, name: str) -> str:
     """The options of an algorithm or a measure as a table; a sentence where there are none."""
     from csaw.cli.options import help_of
-    from csaw.engine import measure
+    from csaw.engine.analytics import measure
     from csaw.engine.api import registry
 
     found = (registry if kind == "algorithm" else measure).find(name)

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from csaw.cli.main import cli
-from csaw.engine import measure
+from csaw.engine.analytics import measure
 from csaw.engine.api import registry
 
 ROOT = Path(__file__).parents[1]

@@ -19,11 +19,11 @@ COPIED = 1 << 27  # bytes of a copy by which the rate of memory is measured
 def network_of(context: Context, graph: Graph) -> Any:
     """The network of a graph on the device that is measured, within the budgets of the run."""
     if not context.on_gpu:
-        from csaw.engine.cpu.network import HostNetwork
+        from csaw.engine.analytics.cpu.network import HostNetwork
 
         return HostNetwork(graph.store, memory=context.memory, threads=context.threads)
 
-    from csaw.engine.cuda.network import DeviceNetwork
+    from csaw.engine.analytics.cuda.network import DeviceNetwork
 
     return DeviceNetwork(
         graph.store, context.device, gpu_memory=context.gpu_memory, memory=context.memory, threads=context.threads

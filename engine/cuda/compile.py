@@ -109,14 +109,19 @@ def _source(files: tuple[str, ...], constants: dict[str, int], hooks: dict[str, 
 
 @cache
 def _texts(files: tuple[str, ...]) -> dict[str, str]:
-    """The files, graph.cuh, and what they include, by name."""
-    waiting, texts = ["graph.cuh", *files], dict[str, str]()
+    """The files, graph.cuh, and what they include, by path."""
+    waiting, texts = [FOLDER / file for file in ("graph.cuh", *files)], dict[str, str]()
     while waiting:
         file = waiting.pop()
-        if file not in texts:
-            texts[file] = (FOLDER / file).read_text()
-            waiting += re.findall(r'#include "([^"]+)"', texts[file])
+        if str(file) not in texts:
+            texts[str(file)] = file.read_text()
+            waiting += [_included(file.parent, name) for name in re.findall(r'#include "([^"]+)"', texts[str(file)])]
     return texts
+
+
+def _included(folder: Path, name: str) -> Path:
+    """The file that one in ``folder`` includes: beside it, or of the kernels that all share."""
+    return folder / name if (folder / name).exists() else FOLDER / name
 
 
 def _hook_side(name: str, hook: Hook | None, params: tuple) -> str:
@@ -140,7 +145,7 @@ def _kernels(text: str, architecture: str) -> bytes:
 
     options = ProgramOptions(
         arch=architecture, std="c++17", relocatable_device_code=True, link_time_optimization=True, fma=False,
-        include_path=[str(FOLDER)],
+        include_path=[str(FOLDER)],  # what is beside a file is found without it
     )  # fmt: skip
     return bytes(Program(text, "c++", options).compile("ltoir").code)
 

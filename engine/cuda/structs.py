@@ -35,7 +35,7 @@ class Member(NamedTuple):
 def members(name: str) -> dict[str, Member]:
     """The members of a struct, by name and in order. LookupError if no file declares it with members of plain types."""
     declaration = re.compile(rf"\bstruct (?:alignas\([^)]*\) )?{name} \{{(.*?)\}};", re.DOTALL)
-    for file in sorted(ENGINE.glob("*/kernels/*.cu*")):
+    for file in sorted(ENGINE.rglob("kernels/*.cu*")):
         text = re.sub(r"//[^\n]*", "", file.read_text())
         if found := declaration.search(text):
             return _parsed(found[1])

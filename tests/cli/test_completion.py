@@ -10,7 +10,7 @@ from click.shell_completion import ShellComplete
 
 from csaw.cli.main import cli
 from csaw.datasets.catalog import ENTRIES
-from csaw.engine import measure
+from csaw.engine.analytics import measure
 from csaw.engine.api import registry
 
 ENV = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "_src")}

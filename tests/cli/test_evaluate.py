@@ -14,7 +14,7 @@ from csaw.engine import sample
 
 @pytest.fixture
 def stores(tmp_path, monkeypatch):
-    monkeypatch.setattr("csaw.engine.evaluation.profiles.cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr("csaw.engine.analytics.evaluation.profiles.cache_dir", lambda: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     store = random_store(tmp_path / "g.zarr", vertices=100, edges=900)
     sample(store, tmp_path / "fire.zarr", "forest-fire", instances=4)

@@ -1,12 +1,13 @@
 """What Python passes to kernels by value is what the CUDA text declares: names, order, types, sizes. No GPU is needed to know."""
 
 import ast
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from csaw.engine.analytics.cpu.kernels import betweenness
 from csaw.engine.bench import KERNELS
-from csaw.engine.cpu.kernels import betweenness
 from csaw.engine.cuda import compile as compiler
 from csaw.engine.cuda.constants import WAYS_PIECE
 from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
@@ -57,7 +58,8 @@ def test_members_lie_where_the_compiler_puts_them(name, file):
         )
         at += size
     asserts.append(f"static_assert(sizeof({name}) == {filled(name).itemsize});")
-    text = compiler._source((file,), compiler.CONSTANTS, {}, ()) + "\n".join(asserts)
+    (path,) = ENGINE.rglob(f"kernels/{Path(file).name}")
+    text = compiler._source((str(path),), compiler.CONSTANTS, {}, ()) + "\n".join(asserts)
     compiler._kernels(text, "sm_90")
 
 
@@ -94,6 +96,6 @@ def test_parameters_are_floats_and_integers_in_their_order():
 
 @pytest.mark.parametrize("name", compiler.SHARED)
 def test_a_shared_number_is_said_once(name):
-    texts = [file.read_text() for file in ENGINE.glob("*/kernels/*.cu*")]
+    texts = [file.read_text() for file in ENGINE.rglob("kernels/*.cu*")]
     assert any(name in text for text in texts)
     assert not any(f" {name} = " in text or f"#define {name} " in text for text in texts)

@@ -8,12 +8,13 @@ import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
 from scipy.stats import ks_2samp, norm
 
-from csaw.engine import measure, open_samples, sample
-from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
-from csaw.engine.evaluation import distances, profiles, sampled
-from csaw.engine.evaluation.evaluate import evaluate
-from csaw.engine.evaluation.visits import distribution, gelman_rubin
-from csaw.engine.measure import Column, Curve, Distribution, Number, find
+from csaw.engine import open_samples, sample
+from csaw.engine.analytics import measure
+from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.analytics.evaluation import distances, profiles, sampled
+from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
+from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
 from csaw.partition.errors import OptionError, StoreError, UnknownNameError
 
 ALPHA = 1e-4
@@ -243,7 +244,7 @@ def test_estimates_are_right_on_average(tmp_path, algo, options, weighted):
 
 def test_an_estimate_without_its_correction_would_be_found_wrong(tmp_path, monkeypatch):
     store = random_store(tmp_path / "g.zarr", vertices=150, edges=2500, weighted=False)
-    monkeypatch.setattr("csaw.engine.evaluation.visits.chances", lambda samples, host: np.ones(host.vertices))
+    monkeypatch.setattr("csaw.engine.analytics.evaluation.visits.chances", lambda samples, host: np.ones(host.vertices))
     values = np.array(
         [row[0].sample for row in estimates(store, tmp_path, "random-edge", 10, instances=40, neighbor_size=30)]
     )
@@ -330,4 +331,4 @@ def test_what_gpus_share_is_there(directed, degrees):
     assert (
         shared == {"assortativity", "betweenness", "hops", "pagerank", "personalized-pagerank", "triangles"} | degrees
     )
-    assert all(find_spec(f"csaw.engine.cuda.analytics.{name}") for name in measure.SHARED)
+    assert all(find_spec(f"csaw.engine.analytics.cuda.{name}") for name in measure.SHARED)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.networks import SHAPES
 
-from csaw.engine.schedule.levels import WORD, Course, Delivery, Exchange, Found, Search, deliveries
+from csaw.engine.analytics.cuda.levels import WORD, Course, Delivery, Exchange, Found, Search, deliveries
 
 RANDOM = {
     f"random {seed}": (np.random.default_rng(seed).integers(0, vertices, (edges, 2)).tolist(), vertices)

@@ -5,7 +5,7 @@ import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
 from helpers.oracles import reversed_rows, rows_in
 
-from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError
 

@@ -18,9 +18,9 @@ from csaw.cli.info import info as info_command
 from csaw.cli.sample import sample as sample_command
 from csaw.cli.verify import verify as verify_command
 from csaw.engine import commit_virtual, open_samples, open_virtual, prepare, sample
+from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.api import registry
 from csaw.engine.cluster.recipe import Recipe
-from csaw.engine.evaluation.evaluate import evaluate
 from csaw.engine.export import export
 from csaw.engine.samples.describe import describe
 from csaw.engine.verify import verify

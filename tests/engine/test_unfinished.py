@@ -7,10 +7,10 @@ import pytest
 from helpers.graphs import random_store
 from helpers.networks import least
 
-from csaw.engine import unfinished
-from csaw.engine.evaluation import profiles
-from csaw.engine.evaluation.evaluate import evaluate
-from csaw.engine.measure import find
+from csaw.engine.analytics import unfinished
+from csaw.engine.analytics.evaluation import profiles
+from csaw.engine.analytics.evaluation.evaluate import evaluate
+from csaw.engine.analytics.measure import find
 
 ROOM = 1000  # entries of rows beside the least
 LONG = {  # options, and how often the computation is noted
@@ -29,7 +29,7 @@ def at_once(monkeypatch, tmp_path):
     """All that is noted is kept, in a cache of this test's own."""
     monkeypatch.setattr(unfinished, "SECONDS", 0.0)
     monkeypatch.setattr(unfinished, "SHARE", 0)
-    monkeypatch.setattr("csaw.engine.measures.hops.AT_ONCE", 64)
+    monkeypatch.setattr("csaw.engine.analytics.measures.hops.AT_ONCE", 64)
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
 
 

@@ -216,7 +216,7 @@ def needed(whole: Path, command: tuple[str, ...], stored: str = "cache") -> list
 
 def with_cache(folder: Path) -> None:
     """Keep profiles of graphs in a folder of the case; kernels stay where they are compiled."""
-    from csaw.engine.evaluation import profiles
+    from csaw.engine.analytics.evaluation import profiles
 
     profiles.cache_dir = lambda: folder
 

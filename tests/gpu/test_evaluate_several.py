@@ -13,17 +13,17 @@ from helpers.graphs import WideStore, random_store
 from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.cuda.analytics import bfs_shares, core, sssp_shares
-from csaw.engine.cuda.analytics.triangles_streamed import KEPT_BYTES
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda import bfs_shares, core, sssp_shares
+from csaw.engine.analytics.cuda.levels import Exchange
+from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
+from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.measure import find
+from csaw.engine.analytics.measures.triangles import Triangles
+from csaw.engine.analytics.network import on_host
 from csaw.engine.cuda.device import open_device
-from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.evaluation.evaluate import evaluate, plan
-from csaw.engine.measure import find
-from csaw.engine.measures.triangles import Triangles
-from csaw.engine.network import on_host
 from csaw.engine.plan.residency import Residency
-from csaw.engine.schedule.levels import Exchange
 from csaw.partition.errors import BudgetError
 
 COUNT = cupy.cuda.runtime.getDeviceCount()
@@ -243,7 +243,7 @@ def test_sums_are_pushed_by_all_gpus_where_nothing_holds_the_other_direction(tmp
 
 
 def test_an_error_on_another_gpu_reaches_the_caller(tmp_path, monkeypatch):
-    from csaw.engine.cuda.analytics import triangle_counts
+    from csaw.engine.analytics.cuda import triangle_counts
 
     count, begun = triangle_counts.count, []
 

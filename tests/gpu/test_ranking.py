@@ -9,9 +9,9 @@ gpu = device_or_skip()
 from helpers.graphs import random_store
 from helpers.networks import GRAPHS, pairs_of, same, sums_of_values
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.measure import find
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.measure import find
 
 LONG = GRAPHS | {
     "hub": lambda path: hub_store(path, False),

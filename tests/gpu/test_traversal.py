@@ -6,13 +6,13 @@ from helpers.gpu import device_or_skip
 from helpers.graphs import WideStore, store_of
 from helpers.networks import stores, two_hubs
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.network import on_host
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.network import on_host
 
 DEVICE = device_or_skip()
 
-from csaw.engine.cuda.analytics import bfs, search_state  # they import CuPy
-from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda import bfs, search_state  # they import CuPy
+from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 
 
 def device_networks(store):

@@ -10,10 +10,10 @@ from helpers.graphs import random_store
 from helpers.networks import GRAPHS, same
 from helpers.triangles import KINDS_OF_VERTICES, limit_kinds
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.cuda.analytics.triangles_streamed import KEPT_BYTES
-from csaw.engine.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.measures.triangles import Triangles
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
+from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.partition.errors import BudgetError
 
 STORES = {name: make for name, make in GRAPHS.items() if name != "wide"} | {

@@ -87,13 +87,15 @@ class SlowTasks(WorkerPlugin):
         self.seconds = seconds
 
     def setup(self, worker):
-        from csaw.engine.cluster import ingest, measurer
+        from csaw.engine.analytics.cluster import measurer
+        from csaw.engine.cluster import ingest
 
         self.kept = ingest._by_worker, measurer._on
         ingest._by_worker, measurer._on = (self._slow(quick) for quick in self.kept)
 
     def teardown(self, worker):
-        from csaw.engine.cluster import ingest, measurer
+        from csaw.engine.analytics.cluster import measurer
+        from csaw.engine.cluster import ingest
 
         ingest._by_worker, measurer._on = self.kept
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.engine.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from helpers.graphs import SQUARE, TROUBLED, WideStore, random_store, store_of
 
 STAR = [(0, v, 1) for v in range(1, 60)]

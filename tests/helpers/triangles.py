@@ -1,6 +1,6 @@
 """Small graphs with vertices of every kind that the kernels for triangles tell apart."""
 
-from csaw.engine.cuda.analytics import oriented, triangle_counts, triangles_streamed
+from csaw.engine.analytics.cuda import oriented, triangle_counts, triangles_streamed
 
 KINDS_OF_VERTICES = [  # hubs; neighbors of a vertex that is worth a bitmap, and of one whose row a block splits; dense parts
     (0, 8, 64, {}),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 
-from csaw.engine.unfinished import Unfinished
+from csaw.engine.analytics.unfinished import Unfinished
 from csaw.partition import open_graph
 from csaw.partition.arrays import lease
 from csaw.partition.arrays.lock import Lock

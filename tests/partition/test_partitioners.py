@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from csaw.cli.main import cli
 from csaw.engine import open_samples, sample
-from csaw.engine.evaluation.saved import save_columns
+from csaw.engine.analytics.evaluation.saved import save_columns
 from csaw.engine.sources.given_columns import read_columns
 from csaw.partition import IngestOptions, ingest, read_edge_ids
 from csaw.partition.errors import OptionError

@@ -8,12 +8,12 @@ and what is kept of each vertex, at the rate of copies in the memory that holds 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from csaw.engine.analytics.measure import find
 from csaw.engine.bench import ranking_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.networks import GAP, copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
-from csaw.engine.measure import find
 
 CLAIM = (
     "an iteration of PageRank takes at most 8.6 ps an entry of a row on a GPU (4.5 ms at R-MAT scale 24), "

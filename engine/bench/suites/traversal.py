@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.analytics.cuda.levels import Exchange
 from csaw.engine.bench import traversal_peers
 from csaw.engine.bench.bench_row import Row, Verdict, figure, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.networks import GAP, copy_rate, network_of, of_one, timed, waiting, with_gpus, with_ratios
-from csaw.engine.schedule.levels import Exchange
 
 CLAIM = "a search reaches 150 G edges in a second on a GPU (R-MAT scale 24), and 1.39 G on two cores (1.2 times the 9.4 ms of GAP at scale 20)"
 PUBLISHED = (GAP,)

@@ -51,7 +51,7 @@ def rows(context: Context) -> Iterator[Row]:
 
 def _candidates(network: Any) -> int:
     """Wedges of the oriented graph."""
-    from csaw.engine.cpu.analytics.spooled_rows import orient
+    from csaw.engine.analytics.cpu.spooled_rows import orient
 
     host = network if network.device == "cpu" else network.host.undirected
     with closing(orient(host)) as oriented:

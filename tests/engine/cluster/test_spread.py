@@ -15,10 +15,10 @@ from helpers.small_samples import files_of
 
 from csaw.cli.evaluate import evaluate as evaluate_command
 from csaw.cli.partition import partition as partition_command
-from csaw.engine.cluster import spread_network
-from csaw.engine.cluster.evaluation import evaluate_on_cluster
+from csaw.engine.analytics.cluster import remote_network as spread_network
+from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
+from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.cluster.ingest import ingest_on_cluster
-from csaw.engine.evaluation.evaluate import evaluate
 from csaw.engine.runs.run import sample
 from csaw.partition import IngestOptions, errors, ingest, open_graph
 from csaw.partition.ingestion import distributed_ingest as spread_ingest

@@ -8,9 +8,9 @@ from helpers.graphs import random_store
 from helpers.oracles import distances
 
 from csaw.engine import open_samples, sample
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.evaluation import sampled
-from csaw.engine.measures.bfs import Bfs
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation import sampled
+from csaw.engine.analytics.measures.bfs import Bfs
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import OptionError
 

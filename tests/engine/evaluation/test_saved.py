@@ -10,9 +10,9 @@ from helpers.graphs import random_store
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, sample
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.evaluation.saved import save_columns
-from csaw.engine.measure import find
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation.saved import save_columns
+from csaw.engine.analytics.measure import find
 from csaw.engine.sources.given_columns import read_columns
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError, StoreError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, networks, pairs_of
 
-from csaw.engine.cpu.kernels import ranking
+from csaw.engine.analytics.cpu.kernels import ranking
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

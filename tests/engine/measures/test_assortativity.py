@@ -7,9 +7,9 @@ import pytest
 from helpers.graphs import store_of
 from helpers.networks import GRAPHS, neighbors_of, networks, pairs_of, same
 
-from csaw.engine.cpu.kernels.ranking import sum_products
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import find
+from csaw.engine.analytics.cpu.kernels.ranking import sum_products
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import find
 
 
 def correlation(x, y):

@@ -8,8 +8,8 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores, two_hubs
 from helpers.oracles import distances, rows_in
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.betweenness import Betweenness
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.betweenness import Betweenness
 
 
 def dependencies(rows, source):

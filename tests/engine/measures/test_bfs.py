@@ -6,9 +6,9 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores
 from helpers.oracles import distances, rows_in
 
-from csaw.engine.cpu.analytics import bfs
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.bfs import Bfs
+from csaw.engine.analytics.cpu import bfs
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.bfs import Bfs
 from csaw.partition.errors import OptionError
 
 

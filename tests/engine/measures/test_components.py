@@ -8,8 +8,8 @@ import pytest
 from helpers.networks import networks, stores
 from helpers.oracles import rows_in, strong, weak
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.components import Components
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.components import Components
 from csaw.partition import IngestOptions, ingest
 
 DATA = os.environ.get("CSAW_TEST_DATA")  # a folder of SNAP graphs, where there is one

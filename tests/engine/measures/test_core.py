@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, neighbors_of, networks, same
 
-from csaw.engine.cpu.analytics import core
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import find
+from csaw.engine.analytics.cpu import core
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import find
 
 
 def core_numbers(neighbors):

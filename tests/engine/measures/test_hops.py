@@ -6,8 +6,8 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores
 from helpers.oracles import distances, rows_in
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.hops import Hops, effective_diameter, mean_distance
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.hops import Hops, effective_diameter, mean_distance
 
 
 def table(rows, sources):

@@ -7,9 +7,9 @@ import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
 from helpers.networks import GRAPHS, networks, pairs_of, same
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import find
-from csaw.engine.ranks import UNITS, most_iterations
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import find
+from csaw.engine.analytics.ranks import UNITS, most_iterations
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, least, neighbors_of
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.patterns import Patterns
-from csaw.engine.pattern import PATTERNS, plan
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.patterns import Patterns
+from csaw.engine.analytics.pattern import PATTERNS, plan
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, OptionError
 

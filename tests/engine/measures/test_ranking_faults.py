@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, neighbors_of
 
-from csaw.engine.cpu.analytics import core as analytics
-from csaw.engine.cpu.kernels import core, ranking
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import find
-from csaw.engine.ranks import UNITS
+from csaw.engine.analytics.cpu import core as analytics
+from csaw.engine.analytics.cpu.kernels import core, ranking
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import find
+from csaw.engine.analytics.ranks import UNITS
 
 RIGHT = {"settle": ranking.settle, "sum_rows": ranking.sum_rows, "lower": core.lower}
 

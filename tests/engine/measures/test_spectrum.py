@@ -5,8 +5,8 @@ import pytest
 from helpers.graphs import random_store
 from helpers.networks import GRAPHS, neighbors_of, pairs_of, same
 
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import find
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import find
 from csaw.partition.errors import BudgetError, OptionError
 
 

@@ -7,9 +7,9 @@ import pytest
 from helpers.graphs import heavy_store, random_store, rows_of, store_of
 from helpers.networks import networks, stores
 
-from csaw.engine.cpu.analytics import sssp
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measures.sssp import Sssp
+from csaw.engine.analytics.cpu import sssp
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.sssp import Sssp
 from csaw.partition.errors import OptionError
 
 

@@ -8,9 +8,9 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import SHAPES, least
 from helpers.oracles import distances, rows_in, weak
 
-from csaw.engine.cpu.analytics import bfs as searches
-from csaw.engine.cpu.kernels import betweenness, bfs, components, reach, sssp
-from csaw.engine.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu import bfs as searches
+from csaw.engine.analytics.cpu.kernels import betweenness, bfs, components, reach, sssp
+from csaw.engine.analytics.cpu.network import HostNetwork
 
 RIGHT = {kernel.py_func.__name__: kernel for kernel in (components.link_rest, bfs.pull, bfs.collect, reach.settle, sssp.relax, betweenness.depend)}  # fmt: skip
 

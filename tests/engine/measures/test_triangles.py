@@ -13,12 +13,12 @@ from helpers.networks import neighbors_of, same
 from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
-from csaw.engine.cpu.analytics import spooled_rows
-from csaw.engine.cpu.analytics import triangles as analytics
-from csaw.engine.cpu.kernels import triangles as kernels
-from csaw.engine.cpu.network import HostNetwork
-from csaw.engine.measure import Number
-from csaw.engine.measures.triangles import METHODS, Triangles
+from csaw.engine.analytics.cpu import spooled_rows
+from csaw.engine.analytics.cpu import triangles as analytics
+from csaw.engine.analytics.cpu.kernels import triangles as kernels
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measure import Number
+from csaw.engine.analytics.measures.triangles import METHODS, Triangles
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
 from csaw.partition.errors import BudgetError
 
@@ -137,7 +137,7 @@ def test_twice_the_error_holds_the_truth_where_all_draws_say_the_same(tmp_path, 
 
 def test_each_wedge_is_drawn_alike():
     """The wedge of every number is another one, and all there are."""
-    from csaw.engine.cpu.kernels.wedges import pair_of
+    from csaw.engine.analytics.cpu.kernels.wedges import pair_of
 
     found = [pair_of(number) for number in range(4950)]
     assert sorted(found) == sorted((i, j) for j in range(100) for i in range(j))
@@ -292,7 +292,7 @@ def test_a_triangle_counted_twice_is_seen(tmp_path, monkeypatch):
         real(indptr, rank, order)
         rank[:] = rank // 2 * 2
 
-    monkeypatch.setattr("csaw.engine.cpu.kernels.oriented.rank_by_degree", by_degree_alone)
+    monkeypatch.setattr("csaw.engine.analytics.cpu.kernels.oriented.rank_by_degree", by_degree_alone)
     assert HostNetwork(store).compute("triangles", each=False)[0] != expected
 
 

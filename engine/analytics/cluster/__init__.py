@@ -1,0 +1,1 @@
+"""Measures by the workers of a Dask cluster."""

@@ -1,0 +1,155 @@
+"""A worker's part of an evaluation: it opens the graph once, keeps it in memory, and measures what it is asked for, one task at a time."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from distributed import Worker, get_worker
+
+from csaw.engine.analytics.evaluation import sampled
+from csaw.engine.analytics.evaluation.measuring import Piece, measured
+from csaw.engine.analytics.evaluation.networks import Networks
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.measure import Findings, Measure
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.cluster.joined import Joined
+from csaw.engine.cluster.recipe import device_of, memory_of
+from csaw.engine.plan.machine import available_bytes
+from csaw.engine.samples import open_samples
+from csaw.partition import open_graph
+from csaw.partition.errors import StoreError
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is evaluated: the graph at ``path``, which has this ``fingerprint``, with the options ``wish``."""
+
+    path: str
+    fingerprint: str
+    wish: EvaluateOptions
+
+
+class Measurer(Joined):
+    """What Dask hands to each worker of an evaluation. All work is done in one thread, since a GPU's memory belongs to the thread that has opened it."""
+
+    def __init__(self, given: Given, local: bool) -> None:
+        super().__init__(local)
+        self.given = given
+
+    def setup(self, worker: Worker) -> None:
+        super().setup(worker)
+        self.worker = f"{worker.name} ({worker.address})"
+        number = worker.name if self.local and isinstance(worker.name, int) else None
+        wish = self.given.wish
+        limit = worker.memory_manager.memory_limit
+        memory = min(available_bytes(), memory_of(limit)) if limit else None
+        self.wish = replace(
+            wish, device=device_of(wish.device, number), threads=wish.threads or worker.state.nthreads,
+            memory=memory if wish.memory is None else wish.memory,
+        )  # fmt: skip
+        self.thread = ThreadPoolExecutor(1)
+        self.networks: Networks | None = None
+
+    def teardown(self, worker: Worker) -> None:
+        self.thread.submit(self._close)
+        self.thread.shutdown(wait=False)
+
+    def _close(self) -> None:
+        if self.networks is not None:
+            self.networks.__exit__()
+
+    def on(self, work: Callable[[Networks], Any]) -> Any:
+        """What ``work`` does with the graph. StoreError where another graph is at its path."""
+        return self.thread.submit(lambda: work(self._opened())).result()
+
+    def _opened(self) -> Networks:
+        if self.networks is None:
+            store = open_graph(self.given.path)
+            if store.fingerprint != self.given.fingerprint:
+                raise StoreError(
+                    f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, expected {self.given.fingerprint}, as where the evaluation was started; put the same graph there"
+                )
+            self.networks = Networks(store, self.wish)
+        return self.networks
+
+
+def _on(name: str, work: Callable[[Networks], Any]) -> Any:
+    found = get_worker().plugins[name]
+    assert isinstance(found, Measurer)
+    return found.on(work)
+
+
+def graph_of(networks: Networks, one: Measure, kind: str) -> Network:
+    """The graph that a measure reads: as it is, or ``undirected``."""
+    network = networks.of(one)
+    return network.undirected if kind == "undirected" else network
+
+
+def find(name: str, one: Measure) -> Findings:
+    """The task of a whole measure of the graph."""
+    return _on(name, lambda networks: one.findings(networks.of(one)))  # type: ignore[no-any-return]
+
+
+def find_in_sample(name: str, path: str, algo: str | None, instances: Sequence[tuple[int, int]], measures: Sequence[Measure], as_: str) -> list[Piece]:  # fmt: skip
+    """The task of some measures of some instances of a sample, by ranges."""
+
+    def work(networks: Networks) -> list[Piece]:
+        samples = open_samples(path, networks.store.path, algo)
+        sampled.check(samples, networks.store)
+        return [measured(samples, networks.host, some, measures, as_) for some in instances]
+
+    return _on(name, work)  # type: ignore[no-any-return]
+
+
+def count_edges(name: str, one: Measure, kind: str) -> int:
+    """The task of counting the entries of all rows."""
+    return _on(name, lambda networks: graph_of(networks, one, kind).edges)  # type: ignore[no-any-return]
+
+
+def find_degrees(name: str, one: Measure, kind: str) -> np.ndarray:
+    """The task of counting the entries of each row: int64 [V]."""
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).degrees))  # type: ignore[no-any-return]
+
+
+def find_components(name: str, one: Measure, kind: str) -> np.ndarray:
+    """The task of finding the component of each vertex, without directions: [V]."""
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("components")))  # type: ignore[no-any-return]
+
+
+def hop_counts(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
+    """The task of counting hops from some sources: int64 [sources, levels]."""
+    return _on(name, lambda networks: on_host(graph_of(networks, one, kind).compute("hops", sources=sources)))  # type: ignore[no-any-return]
+
+
+def betweenness_of_each(name: str, one: Measure, kind: str, sources: np.ndarray) -> np.ndarray:
+    """The task of betweenness from some sources, each by itself, since the order of their sum decides its bits: float64 [sources, V]."""
+
+    def work(networks: Networks) -> np.ndarray:
+        network = graph_of(networks, one, kind)
+        return np.array(
+            [on_host(network.compute("betweenness", sources=sources[k : k + 1])) for k in range(sources.size)]
+        )
+
+    return _on(name, work)  # type: ignore[no-any-return]
+
+
+def triangles_of_share(name: str, one: Measure, kind: str, each: bool, share: tuple[int, int]) -> tuple[int, Any] | None:  # fmt: skip
+    """The task of counting a share of the triangles; None on a GPU, which counts all of them at once."""
+
+    def work(networks: Networks) -> tuple[int, Any] | None:
+        network = graph_of(networks, one, kind)
+        return network.compute("triangles", each=each, share=share) if network.device == "cpu" else None
+
+    return _on(name, work)  # type: ignore[no-any-return]
+
+
+def all_triangles(name: str, one: Measure, kind: str, each: bool) -> tuple[int, Any]:
+    """The task of counting all triangles on one device."""
+
+    def work(networks: Networks) -> tuple[int, Any]:
+        total, counts = graph_of(networks, one, kind).compute("triangles", each=each)
+        return total, None if counts is None else on_host(counts)
+
+    return _on(name, work)  # type: ignore[no-any-return]

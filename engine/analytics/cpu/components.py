@@ -1,0 +1,27 @@
+"""Weakly connected components in host memory or from disk: Afforest over rows as they are, block by block."""
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.kernels import components as kernels
+from csaw.engine.analytics.cpu.network import HostNetwork
+
+FIRST = 2  # neighbors of each vertex that join most of a graph (Afforest, section IV)
+
+
+def compute(network: HostNetwork) -> np.ndarray:
+    """[V]: the smallest vertex of each vertex's component; directions do not count.
+
+    Of an undirected graph, rows of vertices that their first neighbors have joined with the hub's component are not read further: each of their edges stands in
+    the row of its other end, too. State: an id for each vertex.
+    """
+    parent = np.empty(network.vertices, network.id_dtype)
+    spans = network.spans(network.vertices)
+    network.over(lambda low, high: kernels.number(low, high, parent), spans)
+    hub = -1 if network.directed or not network.vertices else int(network.degrees.argmax())
+    for block in network.blocks():
+        tasks = network.tasks(block)
+        network.over_rows(kernels.link_first, block, parent, FIRST)
+        network.over(lambda low, high: kernels.flatten(low, high, parent), tasks)
+        network.over_rows(kernels.link_rest, block, parent, FIRST, hub)
+    network.over(lambda low, high: kernels.flatten(low, high, parent), spans)
+    return parent

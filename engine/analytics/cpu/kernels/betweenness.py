@@ -1,0 +1,85 @@
+"""Numbers of shortest ways and what depends on them, level by level (Brandes, Journal of Mathematical Sociology 25(2), 2001). Twin: engine/analytics/cuda/kernels/betweenness.cu.
+
+Every vertex sums over its own row, so no two threads write the same place. A row is summed in pieces of 512 entries, and the sums of the pieces in the same way: that of
+some numbers is that of 32 lanes, number i in lane i % 32 in their order, which are then added in halves. So warps of a GPU add, and sums have the same bits there.
+"""
+
+import numpy as np
+
+from csaw.partition.base.compile import inner, njit
+
+LANES, PIECE = 32, 512
+
+
+@njit(nogil=True)
+def by_level(distance, order, begins):
+    """Write the vertices that were reached to ``order``, by distance and then by number; level h begins at begins[h]. begins [levels + 1] is 0 before."""
+    for far in distance:
+        if far >= 0:
+            begins[far + 1] += 1
+    for level in range(1, begins.size):
+        begins[level] += begins[level - 1]
+    at = begins.copy()
+    for v in range(distance.size):
+        if distance[v] >= 0:
+            order[at[distance[v]]] = v
+            at[distance[v]] += 1
+
+
+@inner(nogil=True)
+def _row_sum(begin, end, indices, distance, level, values, lanes, pieces):
+    """The sum of ``values`` over the neighbors of a row that are at ``level``. ``lanes``, ``pieces`` [LANES]: scratch."""
+    several, sum_of_piece = end - begin > PIECE, 0.0
+    if several:
+        pieces[:] = 0.0
+    for piece in range((end - begin + PIECE - 1) // PIECE):
+        low = begin + piece * PIECE
+        high = min(low + PIECE, end)
+        lanes[:] = 0.0
+        for i in range(low, high):
+            u = indices[i]
+            if distance[u] == level:
+                lanes[(i - low) % LANES] += values[u]
+        sum_of_piece = _added(lanes, min(high - low, LANES))
+        if several:
+            pieces[piece % LANES] += sum_of_piece
+    return _added(pieces, LANES) if several else sum_of_piece
+
+
+@inner(nogil=True)
+def _added(lanes, width):
+    """The sum of the lanes, of which those from ``width`` on are 0."""
+    half = LANES
+    while half > 1:
+        half //= 2
+        for lane in range(min(half, width)):
+            lanes[lane] += lanes[lane + half]
+    return lanes[0]
+
+
+@njit(nogil=True)
+def count_ways(low, high, order, first, indptr, indices, distance, level, ways):
+    """ways[v] of the vertices order[low:high] at ``level``: the sum of those of neighbors a level nearer. Rows are those backward. Returns 0."""
+    lanes, pieces = np.empty(LANES), np.empty(LANES)
+    for i in range(low, high):
+        v = order[i]
+        ways[v] = _row_sum(indptr[v - first], indptr[v - first + 1], indices, distance, level - 1, ways, lanes, pieces)
+    return 0
+
+
+@njit(nogil=True)
+def depend(low, high, order, first, indptr, indices, distance, level, ways, passed, total):
+    """Add to ``total`` what depends on the vertices order[low:high] at ``level``: the number of their ways times the sum of what neighbors a level farther pass back.
+
+    passed[v] = (1 + dependency of v) / ways[v]. The source, at level 0, gets nothing. Returns 0.
+    """
+    lanes, pieces = np.empty(LANES), np.empty(LANES)
+    for i in range(low, high):
+        v = order[i]
+        dependency = ways[v] * _row_sum(
+            indptr[v - first], indptr[v - first + 1], indices, distance, level + 1, passed, lanes, pieces
+        )
+        passed[v] = (1.0 + dependency) / ways[v]
+        if level:
+            total[v] += dependency
+    return 0

@@ -1,0 +1,125 @@
+"""Matches of a pattern (engine/analytics/pattern.py) by backtracking: subgraph matching that filters candidates by degree and joins them edge by edge.
+
+Rows are of a simple undirected graph, sorted. Candidates for a vertex of the pattern are the shortest row among those of the matched vertices that it is joined to,
+above the numbers that symmetry asks for; the other rows are searched. Where the last vertex is joined to one alone, its candidates are counted at once.
+"""
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.kernels.oriented import sort_row
+from csaw.engine.cpu.kernels.memory import atomic_add
+from csaw.partition.base.compile import inner, njit
+
+
+@njit(nogil=True)
+def relabel(low, high, first, indptr, indices, label, at, out):
+    """Write the row of each vertex v of low .. high - 1, at indptr[v - first], to out[at[label[v]]] and on, in labels, ascending."""
+    for v in range(low, high):
+        begin, size = at[label[v]], indptr[v - first + 1] - indptr[v - first]
+        for i in range(size):
+            out[begin + i] = label[indices[indptr[v - first] + i]]
+        sort_row(out[begin : begin + size])
+
+
+@inner(nogil=True)
+def _upto(row, value):
+    """Number of entries of a sorted row that are at most ``value``."""
+    low, high = 0, row.size
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner(nogil=True)
+def _row(indptr, indices, v):
+    return indices[indptr[v] : indptr[v + 1]]
+
+
+@inner(nogil=True)
+def has(row, value):
+    """Whether a sorted row has this entry."""
+    place = _upto(row, value)
+    return place > 0 and row[place - 1] == value
+
+
+@inner(nogil=True)
+def _candidates(level, chosen, indptr, indices, joined, after):
+    """The matched vertex whose row has the candidates, where those begin among all entries, and the bound that they are above."""
+    driver, bound = -1, -1
+    for i in range(level):
+        if joined[i, level]:
+            v = chosen[i]
+            if driver < 0 or indptr[v + 1] - indptr[v] < indptr[chosen[driver] + 1] - indptr[chosen[driver]]:
+                driver = i
+        if after[i, level]:
+            bound = max(bound, chosen[i])
+    v = chosen[driver]
+    return driver, indptr[v] + _upto(_row(indptr, indices, v), bound), bound
+
+
+@inner(nogil=True)
+def _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
+    if indptr[candidate + 1] - indptr[candidate] < needs[level]:
+        return False
+    for i in range(level):
+        if not joined[i, level]:
+            if candidate == chosen[i]:
+                return False
+        elif i != driver and not has(_row(indptr, indices, chosen[i]), candidate):
+            return False
+    return True
+
+
+@inner(nogil=True)
+def _last(chosen, indptr, indices, joined, after, needs, each):
+    """Number of candidates for the last vertex of the pattern; each adds 1 to all vertices of its match in ``each``, unless that is empty."""
+    level = needs.size - 1
+    driver, begin, bound = _candidates(level, chosen, indptr, indices, joined, after)
+    end = indptr[chosen[driver] + 1]
+    if needs[level] == 1 and each.size == 0:
+        row, found = _row(indptr, indices, chosen[driver]), end - begin
+        for i in range(level):
+            found -= i != driver and chosen[i] > bound and has(row, chosen[i])
+        return found
+    found = 0
+    for at in range(begin, end):
+        candidate = np.int64(indices[at])
+        if _fits(candidate, level, driver, chosen, indptr, indices, joined, needs):
+            found += 1
+            if each.size:
+                atomic_add(each, np.uint64(candidate), np.int64(1))
+    if each.size and found:
+        for i in range(level):
+            atomic_add(each, np.uint64(chosen[i]), np.int64(found))
+    return found
+
+
+@njit(nogil=True)
+def count_matches(low, high, indptr, indices, joined, after, needs, each):
+    """Number of matches whose first vertex is in low .. high - 1. ``each``: int64 [V], to which those of each vertex are added, or empty."""
+    size, total = needs.size, 0
+    chosen, at, drivers = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    for root in range(low, high):
+        if indptr[root + 1] - indptr[root] < needs[0]:
+            continue
+        chosen[0], level = root, 1
+        drivers[1], at[1], _ = _candidates(1, chosen, indptr, indices, joined, after)
+        while level > 0:
+            if at[level] == indptr[chosen[drivers[level]] + 1]:
+                level -= 1
+                continue
+            candidate = np.int64(indices[at[level]])
+            at[level] += 1
+            if not _fits(candidate, level, drivers[level], chosen, indptr, indices, joined, needs):
+                continue
+            chosen[level] = candidate
+            if level == size - 2:
+                total += _last(chosen, indptr, indices, joined, after, needs, each)
+            else:
+                level += 1
+                drivers[level], at[level], _ = _candidates(level, chosen, indptr, indices, joined, after)
+    return total

@@ -1,0 +1,167 @@
+"""Oriented rows where memory does not hold them: an external sort by rank, to a temporary file.
+
+The file is written run by run: the rows of some consecutive vertices of the graph, in order of rank, cut where pieces end. A piece, the rows of consecutive
+ranks, is put together from what each run has of it. The file takes 4 bytes an edge.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import isqrt
+from pathlib import Path
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.kernels import oriented
+from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
+from csaw.engine.analytics.cpu.oriented import LISTED_BYTES, Oriented, Rows
+from csaw.engine.analytics.network import Block
+from csaw.engine.cpu.scratch_file import ScratchFile
+from csaw.partition.base.cache import cache_dir
+from csaw.partition.errors import BudgetError
+from csaw.partition.graph.in_memory import InMemory
+
+PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
+FETCH_SHARE = 2  # one part of this many is for rows of the graph while the file is written, the other for a run
+RANKED_BYTES = 8  # of a vertex, where its row begins while rows are written in memory
+RUN_BYTES = 64  # of a row of a run, beside its entries
+
+
+class SpooledRows(Oriented):
+    """Oriented rows in a temporary file. BudgetError where the network's memory, less ``scratch`` bytes, does not hold the longest row."""
+
+    def __init__(self, network: HostNetwork, scratch: int) -> None:
+        self.file = ScratchFile(_folder(network))
+        self.runs, self.places, self.sizes = [0], list[list[int]](), list[list[int]]()
+        self.each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
+        self.room, self.small = network.room - scratch, network
+        if isinstance(network.store, InMemory):
+            self.room -= network.edges * network.id_dtype.itemsize
+        else:
+            network.held.clear()
+        self._check(network, scratch)
+        if not isinstance(network.store, InMemory):
+            kept = network.vertices * STATE_BYTES + self.room // FETCH_SHARE
+            self.small = HostNetwork(network.store, memory=kept, threads=network.threads, derived=network.derived)
+            self.small.__dict__["indptr"] = network.indptr
+        super().__init__(network)
+
+    @property
+    def piece_bytes(self) -> int:
+        """Bytes of an edge of a piece: in two pieces, in what one is put together from, and while it is counted."""
+        return 3 * self.each + LISTED_BYTES
+
+    def _check(self, network: HostNetwork, scratch: int) -> None:
+        longest = max(network.store.max_degree, 1)
+        oriented_row = min(longest, isqrt(network.edges))
+        least = max(
+            FETCH_SHARE * 2 * network.edge_bytes * longest,
+            PIECE_SHARE * self.piece_bytes * oriented_row,
+            FETCH_SHARE * (self.each * oriented_row + RUN_BYTES),
+        )
+        if self.room < least:
+            needed = network.memory - self.room + least
+            raise BudgetError(
+                f"{network.store.path}: triangles need {needed:,} bytes, for what is kept of {network.vertices:,} vertices, for {network.threads} threads "
+                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; raise --memory to {needed:,}"
+            )
+
+    def graph_blocks(self) -> Iterator[Block]:
+        return self.small.blocks()
+
+    def _write(self) -> None:
+        self.cuts = self._cut(self.room // PIECE_SHARE // self.piece_bytes)
+        most = self.room // FETCH_SHARE
+        for block in self.graph_blocks():
+            first = block.first
+            while first < block.last:
+                ranks = self.rank[first : min(first + most // RUN_BYTES, block.last)].astype(np.int64)
+                upto = np.cumsum(self.each * (self.begin[ranks + 1] - self.begin[ranks]) + RUN_BYTES)
+                last = first + int(np.searchsorted(upto, most, side="right"))
+                self._write_run(block, first, last)
+                first = last
+        self._close_small()
+        largest = int(np.diff(self.begin[self.cuts]).max(initial=0))
+        self.buffers = [np.empty(largest, self.rank.dtype) for _ in range(2)]  # one is read while the other is in use
+
+    def _write_run(self, block: Block, first: int, last: int) -> None:
+        ranks = self.rank[first:last].astype(np.int64)
+        by_rank = np.argsort(ranks)
+        ranks = ranks[by_rank]
+        upto = np.concatenate([[0], np.cumsum(self.begin[ranks + 1] - self.begin[ranks])])
+        at = np.empty(ranks.size, np.int64)
+        at[by_rank] = upto[:-1]
+        entries = np.empty(int(upto[-1]), self.rank.dtype)
+        offsets = block.indptr[first - block.first : last - block.first + 1]
+        part = Block(first, last, offsets, block.indices, None)
+        self.network.over_rows(oriented.fill_lower, part, self.rank, at, entries)
+        ends = upto[np.searchsorted(ranks, self.cuts)].tolist()
+        self.places.append([self.file.append(entries[low:high].view(np.uint8)) for low, high in pairwise(ends)])
+        self.sizes.append([high - low for low, high in pairwise(ends)])
+        self.runs.append(last)
+
+    def _cut(self, most: int) -> list[int]:
+        """Ranks at which rows are cut into pieces of at most ``most`` entries."""
+        cuts = [0]
+        while cuts[-1] < self.network.vertices:
+            end = np.searchsorted(self.begin, self.begin[cuts[-1]] + most, side="right") - 1
+            cuts.append(int(end))
+        return cuts
+
+    def _read(self, number: int, out: np.ndarray) -> Rows:
+        """A piece, in ``out``."""
+        first, last = self.cuts[number], self.cuts[number + 1]
+        sizes = np.array([run[number] for run in self.sizes], np.int64)
+        at = np.cumsum(sizes) - sizes
+        parts, out = np.empty(int(sizes.sum()), self.rank.dtype), out[: int(sizes.sum())]
+        for run in np.flatnonzero(sizes).tolist():
+            self.file.read(self.places[run][number], parts[at[run] : at[run] + sizes[run]].view(np.uint8))
+        oriented.merge_runs(first, last, self.order, self.begin, np.array(self.runs), at, parts, out)
+        return Rows(first, last, out)
+
+    def fixed(self, low: int, high: int) -> Iterator[Rows]:
+        most = (self.room - self.room // PIECE_SHARE) // self.each
+        number = int(np.searchsorted(self.cuts, low, side="right")) - 1
+        entries = np.empty(min(most, int(self.begin[-1])), self.rank.dtype)
+        while number + 1 < len(self.cuts) and self.cuts[number] < high:
+            base = self.begin[self.cuts[number]]
+            end = int(np.searchsorted(self.begin[self.cuts], base + most, side="right")) - 1
+            for one in range(number, end):
+                self._read(one, entries[self.begin[self.cuts[one]] - base :])
+            yield Rows(self.cuts[number], self.cuts[end], entries[: self.begin[self.cuts[end]] - base])
+            number = end
+
+    def pieces(self, first: int) -> Iterator[Rows]:
+        numbers = range(int(np.searchsorted(self.cuts, first, side="right")) - 1, len(self.cuts) - 1)
+        buffers, coming = self.buffers, None
+        for turn, number in enumerate(numbers):
+            piece = coming.result() if coming else self._read(number, buffers[0])
+            following = numbers[turn + 1 : turn + 2]
+            coming = (
+                self.network.reader.submit(self._read, following[0], buffers[(turn + 1) % 2]) if following else None
+            )
+            yield piece
+
+    def close(self) -> None:
+        self.file.close()
+        self._close_small()
+
+    def _close_small(self) -> None:
+        if self.small is not self.network:
+            self.small.close()
+            self.small = self.network
+
+
+def _folder(network: HostNetwork) -> Path:
+    folder = network.derived or cache_dir() / "networks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def orient(network: HostNetwork, *, scratch: int = 0) -> Oriented:
+    """The oriented rows of a simple undirected network, within its memory less ``scratch`` bytes. BudgetError where that does not hold the longest row."""
+    each = np.dtype(np.uint32 if network.vertices < 2**32 else np.uint64).itemsize
+    rows = network.edges * network.id_dtype.itemsize
+    needed = rows + network.edges // 2 * (each + LISTED_BYTES) + RANKED_BYTES * network.vertices
+    if network.resident and needed + scratch <= network.room:
+        return Oriented(network)
+    return SpooledRows(network, scratch)

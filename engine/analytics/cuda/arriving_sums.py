@@ -1,0 +1,37 @@
+"""Sums of a number of each vertex over those that edges come from, on a GPU."""
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.threaded_gpus import here, on_each, rows_of
+from csaw.engine.plan.contracts import Array
+
+
+def compute(network: DeviceNetwork, values: Array, out: Array | None = None) -> Array:
+    """int64 [V]: for each edge to a vertex, one of ``values``, that of where the edge comes from, added up; in ``out`` where it is given. ``values``: int64 [V].
+
+    Pulled over the rows of the other direction where the GPU or the host has memory for them, or they were made before; else pushed along the graph's own, by atomic
+    additions: sums of integers are the same either way.
+    """
+    if (
+        not network.directed
+        or network.can_have_incoming
+        or "incoming" in vars(network)
+        or network.host.can_have_incoming
+    ):
+        return network.incoming.compute("neighbor_sums", values=values, out=out)
+    sums = cupy.empty(network.vertices, np.int64) if out is None else out
+    sums.fill(0)
+
+    def push(one: DeviceNetwork, number: int) -> Array:
+        own, kernels = here(values), one.kernels("ranking")
+        found = sums if one is network else cupy.zeros(network.vertices, np.int64)
+        for block in rows_of(one, *network.shares[number]):
+            of_rows = own[block.first : block.last]
+            one.classes(block).launch(kernels, "push_rows", block.indptr, block.indices, of_rows, found)
+        return found
+
+    for found in on_each(network.among(len(network.shares)), push)[1:]:
+        sums += here(found)
+    return sums

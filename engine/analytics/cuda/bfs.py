@@ -1,0 +1,78 @@
+"""Breadth-first search on a GPU: twin of engine/analytics/cpu/bfs.py."""
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cpu.bfs import CHUNK, any_active
+from csaw.engine.analytics.cuda import bfs_shares
+from csaw.engine.analytics.cuda.levels import Exchange, Found
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.search_state import FEW, SearchState, course_of
+from csaw.engine.plan.contracts import Array
+
+
+def shared(network: DeviceNetwork) -> bool:
+    """Whether several GPUs share it: where they have the rows of a large graph."""
+    return bfs_shares.pays(network)
+
+
+def compute(network: DeviceNetwork, source: int, exchange: Exchange | None = None) -> Array:
+    """int32 [V]: edges on a shortest way from ``source`` to each vertex, along directions; -1 where there is none.
+
+    State: 12 bytes a vertex and three bitmaps, and 16 for each vertex of a level that is pushed. A graph that does not fit is read once a level, without the blocks that have no vertex of its frontier. Several GPUs share
+    the large levels of a graph that all of them have in memory already. ``exchange``: they share all levels, whatever it takes, and tell each other by this means.
+    """
+    if not (network.resident and (shared(network) or (exchange and network.others))):
+        return alone(network, source)
+    distance = _begun(network, source)
+    bfs_shares.search(network, source, distance, exchange)
+    return distance
+
+
+def alone(network: DeviceNetwork, source: int) -> Array:
+    """The same by the GPU of the network, whatever others there are: they may have searches of their own to do."""
+    distance = _begun(network, source)
+    if network.resident:
+        _search(network, source, distance)
+    else:
+        _in_blocks(network, source, distance)
+    return distance
+
+
+def _begun(network: DeviceNetwork, source: int) -> Array:
+    distance = cupy.full(network.vertices, -1, np.int32)
+    distance[source] = 0
+    return distance
+
+
+def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
+    """Push along rows, and pull along those backward where they are in memory already."""
+    state, course, as_bits = SearchState(network, distance), course_of(network, source), False
+    state.start(source)
+    while course.now.size:
+        pulls = course.begin()
+        if pulls and not as_bits:
+            state.mark(0, course.now.size)
+        elif as_bits and not pulls:
+            state.collect(0, network.vertices)
+        as_bits = pulls
+        if not pulls and max(course.now) <= FEW:
+            course.went_on(state.push_few(course.now, course.level))
+            continue
+        if pulls:
+            state.pull(0, network.vertices, course.level)
+        else:
+            state.push(course.now, course.level)
+        course.reached(Found(*state.found()))
+
+
+def _in_blocks(network: DeviceNetwork, source: int, distance: Array) -> None:
+    kernels, level = network.kernels("bfs"), 0
+    active = np.zeros(-(-network.vertices // CHUNK), np.uint8)
+    active[source // CHUNK] = 1
+    while active.any():
+        level, reached = level + 1, cupy.zeros(active.size, np.uint8)
+        for block in network.blocks(wanted=any_active(active, CHUNK)):
+            rows = (block.first, block.last, block.indptr, block.indices)
+            kernels.over("push_rows", block.last - block.first, *rows, distance, level, reached)
+        active = reached.get()

@@ -1,0 +1,61 @@
+// Shortest ways by weight: twin of engine/analytics/cpu/kernels/sssp.py, with the same state and the same sums. Row v of a block is at indptr[v - first].
+#include "sssp.cuh"
+
+struct Relaxing {
+    const u32* indices;
+    const float* weights;
+    double* distance;
+    int* round_of;
+    i64 number;
+    unsigned char* following;
+    double limit;
+
+    // Entry i, from a vertex that is `far`.
+    __device__ __forceinline__ void operator()(i64 i, double far) const
+    {
+        const u32 u = indices[i];
+        const double sum = far + (double)weights[i];
+        if (lowered(distance + u, sum) && sum < limit) {
+            round_of[u] = (int)(number + 1);
+            following[u / CHUNK] = 1;
+        }
+    }
+};
+
+// Go through the rows of the vertices first .. last - 1 that are of round `number`, and not long; neighbors that come below `limit` are of the next, and their chunks
+// in `following`.
+extern "C" __global__ void relax(i64 first, i64 last, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
+{
+    relax_rows(first, last, indptr, distance, round_of, number, active, Relaxing{indices, weights, distance, round_of, number, following, limit});
+}
+
+// The same for long rows, those of the vertices `rows`.
+extern "C" __global__ void relax_long(i64 count, const u32* rows, i64 first, const i64* indptr, const u32* indices, const float* weights, double* distance, int* round_of, i64 number, const unsigned char* active, unsigned char* following, double limit)
+{
+    relax_long_rows(count, rows, first, indptr, distance, round_of, number, active, Relaxing{indices, weights, distance, round_of, number, following, limit});
+}
+
+// Let those of the vertices first .. last - 1 with floor <= distance < limit be of round `number`. found[0]: how many are; found[1]: bits of the least distance from `limit` on.
+extern "C" __global__ void choose(i64 first, i64 last, const double* distance, int* round_of, i64 number, unsigned char* active, double floor, double limit, unsigned long long* found)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    const unsigned long long infinite = 0x7FF0000000000000ull;
+    unsigned long long chosen = 0, least = infinite;
+    for (i64 v = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; v < last; v += stride) {
+        const double far = distance[v];
+        if (far >= limit) {
+            least = min(least, (unsigned long long)__double_as_longlong(far));
+        } else if (far >= floor) {
+            round_of[v] = (int)number;
+            active[v / CHUNK] = 1;
+            chosen++;
+        }
+    }
+    for (int step = 16; step; step /= 2) {
+        chosen += __shfl_down_sync(WHOLE_WARP, chosen, step);
+        least = min(least, __shfl_down_sync(WHOLE_WARP, least, step));
+    }
+    if (threadIdx.x % 32) return;
+    if (chosen) atomicAdd(found, chosen);
+    if (least < infinite) atomicMin(found + 1, least);
+}

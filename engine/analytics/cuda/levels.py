@@ -1,0 +1,194 @@
+"""Levels of a breadth-first search: which way each goes, and which of several GPUs do it, with what they tell each other between levels.
+
+Pan, Wang, Wu, Yang and Owens (Multi-GPU Graph Analytics, IPDPS 2017) give each GPU the vertices of a range. After a level, a vertex that was reached goes to the GPU that
+owns it (selective), or all that a GPU has reached goes to all others (broadcast). A level that is pulled reads the whole frontier, so its bitmap goes to all in either case
+(Beamer, Asanovic and Patterson, SC 2012). All GPUs have all rows here. So by itself a search divides large levels that it pulls, and leaves others to the first GPU: an
+exchange of what was pushed takes longer than it saves (docs/tuning.md).
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+WORD = 32  # vertices of a word of a bitmap
+ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex
+
+
+class Exchange(StrEnum):
+    """Who hears of a vertex that was reached: its owner, or all GPUs."""
+
+    SELECTIVE = "selective"
+    BROADCAST = "broadcast"
+
+
+class Found(NamedTuple):
+    """A frontier, or what a GPU has of it: vertices, and entries of their rows."""
+
+    size: int
+    entries: int
+
+
+class Course:
+    """What a search knows of itself on the host. ``entries``: of the source's row. ``pull_share``, ``push_share``: of the entries left, and of the vertices, from where on
+    it pulls, and pushes again. ``can_pull``: whether the rows of the other direction are there."""
+
+    def __init__(
+        self, vertices: int, edges: int, entries: int, *, can_pull: bool, pull_share: int, push_share: int
+    ) -> None:
+        self.now, self.before, self.level, self.pulls = Found(1, entries), 0, 0, False
+        self.left, self.open = edges, vertices - 1  # entries and vertices that are not reached
+        self.can_pull, self.pull_share, self.few = can_pull, pull_share, vertices // push_share
+
+    def begin(self) -> bool:
+        """Begin the next level. Whether it is pulled."""
+        self.level += 1
+        stays = self.pulls and (self.now.size >= self.before or self.now.size > self.few)
+        self.pulls = stays or (self.can_pull and self.now.entries > self.left // self.pull_share)
+        return self.pulls
+
+    @property
+    def work(self) -> int:
+        """What the level takes, in entries of rows."""
+        return self.left + ROW * self.open if self.pulls else self.now.entries
+
+    def reached(self, found: Found) -> None:
+        """End a level that reached this."""
+        self.before, self.now = self.now.size, found
+        self.left, self.open = self.left - found.entries, self.open - found.size
+
+    def went_on(self, found: Sequence[Found]) -> None:
+        """End a level and those after it, which went the same way: what each has reached."""
+        for number, one in enumerate(found):
+            self.level += number > 0
+            self.reached(one)
+
+
+class Delivery(NamedTuple):
+    """Vertices that one GPU has reached and another is to hear of: those of the lists for these owners, or the same in a bitmap where that is smaller."""
+
+    sender: int
+    receiver: int
+    owners: tuple[int, ...]
+    as_bits: bool
+
+
+def deliveries(counts: Sequence[Sequence[int]], sizes: Sequence[int], exchange: Exchange) -> list[Delivery]:
+    """What is sent after a level. ``counts[sender][owner]``: vertices in each list. ``sizes``: vertices of each GPU's range, of which a bitmap takes a bit each and a list 32."""
+    found = []
+    for sender, of_owners in enumerate(counts):
+        for receiver in range(len(sizes)):
+            heard = range(len(sizes)) if exchange is Exchange.BROADCAST else (receiver,)
+            owners = tuple(owner for owner in heard if of_owners[owner])
+            if owners and receiver != sender:
+                room = sum(sizes[owner] for owner in heard)
+                found.append(
+                    Delivery(sender, receiver, owners, WORD * sum(of_owners[owner] for owner in owners) > room)
+                )
+    return found
+
+
+class Search:
+    """A search that several GPUs share, driven by one thread: to wake others would take longer than a level.
+
+    ``shares``: what each GPU does, as engine/analytics/cuda/bfs_shares.py has it; the first has the source. ``exchange``: how what was reached is told where all levels are
+    divided; None: only those are that are pulled and take ``least`` entries or more.
+    """
+
+    def __init__(self, shares: Sequence[Any], course: Course, exchange: Exchange | None, least: int) -> None:
+        self.shares, self.course, self.exchange, self.least = shares, course, exchange, least
+        self.divided = self.as_bits = (
+            False  # whether each GPU has its part of the frontier or the first has all; as a bitmap, or as a queue
+        )
+        self.parts = [course.now] + [Found(0, 0)] * (len(shares) - 1)
+        self.ever_divided = False
+
+    def run(self, source: int) -> None:
+        """Go on until nothing is reached. The first GPU has all distances then, or, where all levels were divided, each GPU those of its own vertices."""
+        self.shares[0].start(source)
+        while self.course.now.size:
+            pulls = self.course.begin()
+            self._turn(self.exchange is not None or (pulls and self.course.work >= self.least), pulls)
+            if pulls:
+                self._pull()
+            elif self.divided:
+                self._push_shares()
+            else:
+                self.shares[0].push(self.course.now, self.course.level)
+                self.parts[0] = Found(*self.shares[0].found())
+            self.course.reached(Found(*map(sum, zip(*(self.parts[: len(self._active)]), strict=True))))
+
+    @property
+    def _active(self) -> Sequence[Any]:
+        return self.shares if self.divided else self.shares[:1]
+
+    def _turn(self, divided: bool, as_bits: bool) -> None:
+        """Bring the frontier to where the next level reads it, in the form in which it does. Between GPUs it goes as a bitmap."""
+        listed = not self.as_bits and (as_bits or divided != self.divided)
+        if listed:
+            for share, part in zip(self._active, self.parts, strict=False):
+                share.to_bits(part.size, whole=not self.divided)
+        if divided and not self.divided:
+            self._share_out()
+        elif self.divided and (as_bits or not divided):
+            self._tell(self.shares if divided else self.shares[:1], "front")
+            if self.exchange is None:
+                self.shares[0].absorb(self.course.level - 1)
+        elif self.divided and self.as_bits:
+            self._tell(self.shares, "visited")  # so that what was pulled is not sent
+        in_bits, was_divided = self.as_bits or listed, self.divided
+        self.divided, self.as_bits = divided, as_bits
+        if in_bits and not as_bits:
+            self._to_queues(anew=not was_divided)
+
+    def _share_out(self) -> None:
+        """Let all GPUs have what the first has reached."""
+        first, *others = self.shares
+        for other in others:
+            if not self.ever_divided:
+                other.prepare()
+            other.wait_for(first)
+            for what in ("visited", "front"):
+                other.fetch(first, what, whole=True)
+        self.ever_divided = True
+
+    def _tell(self, receivers: Sequence[Any], what: str) -> None:
+        """Let receivers have the words of a bitmap that others own."""
+        for receiver in receivers:
+            for other in self.shares:
+                if other is not receiver:
+                    receiver.wait_for(other)
+                    receiver.fetch(other, what, whole=False)
+
+    def _to_queues(self, anew: bool) -> None:
+        """Write the frontier's vertices to queues. ``anew``: it was with the first GPU alone, so what each has of it is not known yet."""
+        for share in self._active:
+            share.to_queue(whole=not self.divided)
+        if self.divided and anew:
+            self.parts = [Found(*share.found()) for share in self.shares]
+
+    def _pull(self) -> None:
+        for share in self._active:
+            share.pull(self.course.level, whole=not self.divided)
+        for number, share in enumerate(self._active):
+            self.parts[number] = Found(*share.found())
+
+    def _push_shares(self) -> None:
+        """Push along the rows of each GPU's part, and tell those that are to hear of it."""
+        for share, part in zip(self.shares, self.parts, strict=True):
+            share.push_share(part, self.course.level)
+        found = [share.found_for_all() for share in self.shares]
+        sizes, exchange = [share.last - share.first for share in self.shares], self.exchange or Exchange.SELECTIVE
+        sent = deliveries([one[:-1] for one in found], sizes, exchange)
+        for sender in {one.sender for one in sent if one.as_bits}:
+            self.shares[sender].lists_to_bits(found[sender][:-1])
+        for one in sent:
+            receiver, sender = self.shares[one.receiver], self.shares[one.sender]
+            if one.as_bits:
+                receiver.wait_for(sender)
+                receiver.take_bits(sender, self.course.level, whole=exchange is Exchange.BROADCAST)
+            else:
+                for owner in one.owners:
+                    receiver.take_list(sender, owner, found[one.sender][owner], self.course.level)
+        for number in {one.receiver for one in sent}:
+            found[number] = self.shares[number].found_for_all()
+        self.parts = [Found(one[number], one[-1]) for number, one in enumerate(found)]

@@ -1,0 +1,86 @@
+"""Lists of the lower neighbors of vertices that are ranked by degree, on a GPU: twin of engine/analytics/cpu/oriented.py.
+
+Hubs, the vertices of highest degree, are listed in 16 bits, others in 32. Where all rows are in memory, they are split where others' ranks are looked up,
+and keep their places; engine/analytics/cuda/oriented_runs.py has those that pass by.
+"""
+
+from typing import NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.network import Block
+from csaw.engine.plan.contracts import Array
+
+HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
+LONG = 1024  # neighbors from which a row is split by a whole block
+BIG, SMALL = 512, (32, 2)  # threads of a block: of one long row, and of two short ones
+RANKED = 8  # words of the struct Ranked
+DENSE_OF = 3  # its word that says in how large a dense part it has many neighbors
+MOST_WARPS = 1 << 20  # of a launch
+
+
+class Lists(NamedTuple):
+    """The lower neighbors of the vertices of rank ``first`` .. ``last`` - 1.
+
+    ``ranked`` uint32 [last - first, RANKED]: the struct of ranked.cuh. ``near`` uint16, ``far`` uint32: hubs, and others.
+    """
+
+    first: int
+    last: int
+    ranked: Array
+    near: Array
+    far: Array
+
+
+class Higher(NamedTuple):
+    """The higher neighbors of the vertices of some lists: ``count[k]`` uint32 of ``words`` uint32 from ``begin[k]`` int64 on, in any order."""
+
+    begin: Array
+    count: Array
+    words: Array
+
+
+class Split(NamedTuple):
+    """Rows whose lower neighbors' ranks come first: ``rows`` uint32 [entries]; of each vertex uint32, how many are lower, and hubs among these."""
+
+    rows: Array
+    lower: Array
+    close: Array
+
+
+def rank_by_degree(network: DeviceNetwork) -> tuple[Array, Array]:
+    """uint32 [V] twice: ranks by degree, the highest first, ties in order of ids; and the vertex of each rank."""
+    degrees = cupy.diff(network.indptr)
+    order = cupy.argsort((0xFFFFFFFF - degrees).astype(np.uint32), kind="stable").astype(np.uint32)
+    rank = cupy.empty_like(order)
+    rank[order] = cupy.arange(network.vertices, dtype=np.uint32)
+    return rank, order
+
+
+def empty_split(entries: int, vertices: int) -> Split:
+    return Split(*(cupy.empty(size, np.uint32) for size in (entries, vertices, vertices)))
+
+
+def split(network: DeviceNetwork, rank: Array, block: Block, into: Split) -> None:
+    """Split the rows of a block. ``into``: of its vertices; ``rows`` has the places of ``block.indices``."""
+    kernels, count = network.kernels("oriented"), block.last - block.first
+    given = (block.first, np.uint32(HUBS), block.indptr, block.indices, rank, *into)
+    long = cupy.flatnonzero(cupy.diff(block.indptr) > LONG)
+    kernels.launch("split_long", min(long.size, network.gpu.processors * 8), BIG, long.size, long, *given)
+    kernels.launch("split_short", min(-(-count // SMALL[1]), network.gpu.processors * 64), SMALL, count, LONG, *given)
+
+
+def placed(network: DeviceNetwork, order: Array, whole: Split) -> tuple[Lists, Higher]:
+    """The lists of all vertices, of the split rows of a network in memory."""
+    vertices = network.vertices
+    near_begin = cupy.zeros(vertices + 1, np.int64)
+    cupy.cumsum((whole.close[order].astype(np.int64) + 3) // 4, out=near_begin[1:])
+    near = cupy.empty(4 * int(near_begin[-1]), np.uint16)
+    ranked = cupy.empty((vertices, RANKED), np.uint32)
+    higher = Higher(cupy.empty(vertices, np.int64), cupy.empty(vertices, np.uint32), whole.rows)
+    network.kernels("oriented").over(
+        "place_rows", 32 * min(vertices, MOST_WARPS), vertices, order, network.indptr, *whole, near_begin, ranked, near, *higher[:2]
+    )  # fmt: skip
+    return Lists(0, vertices, ranked, near, whole.rows), higher

@@ -1,0 +1,206 @@
+"""Lists of lower neighbors of a graph that is larger than a GPU's memory: each edge once, of hubs in 16 bits, in page-locked host memory or in a temporary file.
+
+All rows pass by the GPU once, and are written run by run: the lists of the vertices of a block, in order of rank. They are read piece by piece, the lists of
+consecutive ranks, put together of what each run has of it. Of each list there is an entry beside it (oriented_runs.cu). So the half of the graph that is
+read again and again has no more than four bytes an edge and is not split again. (The twin of engine/analytics/cpu/spooled_rows.py.)
+"""
+
+import threading
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.oriented import MOST_WARPS, RANKED, Lists
+from csaw.engine.analytics.network import Block
+from csaw.engine.cpu.scratch_file import ScratchFile
+from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.contracts import Array
+from csaw.partition.base.cache import cache_dir
+
+WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
+TO_DEVICE = 1  # CUDA's number of a copy from host memory
+MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for
+LIST_BYTES = (
+    ENTRY + 4 * RANKED + UNIT
+)  # of a list in a piece, beside its neighbors: its entry, its struct, and what fills its last unit
+
+
+class Run(NamedTuple):
+    """Where a run is: bytes of its entries, hubs and others. ``at`` int64 [cuts, 3]: the numbers of lists, of units of hubs, and of others before each cut."""
+
+    places: tuple[int, int, int]
+    at: np.ndarray
+
+
+class Runs:
+    """Lists of a network, cut at the ranks ``cuts`` [pieces + 1], in ``memory`` (uint8), or in a file where that is None."""
+
+    def __init__(self, cuts: np.ndarray, memory: np.ndarray | None) -> None:
+        self.cuts, self.memory, self.runs, self.end, self.lock = cuts, memory, list[Run](), 0, threading.Lock()
+        self.file = ScratchFile(cache_dir()) if memory is None else None
+        self.address = 0 if memory is None else memory.ctypes.data
+        self.places: dict[tuple[int, int], int] = {}  # in the file, of what is there of a run between two cuts
+        self.held: dict[int, np.ndarray] = {}  # what a thread has read from there
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def sizes(self) -> np.ndarray:
+        """int64 [pieces, 3]: the numbers of lists, of units of hubs, and of others of each piece."""
+        return np.diff(np.sum([run.at for run in self.runs], axis=0), axis=0)
+
+    # Writing
+
+    def write(self, network: DeviceNetwork, rank: Array, blocks: Iterator[Block]) -> None:
+        """Write the runs of ``blocks``. ``rank``: uint32 [V] on the GPU."""
+        stream, earlier = cupy.cuda.Stream(non_blocking=True), None
+        cuts = cupy.asarray(self.cuts)
+        for block in blocks:
+            arrays, at = _run(network, rank, block, cuts)
+            stream.wait_event(cupy.cuda.get_current_stream().record())
+            if earlier is not None:
+                earlier[1].synchronize()  # its arrays may be used again
+            self._keep(arrays, at, stream)
+            earlier = arrays, stream.record()
+        stream.synchronize()
+
+    def _keep(self, arrays: tuple[Array, ...], at: np.ndarray, stream: Any) -> None:
+        sizes = [array.nbytes for array in arrays]
+        with self.lock:
+            *places, end = accumulate([self.end, *(-(-size // ENTRY) * ENTRY for size in sizes)])
+            number, self.end = len(self.runs), end
+            self.runs.append(Run((places[0], places[1], places[2]), at))
+        if self.memory is not None:
+            for array, place, size in zip(arrays, places, sizes, strict=True):
+                if size:
+                    array.view(np.uint8).ravel().get(out=self.memory[place : place + size], stream=stream, blocking=False)  # fmt: skip
+            return
+        assert self.file is not None
+        stream.synchronize()
+        there = [array.get(stream=stream).view(np.uint8).ravel() for array in arrays]
+        for piece in range(at.shape[0] - 1):
+            spans = _spans(at, piece, piece + 1)
+            self.places[number, piece] = self.file.append(np.concatenate([one[span] for one, span in zip(there, spans, strict=True)]))  # fmt: skip
+
+    # Reading
+
+    def read(self, network: DeviceNetwork, low: int, high: int, room: Array, stream: Any) -> Lists:
+        """The lists of the pieces ``low`` .. ``high`` - 1 in ``room`` (uint8), of which they take ``bytes_of``; on ``stream``."""
+        lists, units, others = self.sizes()[low:high].sum(axis=0).tolist()
+        widths = (4 * RANKED * lists, UNIT * units, OTHER * others, ENTRY * (lists + len(self.runs) * (high - low)))
+        ranked, near, far, entries = carved(room, widths)
+        copied, done = list[tuple[int, ...]](), (0, 0, 0)
+        for run, piece, end in self._segments(low, high):
+            before, upto = run.at[piece].tolist(), run.at[end].tolist()
+            if before[0] == upto[0]:
+                continue
+            for there, at, width, (source, size) in zip((entries, near, far), done, WIDTHS, self._sources(run, piece, end), strict=True):  # fmt: skip
+                cupy.cuda.runtime.memcpyAsync(there.data.ptr + width * at, source, size, TO_DEVICE, stream.ptr)
+            if self.file is not None:
+                stream.synchronize()  # its bytes are read where the next ones will be
+            copied.append((done[0], upto[0] - before[0], done[1] - before[1], done[2] - before[2]))
+            done = (done[0] + upto[0] - before[0] + 1, done[1] + upto[1] - before[1], done[2] + upto[2] - before[2])
+        first, segments = int(self.cuts[low]), min(len(copied), MOST_SEGMENTS)
+        with stream:
+            network.kernels("oriented_runs").launch(
+                "place_piece", (-(-lists // (BLOCK * segments)), segments), BLOCK, len(copied), cupy.asarray(np.array(copied, np.int64)), entries, first, ranked
+            )  # fmt: skip
+        shape = (lists, RANKED)
+        return Lists(
+            first,
+            int(self.cuts[high]),
+            ranked.view(np.uint32).reshape(shape),
+            near.view(np.uint16),
+            far.view(np.uint32),
+        )
+
+    def _segments(self, low: int, high: int) -> Iterator[tuple[Run, int, int]]:
+        for run in self.runs:
+            for piece in (low,) if self.file is None else range(low, high):
+                yield run, piece, high if self.file is None else piece + 1
+
+    def _sources(self, run: Run, piece: int, end: int) -> list[tuple[int, int]]:
+        """Addresses in host memory of the entries, hubs and others of a segment, and their bytes. What comes from the file stays until the next is read."""
+        spans = _spans(run.at, piece, end)
+        if self.memory is not None:
+            return [(self.address + place + span.start, span.stop - span.start) for place, span in zip(run.places, spans, strict=True)]  # fmt: skip
+        assert self.file is not None
+        sizes = [span.stop - span.start for span in spans]
+        self.held[threading.get_ident()] = whole = np.empty(sum(sizes), np.uint8)
+        number = next(number for number, one in enumerate(self.runs) if one is run)
+        self.file.read(self.places[number, piece], whole)
+        begins = np.cumsum([whole.ctypes.data, *sizes[:-1]]).tolist()
+        return list(zip(begins, sizes, strict=True))
+
+
+def _spans(at: np.ndarray, piece: int, end: int) -> list[slice]:
+    """Bytes of a run from a cut to another: of entries, with the one behind the last; of hubs, and of others."""
+    low, high = at[piece].tolist(), at[end].tolist()
+    return [
+        slice(ENTRY * low[0], ENTRY * (high[0] + 1)),
+        slice(UNIT * low[1], UNIT * high[1]),
+        slice(OTHER * low[2], OTHER * high[2]),
+    ]
+
+
+def carved(room: Array, sizes: tuple[int, ...]) -> list[Array]:
+    """Parts of ``room`` (uint8) of so many bytes each, which begin at multiples of 32."""
+    begins = np.cumsum([0, *(-(-size // 32) * 32 for size in sizes)]).tolist()
+    return [room[begin : begin + size] for begin, size in zip(begins, sizes, strict=False)]
+
+
+def _run(network: DeviceNetwork, rank: Array, block: Block, cuts: Array) -> tuple[tuple[Array, ...], np.ndarray]:
+    """Entries, hubs and others of a block's run, and ``Run.at``."""
+    count = block.last - block.first
+    split = oriented.empty_split(block.indices.size, count)
+    oriented.split(network, rank, block, split)
+    own = rank[block.first : block.last]
+    order = cupy.argsort(own).astype(np.uint32)
+    close = split.close[order].astype(np.int64)
+    begins = [cupy.zeros(count + 1, np.int64) for _ in range(2)]
+    cupy.cumsum((close + 3) // 4, out=begins[0][1:])
+    cupy.cumsum(split.lower[order] - close, out=begins[1][1:])
+    row = cupy.searchsorted(own[order].astype(np.int64), cuts)
+    at = cupy.stack([row, begins[0][row], begins[1][row]], axis=1).get()
+    units, others = at[-1, 1:].tolist()
+    arrays = cupy.empty((count + 1, 4), np.uint32), cupy.empty(4 * units, np.uint16), cupy.empty(others, np.uint32)
+    network.kernels("oriented_runs").over(
+        "place_run", 32 * min(count + 1, MOST_WARPS), count, order, own, block.indptr, *split, *begins, *arrays
+    )  # fmt: skip
+    return arrays, at
+
+
+def cuts_of(network: DeviceNetwork, order: Array, most: int) -> np.ndarray:
+    """int64 [pieces + 1]: ranks at which lists are cut, so that a piece with more than one list has at most ``most`` bytes, whichever of a vertex's neighbors are lower."""
+    upto = cupy.cumsum(
+        cupy.minimum(cupy.diff(network.indptr)[order], cupy.arange(network.vertices)) * OTHER + LIST_BYTES
+    )
+    wanted = cupy.arange(most, int(upto[-1]), most)
+    inner = cupy.searchsorted(upto, wanted).get()
+    return np.unique(np.concatenate([[0], inner, [network.vertices]]))
+
+
+def bytes_of(sizes: np.ndarray, runs: int) -> np.ndarray:
+    """Bytes of pieces of these ``sizes``, as ``Runs.read`` needs them."""
+    return (ENTRY + 4 * RANKED) * sizes[:, 0] + UNIT * sizes[:, 1] + OTHER * sizes[:, 2] + ENTRY * runs + 4 * 32
+
+
+def host_bytes(network: DeviceNetwork) -> int:
+    """The most bytes that the runs of a network can take."""
+    return (
+        OTHER * (network.edges // 2)
+        + (2 * ENTRY + UNIT) * (network.vertices + 1)
+        + 4 * ENTRY * (len(network.cut.partitions) + 1)
+    )
+
+
+def host_memory(network: DeviceNetwork) -> np.ndarray:
+    """Page-locked memory for the runs of a network."""
+    return page_locked(host_bytes(network), np.uint8)

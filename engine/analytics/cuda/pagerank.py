@@ -1,0 +1,25 @@
+"""PageRank on a GPU."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.ranks import Ranks, converged
+from csaw.engine.plan.contracts import Array
+
+THREADS = 1 << 18  # of the kernel over all vertices: each block adds to the totals once
+
+
+def compute(network: DeviceNetwork, *, damping: float, tolerance: float, sources: Array) -> Ranks:
+    """Ranks of all vertices, as ``converged`` has them."""
+    kernels, totals = network.kernels("ranking"), cupy.empty(2, np.uint64)
+
+    def settle(base: int, *arguments: Any) -> tuple[int, int]:
+        totals.fill(0)
+        kernels.over("settle", min(network.vertices, THREADS), network.vertices, sources.size, base, *arguments, totals)
+        changed, passed = totals.get().tolist()
+        return changed, passed
+
+    return converged(network, settle, damping=damping, tolerance=tolerance, sources=sources)

@@ -1,0 +1,53 @@
+"""Rows of a block by their lengths, so that as many threads serve a row as it has work for."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.network import Block
+from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.contracts import Array
+
+ENDS = {
+    2: 8,
+    8: 64,
+    32: 2048,
+}  # threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one
+
+LONG = 2048  # entries of a long row, as in warp_rows.cuh,
+SHARES = 8  # blocks of threads that share one,
+SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time
+
+
+class RowClasses:
+    """Numbers of rows, uint32, in the order of the block, by the number of threads that serve one."""
+
+    def __init__(self, indptr: Array) -> None:
+        lengths = cupy.diff(indptr)
+        self.rows, begin = {}, 0
+        for lanes, end in ENDS.items():
+            self.rows[lanes] = cupy.flatnonzero((begin <= lengths) & (lengths < end)).astype(np.uint32)
+            begin = end
+        self.hubs = cupy.flatnonzero(lengths >= begin).astype(np.uint32)
+
+    def launch(self, kernels: Kernels, name: str, *arguments: Any) -> None:
+        """Launch ``name_2``, ``name_8``, ``name_32`` and ``name_hub`` with (number of rows, rows, ``*arguments``)."""
+        for lanes, rows in self.rows.items():
+            kernels.over(f"{name}_{lanes}", lanes * rows.size, rows.size, rows, *arguments)
+        kernels.launch(f"{name}_hub", self.hubs.size, HUB_BLOCK, self.hubs.size, self.hubs, *arguments)
+
+
+class LongRows:
+    """The vertices of long rows among all of a network, uint32, ascending, on the host and on the GPU. A warp of its own would keep all others waiting."""
+
+    def __init__(self, degrees: Array) -> None:
+        self.rows = cupy.flatnonzero(degrees >= LONG).astype(np.uint32)
+        self.on_host = self.rows.get()
+
+    def launch(self, kernels: Kernels, name: str, block: Block, *arguments: Any) -> None:
+        """Launch a kernel with (number of rows, their vertices, the block's first vertex, ``*arguments``) over the long rows of a block."""
+        low, high = np.searchsorted(self.on_host, (block.first, block.last)).tolist()
+        blocks = min(high - low, SIDE_BY_SIDE * kernels.device.processors)
+        kernels.launch(name, (blocks, SHARES), BLOCK, high - low, self.rows[low:high], block.first, *arguments)

@@ -1,0 +1,150 @@
+"""Shortest ways by weight on several GPUs that have all rows in memory: rounds as on one, each GPU with the rows of its own vertices, and lowered distances told after each round."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cpu.sssp import CHUNK, FEW
+from csaw.engine.analytics.cuda.levels import WORD, Exchange, deliveries
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, copy_range, seated
+from csaw.engine.analytics.network import Block
+from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.plan.contracts import Array
+
+INFINITE = np.float64(np.inf).view(np.uint64)
+
+
+def search(network: DeviceNetwork, distance: Array, step: float, exchange: Exchange) -> None:
+    """Lower ``distance``, 0 at the source and infinite elsewhere, to the least sums. ``step``: the first range of distances."""
+    ranges = network.shares
+    with seated(network.among(len(ranges), weights=True), ranges) as seats:
+        shares = [_Share(seat, n, ranges, distance, exchange) for n, seat in enumerate(seats)]
+        number, floor = 0, 0.0
+        while floor < np.inf:
+            limit = floor + step
+            for share in shares:
+                share.choose(number, floor, limit)
+            found = [share.chosen() for share in shares]
+            chosen, least = sum(count for count, _ in found), min(far for _, far in found)
+            if chosen:
+                number = _settle(shares, number, limit, exchange)
+            floor = limit if chosen else least
+            if chosen < network.vertices // FEW or limit == floor:
+                step *= 2
+        for other in shares[1:]:
+            shares[0].seat.wait_for(other.seat)
+            copy_range(other.distance, distance, other.seat.first, other.seat.last)
+
+
+def _settle(shares: "list[_Share]", number: int, limit: float, exchange: Exchange) -> int:
+    """Go through rows round after round, until no distance below ``limit`` changes; the number of the next round."""
+    sizes, going = [share.seat.last - share.seat.first for share in shares], True
+    while going:
+        for share in shares:
+            share.relax(number, limit)
+        counts = [share.counts() for share in shares]
+        sent = deliveries(counts, sizes, exchange)
+        for at in {one.sender for one in sent}:
+            shares[at].pack(counts[at])
+        for one in sent:
+            receiver, sender = shares[one.receiver], shares[one.sender]
+            receiver.seat.wait_for(sender.seat)
+            for owner in one.owners:
+                receiver.take(sender, owner, counts[one.sender][owner], number, limit)
+        for at in {one.receiver for one in sent}:
+            shares[at].ask()
+        going, number = max([share.goes_on() for share in shares]), number + 1
+    return number
+
+
+class _Noted(Counters):
+    """What a round counts, and the chunks in which it found vertices of the next, one byte each: read together."""
+
+    def __init__(self, gpus: int, chunks: int) -> None:
+        super().__init__(gpus + -(-chunks // 8))
+        self.gpus, self.chunks = gpus, self.there[gpus:].view(np.uint8)
+
+
+class _Share:
+    """What one GPU does. It knows the distances of its own vertices, and of others' what it has found or heard."""
+
+    def __init__(
+        self, seat: Seat, number: int, ranges: list[tuple[int, int]], distance: Array, exchange: Exchange
+    ) -> None:
+        seat.use()
+        network, gpus, vertices = seat.network, len(ranges), seat.network.vertices
+        self.seat, self.number, self.ranges = seat, number, ranges
+        self.kernels, self.one = network.kernels("sssp_shares"), network.kernels("sssp")
+        whole = next(network.blocks(weights=True))
+        self.rows = Block(seat.first, seat.last, whole.indptr[seat.first : seat.last + 1], whole.indices, whole.weights)
+        if number:
+            there, distance = distance, cupy.empty(vertices, np.float64)
+            fetch(there, distance)
+        self.distance, self.round_of = distance, cupy.full(vertices, -1, np.int32)
+        self.found, self.none = Counters(2), cupy.asarray(np.array([0, INFINITE], np.uint64))
+        self.active, self.noted = (_Noted(gpus, -(-vertices // CHUNK)) for _ in range(2))
+        listed, self.lists = cupy.zeros(-(-vertices // WORD), np.uint32), cupy.empty(vertices, np.uint32)
+        bounds = cupy.asarray(np.array([0, *(last for _, last in ranges)], np.int64))
+        self.listed, self.of_share = listed, (number, gpus, bounds, listed, self.lists)
+        self.all, largest = exchange is Exchange.BROADCAST, max(last - first for first, last in ranges)
+        self.values, self.sent = cupy.empty(vertices), (cupy.empty(largest, np.uint32), cupy.empty(largest))
+
+    def choose(self, number: int, floor: float, limit: float) -> None:
+        """Let own vertices from ``floor`` to before ``limit`` be of this round."""
+        self.seat.use()
+        self.noted.clear()
+        self.found.there[:] = self.none
+        given = (self.distance, self.round_of, number, self.noted.chunks, float(floor), float(limit), self.found.there)
+        span = (self.seat.first, self.seat.last)
+        self.one.over("choose", self.seat.last - self.seat.first, *span, *given)
+        self.found.ask()
+
+    def chosen(self) -> tuple[int, float]:
+        """How many there are, and the least distance from ``limit`` on."""
+        self.seat.use()
+        count, least = self.found.read()
+        return count, float(np.uint64(least).view(np.float64))
+
+    def relax(self, number: int, limit: float) -> None:
+        """Go through the rows of the vertices that were noted; those of the next round are noted in turn."""
+        self.seat.use()
+        self.active, self.noted = self.noted, self.active
+        self.noted.clear()
+        rows, seat = (self.rows.indptr, self.rows.indices, self.rows.weights), self.seat
+        state = (self.distance, self.round_of, number, self.active.chunks, self.noted.chunks, float(limit))
+        given: tuple[Any, ...] = (*rows, *state, *self.of_share, self.noted.there, self.all)
+        self.kernels.over("relax_share", seat.last - seat.first, seat.first, seat.last, *given)
+        seat.network.long_rows.launch(self.kernels, "relax_share_long", self.rows, *given)
+        self.ask()
+
+    def ask(self) -> None:
+        """Queue what was noted to the host."""
+        self.seat.use()
+        self.noted.ask()
+
+    def counts(self) -> list[int]:
+        """How many distances of each GPU's vertices others are to hear of."""
+        self.seat.use()
+        return self.noted.read()[: len(self.ranges)]
+
+    def goes_on(self) -> bool:
+        """Whether there are vertices of a next round."""
+        self.seat.use()
+        return any(self.noted.read()[len(self.ranges) :])
+
+    def pack(self, counts: list[int]) -> None:
+        """Write the distances beside the lists."""
+        self.seat.use()
+        for (first, _), count in zip(self.ranges, counts, strict=True):
+            given = (self.lists[first:], self.distance, self.listed, self.values[first:])
+            self.kernels.over("pack", count, count, *given)
+
+    def take(self, sender: "_Share", owner: int, count: int, number: int, limit: float) -> None:
+        """Hear of the distances of the vertices of ``owner`` that another GPU has lowered."""
+        first, (vertices, values) = self.ranges[owner][0], self.sent
+        fetch(sender.lists[first : first + count], vertices[:count])
+        fetch(sender.values[first : first + count], values[:count])
+        state = (self.distance, self.round_of, number, self.noted.chunks, float(limit))
+        self.kernels.over("lower", count, count, vertices, values, self.seat.first, self.seat.last, *state)

@@ -1,0 +1,117 @@
+"""Counting the triangles of lists of lower neighbors on a GPU, whether these are of all vertices or of parts of them: twin of engine/analytics/cpu/kernels/triangles.py."""
+
+from typing import NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.oriented import DENSE_OF, Higher, Lists
+from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.contracts import Array
+
+MANY = 96  # neighbors from which a vertex is worth a bitmap of the hubs
+CHUNK = 2048  # higher neighbors of a task, as in triangles.cu
+HUB, MIDDLE, MIDDLE_EACH, FEW = 256, 128, 256, 256  # threads of a block of each kernel
+DENSE = {8192: 256, 16384: 768}  # sizes of dense parts, and neighbors from which products are faster than lookups
+DENSE_EDGES = 4  # entries of rows for each byte of a bit matrix
+DENSE_ROWS, DENSE_BLOCK = 64, 384  # rows and threads of a block, as in dense.cu
+SINCE = 80  # the first architecture whose tensor cores multiply bits
+MOST_SHARED = 97  # CUDA's number of a device's attribute: bytes of shared memory that a block can have
+
+
+class Counts(NamedTuple):
+    """What a GPU counts: uint64 [1] twice, in the first all triangles but those of the dense part; uint64 [V], of each vertex by rank, empty where these are not asked for."""
+
+    total: Array
+    dense: Array
+    of_rank: Array
+
+
+def no_counts(network: DeviceNetwork, each: bool) -> Counts:
+    return Counts(*(cupy.zeros(size, np.uint64) for size in (1, 1, network.vertices if each else 0)))
+
+
+def found(counts: Counts, rank: Array) -> tuple[int, Array | None]:
+    """What a GPU has counted, as ``compute`` returns it."""
+    each = counts.of_rank.size > 0
+    dense = int(counts.dense[0]) // (2 if each else 1)  # from both ends of an edge
+    return int(counts.total[0]) + dense, counts.of_rank[rank].astype(np.int64) if each else None
+
+
+def many_neighbors(network: DeviceNetwork) -> int:
+    """The first rank of a vertex with few neighbors."""
+    return int(cupy.count_nonzero(cupy.diff(network.indptr) >= MANY))
+
+
+def dense_parts(network: DeviceNetwork, lists: Lists, each: bool, most: int) -> dict[int, Array]:
+    """The bit matrices of the dense parts by their sizes, of the ``lists`` of the vertices of highest degree: those that these hold, this GPU can multiply, and ``most`` bytes have room for."""
+    shared = cupy.cuda.runtime.deviceGetAttribute(MOST_SHARED, network.gpu.number)
+    if int(network.gpu.architecture.removeprefix("sm_")) < SINCE or lists.first > 0:
+        return {}
+    sizes = [
+        size
+        for size in DENSE
+        if _shared(size) <= shared and size * size // 8 <= most and min(size, network.vertices) <= lists.last
+    ]
+    parts = {size: cupy.zeros(size * size // 32, np.uint32) for size in sizes}
+    for size, matrix in parts.items():
+        rows = min(size, lists.last)
+        _dense_kernels(network, size, each).over("mark_dense", 32 * rows, rows, lists.ranked, lists.near, matrix)
+    return parts
+
+
+def _dense_kernels(network: DeviceNetwork, size: int, each: bool) -> Kernels:
+    return network.kernels("dense", DENSE=size, EACH=int(each))
+
+
+def _shared(size: int) -> int:
+    """Bytes of shared memory of a block that multiplies rows of the dense part of a size."""
+    return DENSE_ROWS * (size // 8 + 64)
+
+
+def count_dense(
+    network: DeviceNetwork, parts: dict[int, Array], others: Lists, counts: Counts, share: tuple[int, int] = (0, 1)
+) -> None:
+    """Count the triangles of each vertex of ``others`` with two of the largest dense part that it has enough neighbors in. ``share``: as of ``count``."""
+    each = counts.of_rank.size > 0
+    others.ranked[:, DENSE_OF] = 0
+    for size in sorted(parts):
+        _dense_kernels(network, size, each).over(
+            "choose_dense", others.ranked.shape[0], others.ranked.shape[0], others.ranked, others.near, np.uint32(DENSE[size])
+        )  # fmt: skip
+    for size, matrix in parts.items():
+        chosen = cupy.flatnonzero(others.ranked[:, DENSE_OF] == size)[share[0] :: share[1]].copy()
+        _dense_kernels(network, size, each).launch(
+            "count_dense", -(-chosen.size // DENSE_ROWS), DENSE_BLOCK, chosen.size, chosen, others.first, others.ranked, others.near,
+            matrix, counts.dense, counts.of_rank, shared=_shared(size),
+        )  # fmt: skip
+
+
+def count(
+    network: DeviceNetwork, middles: Lists, higher: Higher, others: Lists, many: int, counts: Counts, share: tuple[int, int] = (0, 1)
+) -> None:  # fmt: skip
+    """Count the triangles whose middle vertex is in ``middles`` and whose vertex of highest rank is in ``others``, but those that ``count_dense`` counts.
+
+    ``higher``: of ``middles``. ``many``: as of ``many_neighbors``. ``share``: (k, n) takes every n-th of the middle vertices, from k on: neighbors in rank have about the same work.
+    """
+    each = counts.of_rank.size > 0
+    kernels = network.kernels("triangles", EACH=int(each))
+    part, step = share
+    first, last = middles.first, middles.last
+    start = [low + (part - low) % step for low in (first, max(first, oriented.HUBS), max(first, oriented.HUBS, many))]
+    ends = [min(last, oriented.HUBS), min(last, max(many, oriented.HUBS)), last]
+    lists = (first, *middles[2:], *higher, others.first, *others[1:])
+    out = (counts.total, counts.of_rank)
+    hubs = higher.count[start[0] - first : max(ends[0] - first, 0) : step].astype(np.int64)
+    if hubs.size:
+        tasks = cupy.zeros(hubs.size + 1, np.int64)
+        cupy.cumsum((hubs + CHUNK - 1) // CHUNK, out=tasks[1:])
+        kernels.launch("count_hubs", int(tasks[-1]), HUB, hubs.size, tasks, start[0], step, *lists, *out)
+    middle, few = (max(0, -(-(end - begin) // step)) for begin, end in zip(start[1:], ends[1:], strict=True))
+    ticket = cupy.zeros(1, np.uint64)
+    kernels.launch("count_middle", min(middle, network.gpu.processors * 16), MIDDLE_EACH if each else MIDDLE, ticket, start[1], ends[1], step, *lists, *out)  # fmt: skip
+    kernels.launch(
+        "count_few", min(-(-few // 8), network.gpu.processors * 8), FEW, start[2], ends[2], step, *lists, *out
+    )

@@ -1,0 +1,75 @@
+"""Triangles of a simple undirected network, of the whole graph and of each vertex, on a GPU: 19 bytes an edge with the graph itself.
+
+Where that does not fit, parts of the lists of neighbors stay on the GPU while others pass by (engine/analytics/cuda/triangles_streamed.py): a triangle needs the
+lists of two of its vertices alone.
+
+Several GPUs split a range of the rows each, copy the others' from each other, and count the triangles of a share of the middle vertices each; of a graph that is
+streamed, each takes the next part when it is done with one. Counts are added.
+"""
+
+import cupy
+
+from csaw.engine.analytics.cuda import oriented, triangles_streamed
+from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.cuda.oriented import Split
+from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
+from csaw.engine.cuda.graphs.node import fetch
+from csaw.engine.plan.contracts import Array
+
+ENTRY_BYTES = 10  # of an entry of a row: in the graph, split, half of them in 16 bits; and of bit matrices
+VERTEX_BYTES = 64  # of a vertex beside STATE_BYTES: ranks, the lists' and what is counted
+
+
+def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
+    """The number of triangles, and of ``each`` vertex: int64 [V], those that it is in (None unless asked for).
+
+    BudgetError where the GPU memory that may be used does not hold the parts of a graph that is streamed.
+    """
+    if network.resident and _needed(network) <= network.room:
+        found = _in_memory(network, each)
+    else:
+        found = triangles_streamed.counted(network, each)
+    total, vertices = found[0]
+    for more, of_vertices in found[1:]:
+        total += more
+        if each:
+            vertices += here(of_vertices)
+    return total, vertices
+
+
+def _needed(network: DeviceNetwork) -> int:
+    return ENTRY_BYTES * network.edges + VERTEX_BYTES * network.vertices
+
+
+def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
+    """What each GPU counts of rows that fit it."""
+    networks = network.among(len(network.shares))
+    entries = [tuple(network.indptr[cupy.asarray(span)].tolist()) for span in network.shares]
+
+    def split(one: DeviceNetwork, number: int) -> tuple[Array, Array, Split]:
+        first, last = network.shares[number]
+        ranks, whole = oriented.rank_by_degree(one), oriented.empty_split(one.edges, one.vertices)
+        own = Split(whole.rows, whole.lower[first:last], whole.close[first:last])
+        oriented.split(one, ranks[0], next(rows_of(one, first, last)), own)
+        return *ranks, whole
+
+    ready = on_each(networks, split)
+
+    def count_share(one: DeviceNetwork, number: int) -> tuple[int, Array | None]:
+        rank, order, whole = ready[number]
+        with exchange():
+            for other, (_, _, there) in enumerate(ready):
+                if other != number:
+                    vertices, rows = slice(*network.shares[other]), slice(*entries[other])
+                    for theirs, own, span in zip(there, whole, (rows, vertices, vertices), strict=True):
+                        fetch(theirs[span], own[span])
+        counts, share = counting.no_counts(one, each), (number, len(networks))
+        lists, higher = oriented.placed(one, order, whole)
+        counting.count_dense(
+            one, counting.dense_parts(one, lists, each, one.edges // counting.DENSE_EDGES), lists, counts, share
+        )
+        counting.count(one, lists, higher, lists, counting.many_neighbors(one), counts, share)
+        return counting.found(counts, rank)
+
+    return on_each(networks, count_share)

@@ -1,0 +1,202 @@
+"""Triangles of a network whose rows do not fit the memory of a GPU.
+
+All rows pass by once, and their lists of lower neighbors go to host memory (engine/analytics/cuda/oriented_runs.py). Then a part of the lists stays on the GPU, as those of
+the middle vertices, while all pieces of higher rank pass by, the part's own ones first; so P parts copy every list (P + 1) / 2 times. What vertices of a
+piece are higher neighbors of the middle ones is counted out for each pair of them.
+
+The memory, beside what is kept of each vertex: half for the part, a tenth for each of two pieces, a fifth for higher neighbors. Triangles of the dense part are counted
+while the first part stays, if it holds all of that.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
+from csaw.engine.analytics.cuda.oriented import MOST_WARPS, Higher, Lists, rank_by_degree
+from csaw.engine.analytics.cuda.oriented_runs import Runs, bytes_of, cuts_of, host_bytes, host_memory
+from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each, rows_of
+from csaw.engine.analytics.cuda.triangle_counts import Counts
+from csaw.engine.plan.contracts import Array
+from csaw.partition.errors import BudgetError
+
+KEPT_BYTES = 24  # of a vertex: where its row begins, its rank, its triangles, its place among higher neighbors
+BLOCK_SHARE = 32  # bytes of an entry of a block while it is copied, split and written
+LEAST_ROWS = 2  # of the longest length, for which a block must have room
+LEAST_ROOM = 1 << 20  # bytes of a block, as segments of few lists are slow
+PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
+HIGHER_BYTES = 20  # of a vertex of a part: where its higher neighbors begin, how many there are, and up to where they are filled in
+DENSE_SHARE = 16  # the dense parts take at most one part of this many
+
+
+class Group(NamedTuple):
+    """Pieces ``low`` .. ``high`` - 1, and their bytes on a GPU."""
+
+    low: int
+    high: int
+    bytes: int
+
+
+def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
+    """What each GPU counts, as triangles.compute returns it. BudgetError where rows of the longest length do not fit."""
+    store, room = network.store, network.gpu_memory - KEPT_BYTES * network.vertices
+    if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
+        store, room = network.host.undirected.store, room - 4 * network.edges
+    else:
+        network.let_go()
+    stream = _in_blocks(network, store, room)
+    try:
+        networks = stream.among(len(stream.shares))
+        runs = Runs(cuts_of(stream, rank_by_degree(stream)[1], room // PIECE_SHARE), _memory(network, stream))
+        try:
+            return _count_runs(stream, networks, runs, room, each)
+        finally:
+            runs.close()
+    finally:
+        stream.loaded = {}  # the network's, which it keeps
+        if store is network.store:
+            vars(stream).pop("host", None)
+        stream.close()
+
+
+def _count_runs(
+    stream: DeviceNetwork, networks: tuple[DeviceNetwork, ...], runs: Runs, room: int, each: bool
+) -> list[tuple[int, Array | None]]:
+    def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
+        rank, _ = rank_by_degree(one)
+        runs.write(one, rank, rows_of(one, *stream.shares[number]))
+        cupy.get_default_memory_pool().free_all_blocks()
+        return rank, counting.no_counts(one, each)
+
+    kept = dict(zip(networks, on_each(networks, write), strict=True))
+    pieces, parts = _pieces_and_parts(runs, room)
+    works = [(part, [one for one in pieces if one.low >= part.low]) for part in parts]
+    workers = {one: _Counting(one, runs, works, counts, room) for one, (_, counts) in kept.items()}
+    for _ in in_order(networks, works, lambda one, work: workers[one].count(*work)):
+        pass
+    workers.clear()
+    return on_each(networks, lambda one, _: counting.found(kept[one][1], kept[one][0]))
+
+
+def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
+    """What passes by at a time, and what stays: neighbors in rank together, as their shares of the memory have room for."""
+    sizes = bytes_of(runs.sizes(), len(runs.runs)).tolist()
+    pieces = _groups([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
+    kept = HIGHER_BYTES * np.diff(runs.cuts)
+    staying = [one._replace(bytes=one.bytes + int(kept[one.low : one.high].sum())) for one in pieces]
+    return pieces, _groups(staying, room // PART_SHARE)
+
+
+def _memory(network: DeviceNetwork, stream: DeviceNetwork) -> np.ndarray | None:
+    """Page-locked memory for the runs, which the network keeps for the next time; None where the host has no room for it beside the rows."""
+    rows = 4 * stream.edges if stream.host_copy is not None else 0
+    if stream.host_copy is None or rows + host_bytes(stream) > stream.host.room:
+        return None
+    if network.spool is None or network.spool.size < host_bytes(stream):
+        network.spool = host_memory(stream)
+    return network.spool
+
+
+def _in_blocks(network: DeviceNetwork, store: Any, room: int) -> DeviceNetwork:
+    """The graph of ``store`` in blocks that ``room`` bytes are enough for. BudgetError where they are not for the longest row."""
+    least = max(BLOCK_SHARE * LEAST_ROWS * store.max_degree, LEAST_ROOM)
+    if room < least:
+        needed = network.gpu_memory - room + least
+        raise BudgetError(
+            f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of {network.vertices:,} vertices and for rows of "
+            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; raise --gpu-memory to {needed:,}"
+        )
+    kept = STATE_BYTES * network.vertices + 2 * network.edge_bytes * (room // BLOCK_SHARE)
+    stream = DeviceNetwork(
+        store, network.gpu, others=network.others, gpu_memory=kept, residency=network.residency, **network.host_options
+    )
+    stream.indptr, stream.loaded = network.indptr, network.loaded
+    if store is network.store:
+        stream.host, stream.host_copy = network.host, network.host_copy
+    return stream
+
+
+def _groups(given: list[Group], most: int) -> list[Group]:
+    """Neighbors of ``given`` together, as long as they have at most ``most`` bytes."""
+    groups = list[Group]()
+    for one in given:
+        if groups and groups[-1].bytes + one.bytes <= most:
+            groups[-1] = Group(groups[-1].low, one.high, groups[-1].bytes + one.bytes)
+        else:
+            groups.append(one)
+    return groups
+
+
+class _Counting:
+    """What a GPU counts part by part, in memory that it keeps for them."""
+
+    def __init__(
+        self, network: DeviceNetwork, runs: Runs, works: list[tuple[Group, list[Group]]], counts: Counts, room: int
+    ) -> None:
+        self.network, self.runs, self.counts = network, runs, counts
+        self.dense_bytes = min(network.edges // counting.DENSE_EDGES, room // DENSE_SHARE)
+        pieces, sizes = works[0][1], runs.sizes()
+        entries = [int((4 * sizes[one.low : one.high, 1] + sizes[one.low : one.high, 2]).sum()) for one in pieces]
+        passing = max(one.bytes for one in pieces)
+        self.most = max(part.bytes for part, _ in works), passing, passing, 4 * max(entries)
+
+    @cached_property
+    def room(self) -> list[Array]:
+        """Memory for a part, for two pieces, and for higher neighbors."""
+        return [cupy.empty(size, np.uint8) for size in self.most]
+
+    @cached_property
+    def many(self) -> int:
+        return counting.many_neighbors(self.network)
+
+    def count(self, part: Group, pieces: list[Group]) -> None:
+        """Count the triangles whose middle vertex is in ``part``; ``pieces``: its own, and all of higher rank."""
+        network, counts = self.network, self.counts
+        room, stream = self.room, cupy.cuda.Stream(non_blocking=True)
+        stream.wait_event(cupy.cuda.get_current_stream().record())
+        middles = self.runs.read(network, part.low, part.high, room[0], stream)
+        cupy.cuda.get_current_stream().wait_event(stream.record())
+        dense = counting.dense_parts(network, middles, counts.of_rank.size > 0, self.dense_bytes)
+        for others in self._passing(middles, part, pieces, stream):
+            if dense:
+                counting.count_dense(network, dense, others, counts)
+            counting.count(network, middles, self._higher(middles, others), others, self.many, counts)
+
+    def _passing(self, middles: Lists, part: Group, pieces: list[Group], stream: Any) -> Iterator[Lists]:
+        """The lists of the pieces: of those in the part from there, of others one after the other, while the one before is in use."""
+        passing = [one for one in pieces if one.low >= part.high]
+        used: list[Any] = [None, None]
+        coming = [self._read(one, 0, used, stream) for one in passing[:1]]
+        for one in pieces:
+            if one.high <= part.high:
+                first, last = self.runs.cuts[[one.low, one.high]].tolist()
+                yield middles._replace(
+                    first=first, last=last, ranked=middles.ranked[first - middles.first :][: last - first]
+                )
+        for turn in range(len(passing)):
+            lists, arrived = coming.pop()
+            cupy.cuda.get_current_stream().wait_event(arrived)
+            coming += [self._read(one, (turn + 1) % 2, used, stream) for one in passing[turn + 1 : turn + 2]]
+            yield lists
+            used[turn % 2] = cupy.cuda.get_current_stream().record()
+
+    def _read(self, piece: Group, slot: int, used: list[Any], stream: Any) -> tuple[Lists, Any]:
+        if used[slot] is not None:
+            stream.wait_event(used[slot])
+        return self.runs.read(self.network, piece.low, piece.high, self.room[1 + slot], stream), stream.record()
+
+    def _higher(self, middles: Lists, others: Lists) -> Higher:
+        """The vertices of ``others`` by their neighbors in ``middles``."""
+        size, count = middles.last - middles.first, others.last - others.first
+        higher, begin = cupy.zeros(size, np.uint32), cupy.zeros(size, np.int64)
+        kernels, warps = self.network.kernels("oriented_runs"), 32 * min(count, MOST_WARPS)
+        given = (count, others.first, *others[2:], middles.first, middles.last)
+        kernels.over("count_higher", warps, *given, higher)
+        cupy.cumsum(higher[:-1].astype(np.int64), out=begin[1:])
+        words = self.room[3].view(np.uint32)
+        kernels.over("fill_higher", warps, *given, begin.copy(), words)
+        return Higher(begin, higher, words)

@@ -1,0 +1,154 @@
+"""The door of ``csaw evaluate``: profile a graph, and compare samples with it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics import measure
+from csaw.engine.analytics.evaluation import distances, profiles, sampled
+from csaw.engine.analytics.evaluation.measuring import Measuring, Progress
+from csaw.engine.analytics.evaluation.networks import Networks
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.evaluation.rows import Row, compared, plain_row, value_of
+from csaw.engine.analytics.measure import Findings, Measure
+from csaw.engine.api import recorded
+from csaw.engine.samples import Samples, check, open_samples
+from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.notebook import counted, html_rows, line
+from csaw.partition.errors import OptionError
+
+
+@dataclass
+class Compared:
+    """A sample beside its graph. ``findings``: of each of its graphs, one, or one an instance; ``rows``: the table's."""
+
+    path: str
+    instances: int
+    findings: list[tuple[Findings, np.ndarray]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass(repr=False)
+class Evaluation:
+    """What is known of a graph and its samples. ``by_measure``: findings of the graph by name, of each measure by its name."""
+
+    store: GraphStore
+    by_measure: dict[str, Findings]
+    samples: list[Compared]
+    measures: list[Measure]
+
+    @property
+    def graph(self) -> str:
+        """Path of the graph."""
+        return str(self.store.path)
+
+    @cached_property
+    def profile(self) -> Findings:
+        """All findings of the graph."""
+        return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
+
+    def rows(self) -> list[Row]:
+        """The table: of the graph alone, or of each sample beside it."""
+        if not self.samples:
+            return [plain_row(name, one) for name, one in self.profile.items() if value_of(one) is not None]
+        return [row for sample in self.samples for row in sample.rows]
+
+    def __repr__(self) -> str:
+        beside = counted(len(self.samples), "sample") if self.samples else ""
+        return line("csaw evaluation", f"of {self.graph}", [counted(len(self.rows()), "finding"), beside])
+
+    def _repr_html_(self) -> str:
+        names = (
+            "finding",
+            "graph",
+            *(("sample", "distance", "kind of distance", "of") if self.samples else ()),
+            "method",
+        )
+        return html_rows(f"csaw evaluation of {self.graph}", names, [row.cells(names) for row in self.rows()])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        from csaw.engine.analytics.evaluation.rows import as_plain
+
+        return {
+            "graph": self.graph,
+            "measures": {one.name(): one.parameters() for one in self.measures},
+            "profile": {name: as_plain(finding) for name, finding in self.profile.items()},
+            "rows": [row._asdict() for row in self.rows()],
+        }
+
+
+def evaluate(
+    graph: str | Path | GraphStore,
+    samples: Sequence[str | Path | Samples] = (),
+    *,
+    progress: Progress = lambda doing: None,
+    algo: str | None = None,
+    measuring: Callable[[GraphStore, EvaluateOptions], Any] = Measuring,
+    **options: Any,
+) -> Evaluation:
+    """Say what a graph is like, and how well samples keep it.
+
+    graph: a graph store or its path. samples: sample stores of that graph, stored or virtual, by their paths or open, or samples in memory.
+    algo: ``FILE.py:CLASS`` of virtual samples whose algorithm csaw does not ship (default: None).
+    progress: called with a few words at each step. measuring: what measures, with the abilities of Measuring (default: this process).
+    options: those of EvaluateOptions, and those of the measures by name.
+
+    OptionError and UnknownNameError for what is no option or measure; StoreError where a store is missing or damaged, or a sample is of another graph;
+    BudgetError where ``memory`` or ``gpu_memory`` does not hold what a measure needs.
+    """
+    wish, values = EvaluateOptions.of(options)
+    measures = measure.chosen(wish.measures, values)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
+    for sample in given:
+        sampled.check(sample, store)
+    if wish.estimate and not given:
+        raise OptionError("--estimate: expected samples to estimate from, found none")
+    with measuring(store, wish) as here:
+        evaluation = Evaluation(store, here.profile(measures, progress), [], measures)
+        for sample in given:
+            evaluation.samples.append(_compared(sample, here, evaluation.profile, measures, wish, progress))
+    return evaluation
+
+
+def _opened(path: str | Path, store: GraphStore, algo: str | None) -> Samples:
+    """The sample at ``path``. The user names code for those alone that csaw cannot draw without it."""
+    request = check.attributes_of(Path(path))["manifest"].get("request", {})
+    return open_samples(path, store.path, algo if recorded.is_own(request) else None)
+
+
+def plan(graph: str | Path | GraphStore, **options: Any) -> list[dict[str, Any]]:
+    """How ``evaluate`` would measure a graph, as plain data for each measure; nothing is measured. Errors as of ``evaluate``."""
+    wish, values = EvaluateOptions.of(options)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
+    with Networks(store, wish) as networks:
+        return [
+            {
+                "measure": one.name(),
+                **networks.plan(one),
+                "kept": not wish.refresh and profiles.read(store.fingerprint, one) is not None,
+            }
+            for one in measure.chosen(wish.measures, values)
+        ]
+
+
+def _compared(
+    samples: Any, here: Any, profile: Findings, measures: list[Measure], wish: EvaluateOptions, progress: Progress
+) -> Compared:
+    """A sample beside the graph's profile."""
+    out = Compared(str(samples.path), samples.instances)
+    if wish.estimate or wish.as_ == "visits":
+        from csaw.engine.analytics.evaluation.visits import Visits
+
+        progress(f"visits of {samples.path}")
+        visits = Visits(samples, here.host, profile, wish)
+        out.rows, out.findings = visits.rows(), [(dict(visits.distributions()), np.arange(here.host.vertices))]
+        return out
+    out.findings = here.of_sample(samples, measures, progress)
+    out.rows = compared(out.path, profile, out.findings, distances.distance)
+    return out

@@ -1,0 +1,117 @@
+"""The graph of an evaluation on the devices that measures run on."""
+
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Self
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation import profiles
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.measure import LARGE, SHARED, Findings, Measure
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.unfinished import Unfinished
+from csaw.engine.devices import devices
+from csaw.engine.plan.residency import Residency
+from csaw.partition import GraphStore
+from csaw.partition.errors import OptionError
+
+
+class Networks:
+    """The graph in host memory, and on the GPUs that were asked for; loaded when a measure first reads it."""
+
+    def __init__(self, store: GraphStore, wish: EvaluateOptions) -> None:
+        self.store, self.wish = store, wish
+        self.gpus = devices.first_gpu() if devices.is_auto(wish.device) else devices.place(wish.device)
+        self.host = HostNetwork(
+            store, memory=wish.memory, threads=wish.threads, residency=self._on_host(wish.residency)
+        )
+
+    @cached_property
+    def gpu(self) -> Network:
+        """The graph on the first GPU, which hands parts of what is divided to the others."""
+        import cupy
+
+        from csaw.engine.analytics.cuda.network import DeviceNetwork
+
+        self.of_caller, wish = cupy.cuda.Device(), self.wish
+        return DeviceNetwork(
+            self.store,
+            self.gpus[0],
+            others=self.gpus[1:],
+            gpu_memory=wish.gpu_memory,
+            memory=wish.memory,
+            threads=wish.threads,
+            residency=wish.residency,
+        )
+
+    def _on_host(self, wanted: Residency | None) -> Residency | None:
+        """The residency of the graph on the host, where ``wanted`` is that of the measures. Beside a GPU it is for measures without kernels there."""
+        if self.gpus:
+            return wanted if wanted is Residency.DISK else None
+        if wanted is not None and not wanted.on_cpu:
+            raise OptionError(
+                f"--residency {wanted} is for GPUs; on the CPU, use {Residency.RESIDENT} or {Residency.DISK}"
+            )
+        return wanted
+
+    def of(self, one: Measure) -> Network:
+        """The network that a measure reads: on the GPU where there is one and the measure has its kernels, else on the host."""
+        return self.gpu if self.gpus and not self._lacks(one) else self.host
+
+    def findings(self, one: Measure) -> Findings:
+        """What a measure finds of the graph. On the CPU, where it may take minutes, it goes on where it was interrupted."""
+        self.host.keep_unfinished(profiles.unfinished(self.store.fingerprint, one))
+        try:
+            return one.findings(self.of(one))
+        finally:
+            self.host.keep_unfinished(Unfinished())
+
+    def _lacks(self, one: Measure) -> list[str]:
+        """What a GPU lacks for a measure."""
+        from csaw.engine.analytics.cuda.network import DeviceNetwork
+
+        return DeviceNetwork.lacks(one.computes(self.store.directed))
+
+    def aside(self, one: Measure) -> str:
+        """What to add to the name of a measure: where it runs, if not where all others do."""
+        if self.gpus and self._lacks(one):
+            return ", on the CPU, since it has no kernels for GPUs"
+        if len(self.gpus) < 2:
+            return ""
+        return f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone"
+
+    def _shares(self, one: Measure) -> bool:
+        """Whether several GPUs do it, as the graph is and where its rows are now."""
+        wanted = one.computes(self.store.directed)
+        return one.needs_only(SHARED, self.store.directed) or any(map(self._is_shared, LARGE.intersection(wanted)))
+
+    def _is_shared(self, what: str) -> bool:
+        return bool(import_module(f"csaw.engine.analytics.cuda.{what}").shared(self.gpu))
+
+    def _device(self, one: Measure) -> str:
+        """The device of a measure, as ``--device`` names it."""
+        if self.of(one) is self.host:
+            return "cpu"
+        used = self.gpus if self._shares(one) else self.gpus[:1]
+        return f"cuda:{','.join(str(gpu.number) for gpu in used)}"
+
+    def plan(self, one: Measure) -> dict[str, Any]:
+        """Where a measure would run, and where the graph would be."""
+        network = self.of(one)
+        return {
+            "device": self._device(one),
+            "graph": "in memory"
+            if network.resident
+            else f"in {len(network.cut.partitions):,} blocks, one after the other",
+            "graph_bytes": network.edges * network.edge_bytes,
+            "memory": network.budget,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.host.close()
+        if "gpu" in vars(self):
+            self.gpu.close()
+            self.of_caller.use()  # in place of the first GPU of the network

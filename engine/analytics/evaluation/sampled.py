@@ -1,0 +1,165 @@
+"""Samples as graphs: what was drawn, or what lies among the sampled vertices; and the vertices that were visited, as often as they were."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.kernels import among
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation.members import Members
+from csaw.engine.analytics.network import Network
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Traversal
+from csaw.engine.samples import Samples
+from csaw.engine.samples.edges import edges_between
+from csaw.engine.samples.numbers import dense_ids
+from csaw.partition.errors import OptionError, StoreError
+
+MOST = 3_037_000_499
+"""Vertices of a graph up to which a pair of them is one integer of 64 bits."""
+
+
+class Sampled(NamedTuple):
+    """A sample as a graph. ``network``: of the sampled vertices, numbered anew; ``vertices`` int64 [n]: their dense ids in the graph, ascending."""
+
+    network: HostNetwork
+    vertices: np.ndarray
+
+
+class Held(NamedTuple):
+    """What some instances hold, in dense ids, int64: the ends of their edges [edges] and all their vertices, ascending [n]."""
+
+    src: np.ndarray
+    dst: np.ndarray
+    vertices: np.ndarray
+
+
+def check(samples: Samples, store: Any) -> None:
+    """StoreError unless ``samples`` are of ``store``."""
+    wanted = samples.manifest.get("request", {}).get("fingerprint")
+    if wanted != store.fingerprint:
+        raise StoreError(
+            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, and {store.path} has {store.fingerprint}; give the graph that was sampled"
+        )
+
+
+def pieces(samples: Samples, *, each: bool) -> Iterator[tuple[int, int]]:
+    """Ranges of instances that are evaluated together: every one by itself, or all of them."""
+    return ((k, k + 1) for k in range(samples.instances)) if each else iter([(0, samples.instances)])
+
+
+def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
+    """What the instances ``first`` .. ``last`` - 1 hold. Steps of a walk along no edge of the graph, such as jumps, are no edges of the sample."""
+    store = network.store
+    if store.vertices > MOST:
+        raise OptionError(
+            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found {store.vertices:,}; take --as visits"
+        )
+    edges: list[np.ndarray] = []
+    vertices: list[np.ndarray] = []
+    for start in range(first, last, samples.group_size):
+        stop = min(start + samples.group_size, last)
+        found = edges_between(samples, start, stop)
+        src, dst = (dense_ids(samples, store, found[name]) for name in ("src", "dst"))
+        edges.append(np.unique(src * store.vertices + dst))
+        vertices.append(np.unique(visits_between(samples, store, start, stop)))
+    keys = np.unique(np.concatenate([np.empty(0, np.int64), *edges]))
+    ends = np.column_stack(np.divmod(keys, store.vertices)) if keys.size else np.empty((0, 2), np.int64)
+    if samples.has_walks:
+        ends = ends[_are_edges(ends, network)]
+    met = np.unique(np.concatenate([np.empty(0, np.int64), *vertices, ends.ravel()]))
+    return Held(ends[:, 0], ends[:, 1], met)
+
+
+def _are_edges(ends: np.ndarray, network: HostNetwork) -> np.ndarray:
+    """bool [n]: whether each pair of vertices, sorted by the first, is an edge of the graph."""
+    src, dst, found = ends[:, 0].copy(), ends[:, 1].copy(), np.zeros(len(ends), np.bool_)
+    for block in network.blocks(wanted=lambda first, last: _any_within(src, first, last)):
+        low, high = np.searchsorted(src, (block.first, block.last)).tolist()
+        among.are_edges(src, dst, low, high, block.first, block.indptr, block.indices, found)
+    return found
+
+
+def _any_within(rising: np.ndarray, first: int, last: int) -> bool:
+    return bool(np.searchsorted(rising, first) < np.searchsorted(rising, last))
+
+
+def visits_between(samples: Samples, store: Any, start: int, stop: int, skipped: int = 0) -> np.ndarray:
+    """int64: the dense id of each visited vertex, as often as it was visited, of instances start .. stop - 1.
+
+    Of walks all their vertices but the first ``skipped``, of frontier sampling the vertices that its steps lead to; of neighbor samples all entries; of mini-batches their nodes; of subgraphs the vertices that the sample
+    keeps, or the sources and the vertices that edges lead to, and both ends of edges where all vertices are sources.
+    """
+    arrays = samples.group(start, stop)
+    if samples.layout == "walks":
+        walks = arrays["walks"]
+        step = np.arange(walks.shape[1])
+        taken = walks[(step <= arrays["lengths"][:, None]) & (step >= skipped)]
+    elif samples.has_walks:
+        lengths = arrays["lengths"].astype(np.int64) + 1
+        step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        taken = arrays["walks"][step >= skipped]
+    elif samples.layout == "hops":
+        entries = np.concatenate([array.ravel() for array in arrays.values()])
+        taken = entries[entries != samples.fill]
+    elif samples.layout == "batches":
+        taken = arrays["n_id"]
+    elif "vertices" in arrays:
+        taken = arrays["vertices"]
+    else:
+        taken = _of_subgraphs(samples, arrays, skipped)
+    return dense_ids(samples, store, taken)
+
+
+def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray], skipped: int) -> np.ndarray:
+    if takes_steps(samples):
+        return arrays["dst"][arrays["depth"] >= max(skipped - 1, 0)]
+    name = samples.manifest["request"]["algorithm"]
+    shipped = registry.find(name) if name in registry.names() else Traversal
+    if getattr(shipped, "induced", False):  # the sources are the vertices of the sample
+        return arrays["sources"]
+    every = shipped.sources_from == "every"  # no source was chosen
+    return np.concatenate([arrays["src" if every else "sources"], arrays["dst"]])
+
+
+def takes_steps(samples: Samples) -> bool:
+    """Whether an instance is a process in time though it is no walk: frontier sampling, whose depths are steps."""
+    return samples.layout == "subgraphs" and samples.manifest["request"]["algorithm"] == "multidimensional"
+
+
+def drawn(found: Held, network: Network) -> Sampled:
+    """The graph of the edges that were drawn: directed as the graph is."""
+    return _named(_numbered(found.vertices, found.src, found.dst, directed=network.directed), network, found.vertices)
+
+
+def induced(found: Held, network: HostNetwork) -> Sampled:
+    """The graph of all edges among the vertices that were sampled."""
+    vertices = found.vertices
+    counts, rows = np.zeros(vertices.size + 1, np.int64), []
+    for block in network.blocks(wanted=lambda first, last: _any_within(vertices, first, last)):
+        low, high = np.searchsorted(vertices, (block.first, block.last))
+        counts[low + 1 : high + 1], some = among.induced_rows(
+            vertices, int(low), int(high), block.first, block.indptr, block.indices
+        )
+        rows.append(some)
+    indices = np.concatenate([np.empty(0, np.int64), *rows])
+    made = HostNetwork.of_arrays(np.cumsum(counts), indices, directed=network.directed, like=network)
+    return _named(made, network, vertices)
+
+
+def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directed: bool) -> HostNetwork:
+    """The graph of edges, each once, among ``vertices``; without direction each stands in both rows."""
+    src, dst = np.searchsorted(vertices, src), np.searchsorted(vertices, dst)
+    if not directed:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    keys = np.unique(src * np.int64(max(vertices.size, 1)) + dst)
+    src, dst = keys // max(vertices.size, 1), keys % max(vertices.size, 1)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=vertices.size))]).astype(np.int64)
+    return HostNetwork.of_arrays(indptr, dst, directed=directed)
+
+
+def _named(made: HostNetwork, network: Network, vertices: np.ndarray) -> Sampled:
+    """The sample whose vertices have the ids that they have in the graph."""
+    made.store = cast(Any, Members(made.store, network.store, vertices))
+    return Sampled(made, vertices)

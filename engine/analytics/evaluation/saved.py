@@ -1,0 +1,124 @@
+"""Columns of what was found of each vertex, as a file with the original ids beside them: .npz, which ``csaw sample --columns`` reads, .csv or .parquet."""
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from csaw.engine.analytics.measure import Column, Findings
+from csaw.engine.sources.given_columns import IDS
+from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
+from csaw.partition.arrays.words import ERRORS, Words
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import MissingDependencyError, OptionError
+
+WIDEST = 1024  # characters of a string id in an .npz file, where all take the room of the longest one
+ROWS = 1 << 16  # written at a time
+
+
+def save_columns(columns: Mapping[str, np.ndarray], store: Any, out: str | Path, *, overwrite: bool = False) -> None:
+    """Write ``columns``, integers or floats [V] in the order of dense ids, with ``ids``, the original ids of the graph ``store``. The file is written whole or not at all.
+
+    OptionError for a name without one of the suffixes, for a column that is called ids, and for ids that the format cannot hold; StoreError where ``out``
+    is there already, and not to be overwritten, or cannot be written; MissingDependencyError for Parquet without pyarrow.
+    """
+    out = Path(out)
+    write = check_name(out, overwrite=overwrite)
+    if IDS in columns:
+        raise OptionError(f"--save: a column cannot be called {IDS}, as the ids beside it are")
+    for name, column in columns.items():
+        if column.shape != (store.vertices,):
+            raise OptionError(
+                f"--save: {name}: expected a number for each of {store.vertices:,} vertices, found an array of the shape {column.shape}"
+            )
+    ids = store.stored_ids()
+    ids = np.arange(store.vertices) if ids is None else ids
+    try:
+        with new_file(out, overwrite=overwrite) as file:
+            write(file, ids, columns)
+    except OSError as error:
+        raise cannot_be_written(out, error) from error
+
+
+def columns_of(by_measure: Mapping[str, Findings], wanted: Sequence[str]) -> dict[str, np.ndarray]:
+    """The columns that some measures have found, under the names that a file gives them: those of findings, without "of vertices".
+
+    OptionError for a measure that was not taken, or that finds no column.
+    """
+    out: dict[str, np.ndarray] = {}
+    for measure in wanted:
+        columns = {name: one.values for name, one in by_measure.get(measure, {}).items() if isinstance(one, Column)}
+        if not columns:
+            known = ", ".join(
+                name for name, found in by_measure.items() if any(isinstance(one, Column) for one in found.values())
+            )
+            raise OptionError(
+                f"--save: expected measures that give a number for each vertex, such as {known or 'degree'}, found {quoted(measure)}"
+            )
+        out |= {name.removesuffix(" of vertices"): values for name, values in columns.items()}
+    return out
+
+
+def check_name(out: Path, *, overwrite: bool) -> Callable[[BinaryIO, Any, Mapping[str, np.ndarray]], None]:
+    """The function that writes a file of this name, before anything is measured; errors as of ``save_columns``."""
+    writers = {".npz": _npz, ".csv": _csv, ".parquet": _parquet}
+    if out.suffix not in writers:
+        raise OptionError(f"--save: expected a name ending in {', '.join(writers)}, found {out}")
+    check(out, FILE, overwrite)
+    return writers[out.suffix]
+
+
+def _npz(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+    np.savez(file, allow_pickle=False, **{IDS: _fixed(ids) if isinstance(ids, Words) else ids, **columns})
+
+
+def _fixed(words: Words) -> np.ndarray:
+    """Strings of one width; OptionError where that does not hold them."""
+    longest = max(map(len, words), default=0)
+    if longest > WIDEST:
+        raise OptionError(
+            f"--save: in an .npz file, every id takes the room of the longest one, which has {longest:,} characters, and {WIDEST:,} are allowed; "
+            "choose a name ending in .csv or .parquet"
+        )
+    fixed = np.array(list(words), f"<U{max(longest, 1)}")
+    if any(found != word for found, word in zip(fixed.tolist(), words, strict=True)):
+        raise OptionError(
+            "--save: an id ends in a zero byte, which an .npz file does not keep; choose a name ending in .csv"
+        )
+    return fixed
+
+
+def _csv(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+    text = TextIOWrapper(file, "utf-8", ERRORS, newline="")
+    rows = csv.writer(text)
+    rows.writerow([IDS, *columns])
+    for first in range(0, len(ids), ROWS):
+        span = np.arange(first, min(first + ROWS, len(ids)))
+        rows.writerows(zip(ids[span].tolist(), *(column[span].tolist() for column in columns.values()), strict=True))
+    text.flush()
+    text.detach()  # the file is closed by who opened it
+
+
+def _parquet(file: BinaryIO, ids: Any, columns: Mapping[str, np.ndarray]) -> None:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingDependencyError("Parquet needs pyarrow: pip install 'csaw[tables]'") from error
+    parquet.write_table(pa.table({IDS: _strings(ids) if isinstance(ids, Words) else ids, **columns}), file)
+
+
+def _strings(words: Words) -> Any:
+    import pyarrow as pa
+
+    buffers = [None, pa.py_buffer(words.offsets), pa.py_buffer(words.text)]
+    encoded = pa.Array.from_buffers(pa.large_binary(), len(words), buffers)
+    try:
+        return encoded.cast(pa.large_string())
+    except pa.ArrowInvalid as error:
+        raise OptionError(
+            "--save: a vertex id is not valid UTF-8, and Parquet's strings must be; choose a name ending in .csv"
+        ) from error

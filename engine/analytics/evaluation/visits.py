@@ -1,0 +1,201 @@
+"""What visited vertices say of a graph: as they are, or corrected for how likely the algorithm visits each of them.
+
+A vertex v that is visited with a chance in proportion to pi(v) counts 1 / pi(v) (Hansen and Hurwitz, 1943; of walks Gjoka et al., INFOCOM 2010, section III).
+Means are ratios of sums; the number of vertices follows from how often different instances meet (Katzir, Liberty and Somekh, WWW 2011, section 3).
+Instances are independent, so errors come from leaving out one batch of them after the other (jackknife). They say nothing of walks that still depend on
+their sources: of these the variance between walks is larger than that within them (Gelman and Rubin, 1992).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.evaluation.chances import SAID, chances, law_of
+from csaw.engine.analytics.evaluation.distances import KINDS, d_statistic, relative_error
+from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.evaluation.rows import Row
+from csaw.engine.analytics.evaluation.sampled import takes_steps, visits_between
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
+from csaw.partition.errors import OptionError
+
+BATCHES = 100
+"""Into which instances are put for the jackknife, at most."""
+BURN_IN_SHARE = 10  # of the longest walk
+MIXED = 1.05
+"""Ratio of Gelman and Rubin up to which walks count as mixed."""
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Sums over the visits of each batch of instances, float64 [batches]: of 1 / pi, of pi, and of squared numbers of visits; ``columns`` [batches, columns]: over pi."""
+
+    weights: np.ndarray
+    inverse: np.ndarray
+    squares: np.ndarray
+    columns: np.ndarray
+
+    def means(self) -> np.ndarray:
+        """float64 [columns]."""
+        return self.columns.sum(axis=0) / self.weights.sum()
+
+    def errors(self) -> list[float | None]:
+        """Standard error of each mean; None of fewer than two batches."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left_out = (self.columns.sum(axis=0) - self.columns) / (self.weights.sum() - self.weights)[:, None]
+        return [jackknife(column) for column in left_out.T]
+
+
+class Visits:
+    """The visits of a sample to the vertices of a graph, and what they say of the ``columns`` of its profile."""
+
+    def __init__(self, samples: Any, host: HostNetwork, profile: Findings, wish: EvaluateOptions) -> None:
+        self.samples, self.host, self.estimate = samples, host, wish.estimate
+        self.columns = {
+            name: one.values.astype(np.float64)
+            for name, one in profile.items()
+            if isinstance(one, Column) and one.kind != "label"
+        }
+        self.chance = chances(samples, host) if wish.estimate else np.ones(host.vertices)
+        self.weight = np.divide(1.0, self.chance, out=np.zeros(host.vertices), where=self.chance > 0.0)
+        self.skipped = self._burn_in(wish.burn_in) if wish.estimate else 0
+        self.counts = np.zeros(host.vertices, np.int64)
+        self.sums = self._sums()
+        if not self.counts.any():
+            raise OptionError(
+                f"{samples.path}: expected visits beyond the first {self.skipped:,} steps, found none; lower --burn-in"
+            )
+
+    def _burn_in(self, given: int | None) -> int:
+        """First steps of each walk that are left out."""
+        if not (self.samples.has_walks or takes_steps(self.samples)):
+            return 0
+        if given is not None:
+            return given
+        longest = self.samples.manifest["request"]["parameters"].get("walk_length")
+        return int(np.max(self.samples.lengths, initial=0) if longest is None else longest) // BURN_IN_SHARE
+
+    def batches(self) -> Iterator[np.ndarray]:
+        """The visits of batches of consecutive instances, int64."""
+        samples, size = self.samples, self.samples.group_size
+        cuts = np.linspace(0, samples.instances, min(samples.instances, BATCHES) + 1).astype(int).tolist()
+        for low, high in pairwise(cuts):
+            pieces = [
+                visits_between(samples, self.host.store, at, min(at + size, high), self.skipped)
+                for at in range(low, high, size)
+            ]
+            yield np.concatenate([np.empty(0, np.int64), *pieces])
+
+    def _sums(self) -> Batches:
+        table = np.array(list(self.columns.values())).reshape(len(self.columns), -1)
+        rows = []
+        for visits in self.batches():
+            here = np.bincount(visits, minlength=self.host.vertices)
+            self.counts += here
+            weighted = here * self.weight
+            rows.append((weighted.sum(), here @ self.chance, here.astype(np.float64) @ here, table @ weighted))
+        columns = np.array([row[3] for row in rows]).reshape(len(rows), -1)
+        weights, inverse, squares = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
+        return Batches(weights, inverse, squares, columns)
+
+    @cached_property
+    def method(self) -> str:
+        """How the visits were taken, and whether walks still depend on their sources."""
+        if not self.estimate:
+            return "visits as they are"
+        left_out = f", without {self.skipped:,} steps" if self.skipped else ""
+        ratio = self.mixing()
+        warning = (
+            f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"
+            if ratio > MIXED
+            else ""
+        )
+        return f"visits {SAID[law_of(self.samples)]}{left_out}; errors of {self.sums.weights.size} batches{warning}"
+
+    def mixing(self) -> float:
+        """The ratio of Gelman and Rubin for the logarithm of the degree: of walks of one length that did not end early; 1 where there are none."""
+        if self.samples.layout != "walks" or self.samples.walk_length - self.skipped < 2:
+            return 1.0
+        means, variances = [], []
+        degree = np.log1p(self.host.degrees)
+        for start, arrays in self.samples.iter_groups():
+            whole = np.flatnonzero(arrays["lengths"] == self.samples.walk_length)
+            stop = start + arrays["lengths"].size
+            steps = (
+                visits_between(self.samples, self.host.store, start, stop, self.skipped)
+                if whole.size == arrays["lengths"].size
+                else None
+            )
+            if steps is not None and steps.size:
+                values = degree[steps].reshape(whole.size, -1)
+                means.append(values.mean(axis=1))
+                variances.append(values.var(axis=1, ddof=1))
+        return (
+            gelman_rubin(np.concatenate(means), np.concatenate(variances), self.samples.walk_length + 1 - self.skipped)
+            if means
+            else 1.0
+        )
+
+    def distributions(self) -> dict[str, Distribution]:
+        """The distribution of each column over the visits."""
+        return {name: distribution(values, self.counts * self.weight, name) for name, values in self.columns.items()}
+
+    def rows(self) -> list[Row]:
+        """A row for each column: mean and distribution over visits; of an estimate also the number of vertices."""
+        found, errors = self.distributions(), self.sums.errors()
+        rows = [
+            Row(name, float(values.mean()), float(mean), d_statistic(distribution(values), found[name]), KINDS[Distribution], error, method=self.method, of=str(self.samples.path))
+            for (name, values), mean, error in zip(self.columns.items(), self.sums.means(), errors, strict=True)
+        ]  # fmt: skip
+        return rows + (self._vertices() if self.estimate else [])
+
+    def _vertices(self) -> list[Row]:
+        """The number of vertices from meetings of different batches; no row where none met."""
+        sums, total = self.sums, float(self.counts.astype(np.float64) @ self.counts)
+        shared = np.array([float(self.counts[visits].sum()) for visits in self.batches()])
+        own = sums.weights * sums.inverse
+        meetings = total - sums.squares.sum()
+        if meetings <= 0:
+            return []
+        estimate = (sums.weights.sum() * sums.inverse.sum() - own.sum()) / meetings
+        pairs = (sums.weights.sum() - sums.weights) * (sums.inverse.sum() - sums.inverse) - (own.sum() - own)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = jackknife(pairs / (meetings - 2.0 * (shared - sums.squares)))
+        known = self.host.vertices
+        return [
+            Row(
+                "vertices",
+                known,
+                estimate,
+                relative_error(known, estimate),
+                KINDS[Number],
+                error,
+                method=self.method,
+                of=str(self.samples.path),
+            )
+        ]
+
+
+def jackknife(left_out: np.ndarray) -> float | None:
+    """The standard error of an estimate from those that leave out one batch each; None of fewer than two, or where one is not finite."""
+    n = left_out.size
+    return float(math.sqrt((n - 1) * left_out.var())) if n > 1 and np.isfinite(left_out).all() else None
+
+
+def gelman_rubin(means: np.ndarray, variances: np.ndarray, steps: int) -> float:
+    """The ratio of the variance that walks show together to that within them, by their own means and variances [walks]; 1 of fewer than two."""
+    within = float(variances.mean())
+    if means.size < 2 or within == 0.0:
+        return 1.0
+    return math.sqrt((steps - 1) / steps + float(means.var(ddof=1)) / within)
+
+
+def distribution(values: np.ndarray, weights: np.ndarray | None = None, label: str = "") -> Distribution:
+    """How often each value occurs, or with what weight."""
+    found, place = np.unique(values, return_inverse=True)
+    return Distribution(found, np.bincount(place, weights, minlength=found.size), label)

@@ -1,0 +1,166 @@
+"""What a measure is: a class that says what a graph is like in one respect. Each file of engine/measures has one; evaluation and the command line find it there.
+
+A measure's ``findings`` are of four kinds. Numbers are compared by their relative error, distributions by the D-statistic, curves by the largest distance
+between them, and columns, a number for each vertex, by what they have in common.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from csaw.engine.api.option import Option, option, options_of
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from csaw.engine.analytics.network import Network
+
+
+DIVIDED = frozenset({"betweenness", "hops", "triangles"})
+"""Modules of analytics of which the workers of a cluster do parts."""
+SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
+"""Those of which several GPUs do parts."""
+LARGE = frozenset({"bfs", "core"})
+"""Those of which several GPUs do parts where that is quicker: ``shared(network)`` of the module says so."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number. ``method``: how it was found, where there are several ways or it is an estimate. ``error``: standard error of an estimate."""
+
+    value: float
+    method: str = ""
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often each value occurs: ``values`` [n] rise, ``counts`` [n] are positive. ``label``: what the values are, for a plot."""
+
+    values: "np.ndarray"
+    counts: "np.ndarray"
+    label: str = ""
+    method: str = ""
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean of the values; NaN where there is none."""
+        total = self.counts.sum()
+        return float(self.values @ self.counts / total) if total else float("nan")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A function by points: ``y`` [n] at ``x`` [n], which rise. ``labels``: what the axes are."""
+
+    x: "np.ndarray"
+    y: "np.ndarray"
+    labels: tuple[str, str] = ("", "")
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number for each vertex, [V], in the order of dense ids.
+
+    ``kind``: of a ``rank``, samples are compared by the vertices of the largest numbers; of a ``value``, by its distribution over visits alone; a ``label``, which names a
+    group of vertices, is not compared.
+    """
+
+    values: "np.ndarray"
+    method: str = ""
+    kind: str = "rank"
+
+
+Finding = Number | Distribution | Curve | Column
+Findings = dict[str, Finding]
+
+
+class Measure:
+    """Base of all measures. ``Measure(**values)`` checks the options and sets them as attributes; OptionError names a wrong one.
+
+    Options are class attributes made by ``option``; those of two measures with one name are one option of the command line.
+    """
+
+    paper: ClassVar[str] = ""
+    by_default: ClassVar[bool] = True
+    """Whether it is taken when the user names no measures; those that take long, or need sources, are asked for by name."""
+
+    reads_weights: ClassVar[bool] = False
+    """Whether it reads the weights of edges, which graphs of samples do not have: samples go without it."""
+
+    def __init__(self, **values: Any) -> None:
+        for name, declared in self.options().items():
+            setattr(self, name, declared.check(name, values.get(name, declared.default)))
+
+    @classmethod
+    def name(cls) -> str:
+        """The name on the command line: that of its file."""
+        return cls.__module__.rpartition(".")[2].replace("_", "-")
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """All options, those of the base classes first."""
+        return options_of(cls)
+
+    def parameters(self) -> dict[str, Any]:
+        """Value of each option, as plain data."""
+        return {name: getattr(self, name) for name in self.options()}
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        """Names of the modules of analytics that it needs of a graph: where a GPU lacks one, the measure runs on the CPU."""
+        return ()
+
+    def needs_only(self, known: frozenset[str], directed: bool) -> bool:
+        """Whether it computes something, all of it by modules of analytics that are ``known``."""
+        wanted = self.computes(directed)
+        return bool(wanted) and known.issuperset(wanted)
+
+    def findings(self, network: "Network") -> Findings:
+        """What the measure finds of a graph, by name."""
+        raise NotImplementedError
+
+
+def seed_option() -> Any:
+    """The option of measures that draw at random; all of them have it in common."""
+    return option(
+        0, help="seed of all that measures draw at random: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
+    )
+
+
+def names() -> list[str]:
+    """Name of each measure on the command line."""
+    package = import_module("csaw.engine.analytics.measures")
+    return sorted(found.name.replace("_", "-") for found in iter_modules(package.__path__))
+
+
+def find(name: str) -> type[Measure]:
+    """The measure called ``name``; UnknownNameError where there is none."""
+    if name not in names():
+        raise UnknownNameError(f"--measures: no measure called {quoted(name)}; there are {', '.join(names())}")
+    module = import_module(f"csaw.engine.analytics.measures.{name.replace('-', '_')}")
+    return next(
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Measure) and one.__module__ == module.__name__
+    )
+
+
+def chosen(wanted: tuple[str, ...] | None, values: Mapping[str, Any]) -> list[Measure]:
+    """The measures called ``wanted``, or those that are taken by default, with their options out of ``values``. OptionError for an option that none of them has."""
+    kinds = [find(name) for name in wanted] if wanted else [kind for kind in map(find, names()) if kind.by_default]
+    known = {name for kind in kinds for name in kind.options()}
+    if other := sorted(values.keys() - known):
+        raise OptionError(
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of {', '.join(_owners(other[0])) or 'none'}"
+        )
+    return [kind(**{name: values[name] for name in kind.options() if name in values}) for kind in kinds]
+
+
+def _owners(option: str) -> list[str]:
+    return [name for name in names() if option in find(name).options()]

@@ -1,0 +1,39 @@
+"""Breadth-first search: how far every vertex is from one."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.api.option import option
+
+
+class Bfs(Measure):
+    """Edges on a shortest way from a source to each vertex, along the directions of a directed graph.
+
+    The column ``bfs`` has the distances, -1 where there is no way. The eccentricity is the largest of them.
+    """
+
+    paper = "Beamer, Asanovic and Patterson, SC 2012"
+    by_default = False
+
+    bfs_source: Any = option(
+        None, kind=object, help="id of the vertex from which distances are taken", none="the vertex of largest degree"
+    )
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("bfs",)
+
+    def findings(self, network: Network) -> Findings:
+        distance = on_host(network.compute("bfs", source=start_vertex(network, self.bfs_source, "--bfs-source")))
+        counts = np.bincount(distance[distance >= 0])
+        found = Distribution(np.arange(counts.size), counts, "edges from the source")
+        return {
+            "distance from source": found,
+            "reached": Number(int(counts.sum())),
+            "share reached": Number(float(counts.sum() / network.vertices)),
+            "eccentricity": Number(counts.size - 1),
+            "bfs": Column(distance, kind="value"),
+        }

@@ -1,0 +1,37 @@
+"""Connected components: how many there are, and how large; of a directed graph also the strongly connected ones."""
+
+import numpy as np
+
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.network import Network, on_host
+
+
+class Components(Measure):
+    """Components of the graph without directions (weakly connected), and of a directed graph those in which every vertex reaches every other (strongly connected).
+
+    The column ``component`` has the smallest dense id of each vertex's component, ``strong component`` that of its strongly connected one.
+    """
+
+    paper = "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), 2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("components", "strong_components") if directed else ("components",)
+
+    def findings(self, network: Network) -> Findings:
+        found = _of("component", on_host(network.compute("components")))
+        if network.directed:
+            found |= _of("strong component", on_host(network.compute("strong_components")))
+        return found
+
+
+def _of(name: str, smallest: np.ndarray) -> Findings:
+    counts = np.bincount(smallest, minlength=1)
+    sizes, times = np.unique(counts[counts > 0], return_counts=True)
+    largest = int(sizes.max(initial=0))
+    return {
+        f"{name}s": Number(int(times.sum())),
+        f"largest {name}": Number(largest),
+        f"share in largest {name}": Number(largest / smallest.size if smallest.size else float("nan")),
+        f"{name} size": Distribution(sizes, times, f"vertices of a {name}"),
+        name: Column(smallest, kind="label"),
+    }

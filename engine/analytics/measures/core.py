@@ -1,0 +1,27 @@
+"""Cores: the largest subgraphs in which every vertex has k neighbors, and the core number of a vertex, the largest such k (Seidman 1983)."""
+
+import numpy as np
+
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.network import Network, on_host
+
+
+class Core(Measure):
+    """Core numbers of the simple undirected graph, their distribution, the largest, which is the degeneracy, and the number of vertices that have it."""
+
+    paper = "Seidman 1983"
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("core",)
+
+    def findings(self, network: Network) -> Findings:
+        cores = on_host(network.undirected.compute("core"))
+        counts = np.bincount(cores)
+        values = np.flatnonzero(counts)
+        largest = int(values.max(initial=0))
+        return {
+            "core": Column(cores),
+            "distribution of core": Distribution(values, counts[values], "core number"),
+            "largest core": Number(largest),
+            "vertices of the largest core": Number(int(counts[largest]) if counts.size else 0),
+        }

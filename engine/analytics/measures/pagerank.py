@@ -1,0 +1,21 @@
+"""PageRank: how often a walk that follows edges at random, and jumps now and then, is at each vertex (Page, Brin, Motwani and Winograd 1999)."""
+
+from csaw.engine.analytics.measure import Findings
+from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.rank_measure import RankMeasure, found
+
+
+class Pagerank(RankMeasure):
+    """PageRank from everywhere: jumps, and the steps of a walk at a vertex without edges, go to any vertex.
+
+    The sum of ranks is 1. Entries of rows count as they are stored, self loops and repeats included, without weights. The distribution is of ranks in
+    multiples of their mean, and has a value for each eighth of a doubling.
+    """
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("pagerank", "arriving_sums", "neighbor_sums")
+
+    def findings(self, network: Network) -> Findings:
+        nowhere = network.xp.zeros(0, "int64")
+        ranks = network.compute("pagerank", damping=self.damping, tolerance=self.tolerance, sources=nowhere)
+        return found("pagerank", ranks)

@@ -1,0 +1,38 @@
+"""The spectrum: the largest singular values of a graph's matrix, and the network value, the vector of the largest (Leskovec and Faloutsos, KDD 2006)."""
+
+import numpy as np
+
+from csaw.engine.analytics.measure import Column, Curve, Findings, Measure, Number
+from csaw.engine.analytics.network import Network
+from csaw.engine.api.option import option
+
+METHOD = "Lanczos (ARPACK) from a fixed vector, on the CPU"
+POINTS = 16  # of the curve of network values, for each tenfold of ranks
+
+
+class Spectrum(Measure):
+    """The largest singular values by rank, and by rank the parts that vertices have in the left singular vector of the largest.
+
+    Of an undirected graph the singular values are the absolute eigenvalues of the simple graph's matrix; of a directed graph repeats and self loops count as they
+    are stored. Floats: the last bits may be others on another machine.
+    """
+
+    paper = "Leskovec and Faloutsos 2006"
+    by_default = False
+    spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("spectrum",)
+
+    def findings(self, network: Network) -> Findings:
+        graph = network if network.directed else network.undirected
+        values, vector = graph.compute("spectrum", count=self.spectrum_size)
+        parts = -np.sort(-np.abs(vector))
+        ranks = np.unique((10 ** (np.arange(1 + POINTS * np.log10(max(parts.size, 1)) // 1) / POINTS)).astype(np.int64))
+        ranks = ranks[ranks <= parts.size]
+        return {
+            "singular values": Curve(np.arange(1, 1 + values.size), values, ("rank", "singular value"), METHOD),
+            "network values": Curve(ranks, parts[ranks - 1], ("rank", "network value"), METHOD),
+            "network value": Column(np.abs(vector), METHOD),
+            "largest singular value": Number(float(values.max(initial=0)), METHOD),
+        }

@@ -1,0 +1,46 @@
+"""Shortest ways by weight: how far every vertex is from one."""
+
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics.evaluation.start import start_vertex
+from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.api.option import option
+from csaw.partition.errors import OptionError
+
+
+class Sssp(Measure):
+    """The least sum of weights along a way from a source to each vertex, along the directions of a directed graph.
+
+    Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them, infinite where there is no way.
+    """
+
+    paper = "Meyer and Sanders, Journal of Algorithms 49(1), 2003 (delta-stepping)"
+    by_default = False
+    reads_weights = True
+
+    sssp_source: Any = option(
+        None,
+        kind=object,
+        help="id of the vertex from which sums of weights are taken",
+        none="the vertex of largest degree",
+    )
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return ("sssp",)
+
+    def findings(self, network: Network) -> Findings:
+        if not network.weighted:
+            raise OptionError(
+                f"sssp: {network.store.path} has no weights to add; take --measures bfs, which counts edges"
+            )
+        distance = on_host(network.compute("sssp", source=start_vertex(network, self.sssp_source, "--sssp-source")))
+        values, counts = np.unique(distance[np.isfinite(distance)], return_counts=True)
+        return {
+            "weight from source": Distribution(values, counts, "weight of the way from the source"),
+            "reached by weight": Number(int(counts.sum())),
+            "largest weight from source": Number(float(values[-1])),
+            "sssp": Column(distance, kind="value"),
+        }

@@ -1,0 +1,128 @@
+"""Triangles and clustering: how often two neighbors of a vertex are neighbors of each other."""
+
+from math import fsum, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics.evaluation.unseen import ERRORS, share_error, unseen_share
+from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.api.option import option
+
+AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
+SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
+METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
+"""What computes each choice of ``--triangles``."""
+
+
+class Triangles(Measure):
+    """Triangles of the simple undirected graph, exact: directions, self loops and repeats are left out.
+
+    The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and Strogatz, Nature 393, 1998); of a degree below 2,
+    it is none. ``mean clustering`` takes none as 0, as SNAP's own function and igraph's ``zero`` mode do; ``mean clustering, degree >= 2`` leaves these
+    vertices out, as SNAP's table does for some graphs. ``transitivity`` is the share of all wedges that are closed: three times the triangles by the wedges.
+    """
+
+    paper = "Wang, Wang, Yang and Owens, IA3 2016"
+    triangles: str = option(
+        AUTO,
+        help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give the same numbers; auto takes the fastest, intersect",
+        choices=tuple(METHODS),
+    )
+    approximate: int = option(
+        0, help="estimate from so many random wedges or edges, with the standard error, on the CPU; 0 counts exactly", low=0, high=2**40
+    )  # fmt: skip
+    approximate_by: str = option(
+        WEDGES, help="what --approximate draws: wedges estimate clustering too; edges have the smaller error where few wedges are closed", choices=tuple(SAMPLED)
+    )  # fmt: skip
+    seed: int = seed_option()
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        if not self.approximate:
+            return (METHODS[self.triangles],)
+        return ("wedges",) if self.approximate_by == WEDGES else ("edge_triangles",)
+
+    def findings(self, network: Network) -> Findings:
+        simple = network.undirected
+        if self.approximate:
+            [what] = self.computes(network.directed)
+            drawn = simple.compute(what, count=self.approximate, seed=self.seed)
+            if self.approximate_by == EDGES:
+                return estimated_by_edges(drawn, self.approximate, simple.degrees)
+            return estimated(drawn, self.approximate, network.vertices)
+        total, counts = simple.compute(METHODS[self.triangles], each=True)
+        method = FASTEST if self.triangles == AUTO else self.triangles
+        return {"triangles": Number(total, method)} | clustering(network.xp, simple.degrees, counts, total)
+
+
+def estimated(drawn: Any, count: int, vertices: int) -> Findings:
+    """Estimates from ``count`` random wedges, of all alike and of vertices alike, with the standard errors of the shares that are closed, which are not 0 where all are or none is. No wedges, no triangles."""
+
+    def share(closed: int, scale: float) -> Number:
+        part = closed / count
+        return Number(scale * part, SAMPLED[WEDGES], scale * share_error(closed, count))
+
+    none = Number(nan, SAMPLED[WEDGES])
+    return {
+        "triangles": share(drawn.of_wedges, drawn.wedges / 3),
+        "transitivity": share(drawn.of_wedges, 1.0) if drawn.wedges else none,
+        "mean clustering": share(drawn.of_vertices, drawn.vertices / vertices) if vertices else none,
+        "mean clustering, degree >= 2": share(drawn.of_vertices, 1.0) if drawn.vertices else none,
+    }
+
+
+def estimated_by_edges(seen: Any, count: int, degrees: Any) -> Findings:
+    """Estimates from what ``count`` random edges say of the number of their triangles: the mean, times a third of the edges.
+
+    Where all say the same, the error is that of a share of edges which so many draws miss with a chance of 5 %, should these have as many as ``degrees`` [V] allow: the second largest one.
+    """
+    mean = seen.triangles / count
+    error = sqrt(max(seen.squares / count - mean * mean, 0.0) / count)
+    if seen.wedges and seen.squares * count == seen.triangles**2:
+        most = int(np.partition(degrees, -2)[-2])
+        error = unseen_share(count) * max(most - mean, mean) / ERRORS
+
+    def scaled(scale: float) -> Number:
+        return Number(scale * mean, SAMPLED[EDGES], scale * error)
+
+    closed = scaled(seen.edges / seen.wedges) if seen.wedges else Number(nan, SAMPLED[EDGES])
+    return {"triangles": scaled(seen.edges / 3), "transitivity": closed}
+
+
+def clustering(xp: Any, degrees: Any, counts: Any, total: int) -> Findings:
+    """All findings that follow from the ``degrees`` and the triangles of each vertex, int64 [V] both. Sums are of integers, so they are the same in any order."""
+    present, of_degree, triangles = (on_host(one) for one in _by_degree(xp, degrees, counts))
+    pairs = present * (present - 1) // 2
+    wedges = int(pairs @ of_degree)
+    able = present >= 2
+    means = triangles[able] / (of_degree[able] * pairs[able])
+    together, some = fsum(triangles[able] / pairs[able]), int(of_degree[able].sum())
+    local = counts / xp.maximum(degrees * (degrees - 1) // 2, 1)
+    values, often = (on_host(one) for one in _often(xp, local, degrees))
+    return {
+        "transitivity": Number(3 * total / wedges if wedges else nan),
+        "mean clustering": Number(together / degrees.size if degrees.size else nan),
+        "mean clustering, degree >= 2": Number(together / some if some else nan),
+        "clustering": Distribution(values, often, "clustering of vertices of degree 2 and more"),
+        "clustering by degree": Curve(present[able], means, ("degree", "mean clustering")),
+        "triangles of vertices": Column(on_host(counts)),
+        "clustering of vertices": Column(on_host(local)),
+    }
+
+
+def _by_degree(xp: Any, degrees: Any, counts: Any) -> tuple[Any, Any, Any]:
+    """The degrees that occur, how often each does, and the triangles of its vertices together."""
+    often = xp.bincount(degrees)
+    present = xp.flatnonzero(often)
+    together = xp.bincount(degrees, weights=counts)  # floats that are integers below 2^53
+    return present, often[present], together[present].astype(xp.int64)
+
+
+def _often(xp: Any, local: Any, degrees: Any) -> tuple[Any, Any]:
+    """The clusterings that occur among vertices of degree 2 and more, and how often each does. Most are 0, and need no sorting."""
+    values, often = xp.unique(local[local > 0], return_counts=True)
+    none = int(((degrees >= 2) & (local == 0)).sum())
+    if not none:
+        return values, often
+    return xp.concatenate([xp.zeros(1), values]), xp.concatenate([xp.array([none]), often])

@@ -1,0 +1,70 @@
+"""PageRank by power iteration in integers (Page, Brin, Motwani and Winograd 1999), the same on any device: a rank is a whole number of units, of which there are 2^62.
+
+A vertex passes a whole number of units along each of its edges: damping times its rank by its degree, rounded down. What is not passed, which is the share of
+random jumps, the ranks of vertices without edges and the remainders of divisions, goes in equal parts to all vertices, or to the sources of a personalized
+PageRank; what cannot be parted equally, fewer units than there are vertices, waits for the next iteration. Units are neither made nor lost, and sums of integers do
+not depend on their order, so that ranks have the same bits whatever the threads, blocks and device.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from csaw.engine.analytics.network import Network
+from csaw.engine.plan.contracts import Array
+
+UNITS = 1 << 62
+FLOATS = UNITS >> 51  # units by which products of 64-bit floats may be off, together
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """``units`` int64 [V]; ``residual``: sum of the changes of ranks in the last of ``iterations``, as GAP has it; ``error``: most that rounding makes of the sum."""
+
+    units: Array
+    iterations: int
+    residual: float
+    error: float
+
+    @property
+    def method(self) -> str:
+        return f"{self.iterations} iterations; last change {self.residual:.2g}, rounding {self.error:.1g}"
+
+
+def converged(network: Network, settle: Callable[..., tuple[int, int]], *, damping: float, tolerance: float, sources: Any) -> Ranks:  # fmt: skip
+    """Ranks that one more iteration changes by at most ``tolerance``, in a sum over all vertices.
+
+    sources: rising dense ids, on the network's device; none of them for PageRank from everywhere.
+    settle(base, sources, damping, degrees, sums, ranks, shares) gives all vertices their new ranks and shares, and returns the change and what is passed.
+
+    An iteration changes ranks by at most ``damping`` times what the last one did, so the number of iterations has a bound, which ends those that rounding keeps going.
+    """
+    xp, vertices = network.xp, network.vertices
+    sums, ranks, shares = (xp.zeros(vertices, "int64") for _ in range(3))
+    jumps_to = sources.size or max(vertices, 1)
+    _, passed = settle(UNITS // jumps_to, sources, damping, network.degrees, sums, ranks, shares)
+    change, iterations = UNITS, 0
+    work = network.unfinished.work("pagerank", damping, sources)
+    if work.done:
+        ranks[:], shares[:] = work.done["ranks"], work.done["shares"]
+        change, passed, iterations = work.done["numbers"].tolist()
+        work.done.clear()
+    while change > tolerance * UNITS and iterations < most_iterations(damping, tolerance) and vertices:
+        network.compute("arriving_sums", values=shares, out=sums)
+        base = (UNITS - passed) // jumps_to
+        change, passed = settle(base, sources, damping, network.degrees, sums, ranks, shares)
+        iterations += 1
+        work.note(ranks=ranks, shares=shares, numbers=np.array([change, passed, iterations]))
+    misplaced = (
+        network.edges + vertices + FLOATS
+    )  # units of an iteration at most: less than one of an entry and of a vertex is rounded down
+    error = 2 * misplaced / UNITS / (1 - damping)
+    return Ranks(ranks, iterations, change / UNITS if vertices else 0.0, error)
+
+
+def most_iterations(damping: float, tolerance: float) -> int:
+    """Iterations after which exact ranks change by less than ``tolerance``."""
+    return 2 + math.ceil(math.log(tolerance / 2) / math.log(damping)) if damping else 2
